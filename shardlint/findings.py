@@ -1,0 +1,82 @@
+"""What shardlint says: findings and what they carry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shardlint.spans import Span
+    from shardlint.uses import Use
+
+
+class Severity(StrEnum):
+    """How sure and how bad: ``error`` means that JAX raises."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Confirmation(StrEnum):
+    """What the real JAX said of a finding's witness."""
+
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+    UNCONFIRMED = "unconfirmed"
+    NOT_RUNNABLE = "not-runnable"
+
+
+class Applicability(StrEnum):
+    """Whether a fix keeps what the program does (``safe``) or may change it (``unsafe``)."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another place that explains a finding: where the mesh, the shape or the spec comes from."""
+
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the text of ``span`` by ``text``."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits that remove a finding."""
+
+    message: str
+    applicability: Applicability
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One mistake at one place.
+
+    ``use`` is the use of a sharding API it was made from; the confirm room builds a witness of it.
+    ``confirmed_by`` says what ran and what it raised: ``JAX 0.10.2: IndivisibleError``.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    message: str
+    span: Span
+    related: tuple[Related, ...] = ()
+    help: str | None = None
+    fix: Fix | None = None
+    expected: bool = False
+    confirmation: Confirmation = Confirmation.UNCONFIRMED
+    confirmed_by: str | None = None
+    use: Use | None = field(default=None, compare=False, repr=False)

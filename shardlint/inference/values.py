@@ -1,0 +1,310 @@
+"""Abstract values: what the evaluator knows of each value a program computes.
+
+Frozen values compare by content; lists, dicts and instances have identity, because programs change
+them. ``origin`` is where a value was written, for related locations; it takes no part in equality.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Union
+
+from shardlint.laws.dims import Dim, Expr, Shape
+from shardlint.laws.values import Mesh, Spec, Unknown
+from shardlint.spans import Place
+
+if TYPE_CHECKING:
+    from shardlint.inference.calls import Call
+
+MAX_ALTERNATIVES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A Python constant: None, bool, int, float, complex, str, bytes or ``...``."""
+
+    value: Any
+    origin: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """An integer whose value is symbolic (``x.shape[0]``, ``len(jax.devices())``)."""
+
+    dim: Expr
+    origin: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """A tuple. ``fields`` names the items of a namedtuple."""
+
+    items: tuple[Value, ...]
+    origin: Place | None = field(default=None, compare=False)
+    fields: tuple[str, ...] | None = None
+
+
+@dataclass(eq=False, slots=True)
+class ListValue:
+    """A list. ``items`` is None once something happened to it that was not followed."""
+
+    items: list[Value] | None
+    origin: Place | None = None
+    depth: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class DictValue:
+    """A dict with known, hashable keys. ``items`` is None once it was not followed."""
+
+    items: dict[Hashable, Value] | None
+    origin: Place | None = None
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SetValue:
+    """A set or frozenset of known constants."""
+
+    items: frozenset[Any]
+    origin: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """``start:stop:step`` inside brackets."""
+
+    start: Value
+    stop: Value
+    step: Value
+    origin: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array, or its `jax.ShapeDtypeStruct`.
+
+    ``shape`` is None when even the rank is unknown. ``dtype`` is a numpy-style name (``bfloat16``)
+    or None; ``weak`` is JAX's weak type. ``numpy`` tells a numpy array from a JAX one.
+    ``sharding`` is what it was placed with; ``name`` is what the user calls it.
+    """
+
+    shape: Shape | None
+    dtype: str | None = None
+    weak: bool = False
+    numpy: bool = False
+    sharding: ShardingValue | None = field(default=None, compare=False)
+    struct: bool = False
+    origin: Place | None = field(default=None, compare=False)
+    name: str | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """A list (``numpy`` false) or numpy array of JAX devices; ``shape`` as numpy would say."""
+
+    shape: Shape
+    numpy: bool = False
+    origin: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MeshValue:
+    """A mesh. ``name`` is the variable that holds it."""
+
+    mesh: Mesh
+    origin: Place | None = field(default=None, compare=False)
+    name: str | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SpecValue:
+    """A `PartitionSpec`; ``places`` holds one place an entry, where it has one."""
+
+    spec: Spec
+    origin: Place | None = field(default=None, compare=False)
+    places: tuple[Place | None, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ShardingValue:
+    """A `NamedSharding`; either half may be unknown."""
+
+    mesh: MeshValue | Unknown
+    spec: SpecValue | Unknown
+    origin: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """A name of a library, by its canonical qualified name (``jax.numpy.zeros``)."""
+
+    name: str
+    origin: Place | None = field(default=None, compare=False)
+
+
+@dataclass(eq=False, slots=True)
+class Native:
+    """A callable made by an overlay: ``jit(f)``, ``shard_map(f, ...)``, ``x.reshape``.
+
+    ``call`` evaluates a call of it; ``wraps`` is the function it transforms, if any;
+    ``on_entry`` evaluates it as an entry of its own, with unknown arguments.
+    """
+
+    description: str
+    call: Callable[[Call], Value]
+    wraps: Value | None = None
+    origin: Place | None = None
+    attributes: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(eq=False, slots=True)
+class LibraryObject:
+    """An instance of a library class that an overlay understands (``nn.Dense(8)``).
+
+    ``fields`` holds what the overlay needs of the constructor's arguments and may be added to.
+    """
+
+    kind: str
+    fields: dict[str, Value]
+    origin: Place | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Function:
+    """A function of the program: ``code`` is the evaluator's own (`interpreter.Code`)."""
+
+    name: str
+    code: Any
+    scope: Any
+    defaults: dict[str, Value] = field(default_factory=dict)
+    owner: ClassValue | None = None
+    origin: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A method with its object."""
+
+    function: Value
+    receiver: Value
+    origin: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """`functools.partial(function, *args, **kwargs)`."""
+
+    function: Value
+    args: tuple[Value, ...]
+    kwargs: tuple[tuple[str, Value], ...]
+    origin: Place | None = field(default=None, compare=False)
+
+
+@dataclass(eq=False, slots=True)
+class ClassValue:
+    """A class of the program. ``fields`` are annotated names in order (dataclasses, Flax modules)."""
+
+    name: str
+    bases: tuple[Value, ...]
+    attributes: dict[str, Value]
+    fields: dict[str, Value | None] = field(default_factory=dict)
+    dataclass: bool = False
+    origin: Place | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Instance:
+    """An instance of a class of the program. ``opaque``: unknown code may have set attributes."""
+
+    cls: ClassValue
+    attributes: dict[str, Value]
+    opaque: bool = False
+    origin: Place | None = None
+    depth: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class ModuleValue:
+    """A module of the project (`interpreter.ModuleRun`)."""
+
+    name: str
+    run: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """One of several values, at most `MAX_ALTERNATIVES`; never nested."""
+
+    options: tuple[Value, ...]
+    origin: Place | None = field(default=None, compare=False)
+
+
+Value = Union[
+    Const, Integer, Tuple, ListValue, DictValue, SetValue, Slice, Array, Devices, MeshValue,
+    SpecValue, ShardingValue, External, Native, LibraryObject, Function, Bound, Partial, ClassValue,
+    Instance, ModuleValue, Alternatives, Unknown,
+]  # fmt: skip
+
+NONE = Const(None)
+
+
+def integer(dim: Dim, origin: Place | None = None) -> Const | Integer:
+    """Return the integer value of a dimension."""
+    return Const(dim, origin) if isinstance(dim, int) else Integer(dim, origin)
+
+
+def as_dim(value: Value | None) -> Dim | None:
+    """Return an integer value as a dimension, or None. Booleans do not count."""
+    if isinstance(value, Integer):
+        return value.dim
+    if isinstance(value, Const) and isinstance(value.value, int) and not isinstance(value.value, bool):
+        return value.value
+    return None
+
+
+def as_int(value: Value | None) -> int | None:
+    """Return a known integer, or None."""
+    dim = as_dim(value)
+    return dim if isinstance(dim, int) else None
+
+
+def as_str(value: Value | None) -> str | None:
+    """Return a known string, or None."""
+    return value.value if isinstance(value, Const) and isinstance(value.value, str) else None
+
+
+def as_bool(value: Value | None) -> bool | None:
+    """Return a known boolean, or None."""
+    return value.value if isinstance(value, Const) and isinstance(value.value, bool) else None
+
+
+def is_none(value: Value | None) -> bool:
+    """Whether the value is the constant None."""
+    return isinstance(value, Const) and value.value is None
+
+
+def as_items(value: Value | None) -> tuple[Value, ...] | None:
+    """Return the items of a known tuple or list, or None."""
+    if isinstance(value, Tuple):
+        return value.items
+    if isinstance(value, ListValue) and value.items is not None:
+        return tuple(value.items)
+    return None
+
+
+def as_shape(value: Value | None) -> Shape | None:
+    """Return a shape from a tuple or list of integers or one integer, or None."""
+    if (dim := as_dim(value)) is not None:
+        return (dim,)
+    items = as_items(value)
+    if items is None:
+        return None
+    dims = [as_dim(item) for item in items]
+    return None if any(d is None for d in dims) else tuple(d for d in dims if d is not None)
+
+
+def shape_value(shape: Shape) -> Tuple:
+    """Return ``x.shape`` as a value."""
+    return Tuple(tuple(integer(dim) for dim in shape))

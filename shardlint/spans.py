@@ -1,0 +1,37 @@
+"""Where something stands in a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of text: 1-based lines, 1-based columns in code points, end exclusive.
+
+    In a notebook, ``cell`` is the index among all cells (from 0) and lines count inside the cell.
+    """
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    cell: int | None = None
+
+    def resolve(self) -> Span:
+        """Return itself: a span is a place that is already known."""
+        return self
+
+    def order(self) -> tuple[str, int, int, int]:
+        """Sort key: reading order within a file."""
+        return (self.path, -1 if self.cell is None else self.cell, self.line, self.column)
+
+
+class Place(Protocol):
+    """Something that has a span, which may cost work to find; ask only for what is shown."""
+
+    def resolve(self) -> Span:
+        """Return the span."""
+        ...

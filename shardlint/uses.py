@@ -1,0 +1,167 @@
+"""Uses: what inference found, and the only thing rules look at.
+
+A use is one meeting of a program with a sharding API, as one caller reaches it. It holds the bound
+arguments, the environment, where each fact came from, and JAX's verdict by the laws. What is not
+known is an `Unknown`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from shardlint.laws.dims import Dim, Shape
+from shardlint.laws.values import Mesh, Spec, Unknown
+from shardlint.laws.verdicts import Api, Undecided, Verdict
+from shardlint.spans import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something inference learned, in words, and where it stands."""
+
+    message: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """What surrounds a use.
+
+    ``context_mesh`` is the mesh of `jax.set_mesh`: None when there is none, Unknown when it is the
+    caller's. ``bound_axes`` are the axis names a collective may use, with their sizes, or Unknown.
+    ``caught`` names the exception classes that an enclosing ``try`` catches, ``expected`` is true
+    under ``pytest.raises``, and ``entry`` says how the place is reached when that is not plain.
+    """
+
+    context_mesh: Mesh | Unknown | None = None
+    in_jit: bool = False
+    bound_axes: tuple[tuple[str, Dim], ...] | Unknown = ()
+    caught: frozenset[str] = frozenset()
+    expected: bool = False
+    entry: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """What all uses have. ``variant`` of ``variants``: one of the possible values met here."""
+
+    place: Place
+    environment: Environment
+    verdict: Verdict = Undecided("not judged")
+    facts: tuple[Fact, ...] = ()
+    variant: int = 0
+    variants: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecUse(Use):
+    """``P(...)`` itself. ``entry_places`` holds one place an entry, None where it has none."""
+
+    spec: Spec
+    entry_places: tuple[Place | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardingUse(Use):
+    """``NamedSharding(mesh, spec)``; a ``spec`` that is a str says what stands where a spec is meant."""
+
+    mesh: Mesh | Unknown
+    spec: Spec | str
+    entry_places: tuple[Place | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement(Use):
+    """A spec meets an array through an API.
+
+    ``subject`` is the array in the user's words (``kernel``, ``argument 0 of `step```); ``raw`` is
+    true for a bare ``P`` that takes its mesh from the context. ``spec`` is a str (what the user
+    wrote) when something else stands where a spec is meant. ``dtype`` is a numpy-style name.
+    """
+
+    api: Api
+    mesh: Mesh | Unknown | None
+    spec: Spec | str | Unknown
+    shape: Shape | Unknown
+    dtype: str | None = None
+    subject: str = "the array"
+    raw: bool = False
+    entry_places: tuple[Place | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArityUse(Use):
+    """Specs or shardings given for a function's arguments or results: how many, and how many are due.
+
+    ``function`` is the name of the wrapped function.
+    """
+
+    api: Api
+    function: str
+    given: int
+    due: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectiveUse(Use):
+    """``lax.psum(x, axes)`` and its kin; the axes it may use are in the environment."""
+
+    function: str
+    axes: tuple[str, ...]
+    shape: Shape | Unknown = Unknown("not inferred")
+    arguments: tuple[tuple[str, object], ...] = ()
+    axis_places: tuple[Place | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeshUse(Use):
+    """A mesh or device array is built by ``function`` (`Mesh`, `make_mesh`, `create_device_mesh`, …).
+
+    ``shape`` is the device array's shape, ``names`` the axis names, ``devices`` how many there are.
+    """
+
+    function: str
+    shape: Shape | Unknown
+    names: tuple[str, ...] | Unknown | None = None
+    devices: Dim | None = None
+    names_place: Place | None = None
+    shape_place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParameterUse(Use):
+    """A parameter that a Flax layer owns.
+
+    ``owner`` is the layer or module in words (``nn.Dense``), ``owner_place`` the call that makes it
+    (uses of one layer share it), ``name`` the parameter (``kernel``). ``names`` is the partitioning
+    the initializer carries: None when it is bare, a str when a bare string was given.
+    """
+
+    library: str
+    owner: str
+    owner_place: Place
+    name: str
+    shape: Shape | Unknown
+    dtype: str | None = None
+    names: Spec | str | Unknown | None = None
+    names_place: Place | None = None
+    entry_places: tuple[Place | None, ...] = ()
+    mesh: Mesh | Unknown | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiReference(Use):
+    """A name that belongs to some JAX versions, by its qualified name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileProblem:
+    """Something wrong with a file itself: unreadable, not Python, too deep, a broken notebook."""
+
+    kind: str
+    message: str
+    place: Place
+    severity: str = "error"
+    facts: tuple[Fact, ...] = field(default=())
