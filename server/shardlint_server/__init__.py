@@ -1,0 +1,1 @@
+"""The language server: shardlint's findings as an editor's diagnostics."""

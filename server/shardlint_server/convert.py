@@ -1,0 +1,84 @@
+"""Findings as protocol types. Pure functions: what they need to know comes as arguments.
+
+A finding counts lines and columns from 1, columns in code points. The protocol counts from 0, columns in
+code units of the encoding that client and server agreed on: UTF-16 unless the client offers another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from lsprotocol import types
+from pygls.workspace import PositionCodec
+
+from shardlint.findings import Finding, Severity
+from shardlint.spans import Span
+
+SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.INFO: types.DiagnosticSeverity.Information,
+}
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A document as the client knows it: its URI, and its lines to count columns in."""
+
+    uri: str
+    lines: Sequence[str]
+
+
+Locate = Callable[[Span], Text]
+"""Finds the document that a span stands in."""
+
+
+def split_lines(text: str) -> list[str]:
+    """Split at the line ends of Python and the protocol; `str.splitlines` knows more, as form feed."""
+    return _LINE_END.split(text)
+
+
+def to_position(line: int, column: int, lines: Sequence[str], codec: PositionCodec) -> types.Position:
+    """Convert a 1-based line and code-point column. A place beyond the text becomes its nearest place."""
+    if line > len(lines):
+        last = len(lines) - 1
+        return types.Position(line=last, character=codec.client_num_units(lines[last]))
+    before = lines[line - 1][: column - 1]
+    return types.Position(line=line - 1, character=codec.client_num_units(before))
+
+
+def to_range(span: Span, lines: Sequence[str], codec: PositionCodec) -> types.Range:
+    """Convert a span of the text whose lines are given."""
+    return types.Range(
+        start=to_position(span.line, span.column, lines, codec),
+        end=to_position(span.end_line, span.end_column, lines, codec),
+    )
+
+
+def to_location(span: Span, locate: Locate, codec: PositionCodec) -> types.Location:
+    """Convert a span to a document and a range in it."""
+    text = locate(span)
+    return types.Location(uri=text.uri, range=to_range(span, text.lines, codec))
+
+
+def to_diagnostic(finding: Finding, locate: Locate, codec: PositionCodec) -> types.Diagnostic:
+    """Convert a finding: the message with its help, the related places, and the tag of deprecated APIs."""
+    return types.Diagnostic(
+        range=to_location(finding.span, locate, codec).range,
+        message=f"{finding.message}\nhelp: {finding.help}" if finding.help else finding.message,
+        severity=SEVERITIES[finding.severity],
+        code=finding.code,
+        source="shardlint",
+        tags=[types.DiagnosticTag.Deprecated] if finding.code.startswith("SHL8") else None,
+        related_information=[
+            types.DiagnosticRelatedInformation(
+                location=to_location(related.span, locate, codec), message=related.message
+            )
+            for related in finding.related
+        ]
+        or None,
+    )

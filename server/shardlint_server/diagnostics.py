@@ -1,0 +1,46 @@
+"""Diagnostics of Python files, and the pull of diagnostics for files and cells alike."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from shardlint_server.session import ShardlintServer
+
+
+def register(server: ShardlintServer) -> None:
+    """Follow the files that the client opens."""
+    server.feature(types.TEXT_DOCUMENT_DID_OPEN)(did_open)
+    server.feature(types.TEXT_DOCUMENT_DID_CHANGE)(did_change)
+    server.feature(types.TEXT_DOCUMENT_DID_CLOSE)(did_close)
+
+
+def register_pull(server: ShardlintServer) -> None:
+    """Answer a client that pulls. Imports are followed: an edit may change another file's report."""
+    options = types.DiagnosticOptions(
+        inter_file_dependencies=True, workspace_diagnostics=False, identifier="shardlint"
+    )
+    server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)(pull)
+
+
+def did_open(server: ShardlintServer, params: types.DidOpenTextDocumentParams) -> None:
+    """A file was opened."""
+    server.opened(params.text_document.uri)
+
+
+def did_change(server: ShardlintServer, params: types.DidChangeTextDocumentParams) -> None:
+    """A file was edited."""
+    server.changed(params.text_document.uri)
+
+
+def did_close(server: ShardlintServer, params: types.DidCloseTextDocumentParams) -> None:
+    """A file was closed."""
+    server.closed(params.text_document.uri)
+
+
+async def pull(
+    server: ShardlintServer, params: types.DocumentDiagnosticParams
+) -> types.RelatedFullDocumentDiagnosticReport:
+    """Report on a file or cell; on one that was closed meanwhile there is nothing to say."""
+    uri = params.text_document.uri
+    latest = await server.analyses.latest(uri)
+    return types.RelatedFullDocumentDiagnosticReport(items=latest[1].get(uri, ()) if latest else ())

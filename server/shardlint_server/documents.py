@@ -1,0 +1,80 @@
+"""What is open in the editor, as the analyzer wants it: files and notebooks as wholes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from lsprotocol import types
+from pygls import uris
+from pygls.workspace import Workspace
+
+from shardlint.spans import Span
+from shardlint_server.convert import Text, split_lines
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A text document of the client: a file, or the notebook cell with index ``cell`` among all cells."""
+
+    uri: str
+    version: int | None
+    text: str
+    cell: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is analysed as a whole: a file of one part, or a notebook with a part for each Python cell.
+
+    Targets compare by content, so one that no longer equals what is open is stale.
+    """
+
+    uri: str
+    path: str
+    parts: tuple[Part, ...]
+    is_notebook: bool = False
+
+    def locate(self, span: Span) -> Text:
+        """Find the document of a span: a part of this target, else a file on disk.
+
+        Of a file that cannot be read no line is known: places in it collapse to its start.
+        """
+        if span.path == self.path:
+            for part in self.parts:
+                if part.cell == span.cell:
+                    return Text(part.uri, split_lines(part.text))
+        try:
+            text = Path(span.path).read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            text = ""
+        return Text(uris.from_fs_path(str(Path(span.path).absolute())), split_lines(text))
+
+
+def path_of(uri: str) -> str:
+    """Return the path of a file's URI; of any other (``untitled:Untitled-1``) what stands in place of one."""
+    return uris.to_fs_path(uri) or uris.urlparse(uri)[2]
+
+
+def target_of(workspace: Workspace, uri: str) -> Target | None:
+    """Return what an open file, notebook or cell belongs to, as it is now; None if it is not open."""
+    notebook = workspace.get_notebook_document(notebook_uri=uri) or workspace.get_notebook_document(
+        cell_uri=uri
+    )
+    if notebook is not None:
+        return Target(notebook.uri, path_of(notebook.uri), _cells(workspace, notebook), is_notebook=True)
+    document = workspace.text_documents.get(unquote(uri))
+    if document is None:
+        return None
+    return Target(uri, path_of(uri), (Part(uri, document.version, document.source),))
+
+
+def _cells(workspace: Workspace, notebook: types.NotebookDocument) -> tuple[Part, ...]:
+    """Return the Python cells; other code cells (SQL, shell) are not ours."""
+    documents = [workspace.text_documents.get(unquote(cell.document)) for cell in notebook.cells]
+    return tuple(
+        Part(cell.document, document.version, document.source, cell=index)
+        for index, (cell, document) in enumerate(zip(notebook.cells, documents, strict=True))
+        if cell.kind == types.NotebookCellKind.Code and document and document.language_id == "python"
+    )

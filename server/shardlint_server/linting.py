@@ -1,0 +1,52 @@
+"""From a target to its report: the settings for its path, the linter, and the conversion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lsprotocol import types
+from pygls.workspace import PositionCodec
+
+from shardlint.api import ConfigError, Linter, Settings, load_settings, source_from_cells, source_from_text
+from shardlint_server.analyses import Report
+from shardlint_server.convert import to_diagnostic
+from shardlint_server.documents import Target
+from shardlint_server.options import Options
+
+
+class TargetLinter:
+    """Lints targets, each under the configuration nearest to its path.
+
+    Args:
+        options: the client's.
+        codec: how the client counts columns.
+        complain: told once of each bad configuration; the defaults then hold.
+    """
+
+    def __init__(self, options: Options, codec: PositionCodec, complain: Callable[[str], None]) -> None:
+        self._options = options
+        self._codec = codec
+        self._complain = complain
+        self._complaints: set[str] = set()
+
+    def report(self, target: Target) -> Report:
+        """Lint a target. Expected findings are no news to who wrote them, and are left out."""
+        if target.is_notebook:
+            source = source_from_cells(target.path, [(part.cell, part.text) for part in target.parts])
+        else:
+            source = source_from_text(target.path, target.parts[0].text)
+        report: dict[str, list[types.Diagnostic]] = {part.uri: [] for part in target.parts}
+        for finding in Linter(self._settings(target.path)).check_source(source):
+            if not finding.expected:
+                document = target.locate(finding.span).uri
+                report[document].append(to_diagnostic(finding, target.locate, self._codec))
+        return report
+
+    def _settings(self, path: str) -> Settings:
+        try:
+            return load_settings(path, devices=self._options.devices)
+        except ConfigError as error:
+            if str(error) not in self._complaints:
+                self._complaints.add(str(error))
+                self._complain(str(error))
+            return Settings(devices=self._options.devices)

@@ -1,0 +1,29 @@
+"""Diagnostics of notebooks: analysed as a whole, shown on the cell that a finding stands in."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from shardlint_server.session import ShardlintServer
+
+
+def register(server: ShardlintServer) -> None:
+    """Follow the notebooks that the client opens."""
+    server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)(did_open)
+    server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)(did_change)
+    server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)(did_close)
+
+
+def did_open(server: ShardlintServer, params: types.DidOpenNotebookDocumentParams) -> None:
+    """A notebook was opened."""
+    server.opened(params.notebook_document.uri)
+
+
+def did_change(server: ShardlintServer, params: types.DidChangeNotebookDocumentParams) -> None:
+    """A cell was edited, or cells were added, moved or deleted."""
+    server.changed(params.notebook_document.uri)
+
+
+def did_close(server: ShardlintServer, params: types.DidCloseNotebookDocumentParams) -> None:
+    """A notebook was closed."""
+    server.closed(params.notebook_document.uri)
