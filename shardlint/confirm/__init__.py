@@ -1,0 +1,1 @@
+"""Confirmation: the real JAX runs witnesses and fixtures on fake devices, in processes of their own."""

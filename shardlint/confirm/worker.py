@@ -1,0 +1,615 @@
+"""Run witnesses with the real JAX: JSON lines in, JSON lines out.
+
+Self-contained on purpose: any interpreter with jax (0.4.35 or newer) runs this file as
+``python -I worker.py``, with ``JAX_PLATFORMS=cpu`` and the number of fake devices in ``XLA_FLAGS``.
+
+The first line out says whether jax could be imported. Then each request is answered by one line:
+``ok``, the exception's class and bases, the ``stage`` that raised (named as in `measure_matrix.py`), and
+for accepted calls the shape, spec and replication of the result. ``unsupported`` says that this
+interpreter's JAX or Flax cannot run the request at all.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import inspect
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Request = dict[str, Any]
+MESSAGE_LIMIT = 500
+
+
+class Unsupported(Exception):
+    """This JAX or Flax, or this number of devices, cannot run the request."""
+
+
+class Stage:
+    """The step a witness has reached; what it was when something raised is part of the answer."""
+
+    name = ""
+
+
+def at(name: str) -> None:
+    """Note the step that comes next."""
+    Stage.name = name
+
+
+def serve(requests: Iterator[str], answer: Callable[[Request], None]) -> None:
+    """Answer requests until there are no more."""
+    try:
+        import jax
+    except ImportError as error:
+        answer({"ready": False, "message": str(error)})
+        return
+    warnings.simplefilter("ignore")
+    devices = len(jax.devices())
+    answer({"ready": True, "jax": jax.__version__, "devices": devices})
+    for line in requests:
+        request = json.loads(line)
+        answer({"id": request["id"], "jax": jax.__version__, **run(request)})
+
+
+def run(request: Request) -> Request:
+    """Run one witness and say what happened."""
+    at("")
+    try:
+        result = KINDS[request["kind"]](request)
+    except Unsupported as reason:
+        return {"unsupported": str(reason)}
+    except Exception as error:
+        mro = type(error).__mro__[1:-1]
+        lines = str(error).strip().splitlines() or [""]
+        return {
+            "ok": False,
+            "exception": type(error).__name__,
+            "bases": [cls.__name__ for cls in mro],
+            "stage": Stage.name,
+            "message": lines[0][:MESSAGE_LIMIT],
+        }
+    return {"ok": True, **described(result)}
+
+
+def described(result: Any) -> Request:
+    """Shape, spec and replication of an accepted call's result, as far as it has them."""
+    sharding = getattr(result, "sharding", result)
+    shape = getattr(result, "shape", None)
+    spec = getattr(sharding, "spec", None)
+    return {
+        "shape": [int(n) for n in shape] if isinstance(shape, tuple) else None,
+        "spec": None if spec is None else [entry_json(entry) for entry in spec],
+        "replicated": bool(getattr(sharding, "is_fully_replicated", False)),
+    }
+
+
+def entry_json(entry: Any) -> Any:
+    """A spec's entry as JSON: a name, a list of names, null, or text for what is neither."""
+    if entry is None or isinstance(entry, str):
+        return entry
+    return [entry_json(part) for part in entry] if isinstance(entry, tuple) else str(entry)
+
+
+# Building what a request names.
+
+
+def build_mesh(request: Request, key: str = "mesh") -> Any:
+    """Build the request's mesh on fake devices, or without devices; None when it has none."""
+    import jax
+    import numpy as np
+
+    data = request.get(key)
+    if data is None:
+        return None
+    names, sizes = tuple(data["names"]), tuple(data["sizes"])
+    at("Mesh()")
+    if data.get("abstract") or request.get("device_free"):
+        return abstract_mesh(names, sizes, data["types"])
+    count = math.prod(sizes)
+    if count > len(jax.devices()):
+        raise Unsupported(f"the mesh has {count} devices, this process {len(jax.devices())}")
+    return jax.sharding.Mesh(np.array(jax.devices()[:count]).reshape(sizes), names, **types_of(data["types"]))
+
+
+def abstract_mesh(names: tuple[str, ...], sizes: tuple[int, ...], types: list[str]) -> Any:
+    """Build an `AbstractMesh`. JAX without axis types cannot yet trace with one."""
+    import jax
+
+    if not hasattr(jax.sharding, "AxisType"):
+        raise Unsupported(f"JAX {jax.__version__} cannot trace over an AbstractMesh")
+    return jax.sharding.AbstractMesh(sizes, names, **types_of(types))
+
+
+def types_of(types: list[str]) -> Request:
+    """The ``axis_types`` argument, left out where all are Auto, as every JAX has it."""
+    import jax
+
+    if all(kind == "Auto" for kind in types):
+        return {}
+    if not hasattr(jax.sharding, "AxisType"):
+        raise Unsupported(f"JAX {jax.__version__} has no axis types")
+    return {"axis_types": tuple(getattr(jax.sharding.AxisType, kind) for kind in types)}
+
+
+def build_spec(data: Any) -> Any:
+    """Build the spec, or the thing that stands where a spec is meant."""
+    from jax.sharding import PartitionSpec
+
+    if data is None:
+        return None
+    at("P()")
+    if "junk" in data:
+        return literal(data["junk"])
+    extra = {key: set(data[key]) for key in ("unreduced", "reduced") if data.get(key)}
+    return PartitionSpec(*(build_entry(entry) for entry in data["entries"]), **extra)
+
+
+def build_entry(entry: Any) -> Any:
+    """Build one entry from its JSON."""
+    from jax.sharding import PartitionSpec
+
+    if isinstance(entry, list):
+        return tuple(build_entry(part) for part in entry)
+    if isinstance(entry, dict):
+        return PartitionSpec.UNCONSTRAINED if "marker" in entry else literal(entry["junk"])
+    return entry
+
+
+def literal(text: str) -> Any:
+    """Evaluate a literal that may hold specs. Nothing else of the user's is ever run."""
+    from jax.sharding import PartitionSpec
+
+    def value(node: ast.expr) -> Any:
+        if isinstance(node, ast.Tuple):
+            return tuple(map(value, node.elts))
+        if isinstance(node, ast.List):
+            return list(map(value, node.elts))
+        if isinstance(node, ast.Dict) and None not in node.keys:
+            return {value(k): value(v) for k, v in zip(node.keys, node.values) if k is not None}  # noqa: B905
+        if isinstance(node, ast.Call) and not node.keywords:
+            name = ast.unparse(node.func).split(".")[-1]
+            if name in ("P", "PartitionSpec"):
+                return PartitionSpec(*map(value, node.args))
+        return ast.literal_eval(node)
+
+    try:
+        return value(ast.parse(text, mode="eval").body)
+    except (ValueError, SyntaxError):
+        raise Unsupported(f"{text} is not a literal") from None
+
+
+def named_sharding(request: Request, mesh: Any) -> Any:
+    """The sharding under test: ``NamedSharding(mesh, spec)``, or the bare spec where the program has one."""
+    import jax
+
+    spec = build_spec(request["spec"])
+    if request.get("raw"):
+        with_devices(request)
+        return spec
+    at("NamedSharding()")
+    return jax.sharding.NamedSharding(mesh, spec)
+
+
+def context(request: Request, mesh: Any) -> Any:
+    """The mesh context that a bare spec takes its mesh from; a sharding has its own."""
+    return mesh_context(mesh if request.get("raw") else None)
+
+
+def mesh_context(mesh: Any) -> Any:
+    """`jax.set_mesh`, or its ancestors before 0.7; nothing where there is no mesh."""
+    import jax
+
+    if mesh is None:
+        return contextlib.nullcontext()
+    setter = getattr(jax, "set_mesh", None) or getattr(jax.sharding, "use_mesh", None)
+    return mesh if setter is None else setter(mesh)
+
+
+def shard_map(function: Any, mesh: Any, in_specs: Any, out_specs: Any, check: bool = False) -> Any:
+    """`jax.shard_map`, old or new; ``check`` is ``check_vma``, once called ``check_rep``."""
+    import jax
+
+    mapper = getattr(jax, "shard_map", None)
+    if mapper is None:
+        from jax.experimental.shard_map import shard_map as mapper
+    flag = "check_vma" if "check_vma" in inspect.signature(mapper).parameters else "check_rep"
+    return mapper(function, mesh=mesh, in_specs=in_specs, out_specs=out_specs, **{flag: check})
+
+
+def staged(request: Request, jitted: Any, *arguments: Any) -> Any:
+    """Trace, and unless the request is device-free also lower, compile and run."""
+    import jax
+
+    at("trace")
+    traced = jitted.trace(*arguments)
+    if request.get("device_free"):
+        return None
+    at("lower")
+    lowered = traced.lower()
+    at("compile")
+    lowered.compile()
+    at("execute")
+    return jax.block_until_ready(jitted(*arguments))
+
+
+def argument(request: Request, sharding: Any = None) -> Any:
+    """The array a witness works on: its shape alone where nothing runs, else a NumPy array."""
+    import jax
+    import numpy as np
+
+    shape = tuple(request["shape"])
+    if request.get("device_free") or sharding is not None:
+        return jax.ShapeDtypeStruct(shape, np.float32, sharding=sharding)
+    return np.ones(shape, np.float32)
+
+
+# One function an API, under the name `laws.verdicts.Api` gives it.
+
+
+def partition_spec(request: Request, mesh: Any) -> Any:
+    return build_spec(request["spec"])
+
+
+def shard_shape(request: Request, mesh: Any) -> Any:
+    sharding = named_sharding(request, mesh)
+    at("shard_shape")
+    sharding.shard_shape(tuple(request["shape"]))
+    return sharding
+
+
+def shape_dtype_struct(request: Request, mesh: Any) -> Any:
+    import jax
+    import numpy as np
+
+    sharding = named_sharding(request, mesh)
+    at("ShapeDtypeStruct()")
+    return jax.ShapeDtypeStruct(tuple(request["shape"]), np.float32, sharding=sharding)
+
+
+def device_put(request: Request, mesh: Any) -> Any:
+    import jax
+
+    with_devices(request)
+    sharding = named_sharding(request, mesh)
+    with context(request, mesh):
+        at("device_put")
+        return jax.device_put(argument(request), sharding)
+
+
+def device_put_in_jit(request: Request, mesh: Any) -> Any:
+    import jax
+
+    sharding = named_sharding(request, mesh)
+    with context(request, mesh):
+        return staged(request, jax.jit(lambda x: jax.device_put(x, sharding)), argument(request))
+
+
+def jit_in(request: Request, mesh: Any) -> Any:
+    import jax
+
+    sharding = named_sharding(request, mesh)
+    with context(request, mesh):
+        at("jit()")
+        return staged(request, jax.jit(lambda x: x * 2, in_shardings=sharding), argument(request))
+
+
+def jit_out(request: Request, mesh: Any) -> Any:
+    import jax
+
+    sharding = named_sharding(request, mesh)
+    with context(request, mesh):
+        at("jit()")
+        return staged(request, jax.jit(lambda x: x * 2, out_shardings=sharding), argument(request))
+
+
+def jit_argument(request: Request, mesh: Any) -> Any:
+    import jax
+
+    sharding = named_sharding(request, mesh)
+    at("ShapeDtypeStruct()")
+    struct = argument(request, sharding)
+    at("trace")
+    traced = jax.jit(lambda x: x * 2).trace(struct)
+    if not request.get("device_free"):
+        at("lower")
+        lowered = traced.lower()
+        at("compile")
+        lowered.compile()
+    return struct
+
+
+def constraint(request: Request, mesh: Any) -> Any:
+    import jax
+
+    sharding = named_sharding(request, mesh)
+    with context(request, mesh):
+        jitted = jax.jit(lambda x: jax.lax.with_sharding_constraint(x, sharding) * 2)
+        return staged(request, jitted, argument(request))
+
+
+def constraint_eager(request: Request, mesh: Any) -> Any:
+    import jax
+    import jax.numpy as jnp
+
+    with_devices(request)
+    sharding = named_sharding(request, mesh)
+    array = jnp.ones(tuple(request["shape"]))
+    with context(request, mesh):
+        at("wsc eager")
+        return jax.lax.with_sharding_constraint(array, sharding)
+
+
+def shard_map_in(request: Request, mesh: Any) -> Any:
+    import jax
+
+    spec = build_spec(request["spec"])
+    at("shard_map()")
+    body = shard_map(
+        lambda x: jax.lax.psum(x.sum(), mesh.axis_names),
+        mesh,
+        (spec,),
+        jax.sharding.PartitionSpec(),
+        request.get("check", False),
+    )
+    return staged(request, jax.jit(body), argument(request))
+
+
+def shard_map_out(request: Request, mesh: Any) -> Any:
+    import jax
+
+    spec = build_spec(request["spec"])
+    at("shard_map()")
+    body = shard_map(lambda x: x, mesh, (jax.sharding.PartitionSpec(),), spec, request.get("check", False))
+    return staged(request, jax.jit(body), argument(request))
+
+
+def create(request: Request, mesh: Any) -> Any:
+    import jax.numpy as jnp
+
+    with_devices(request)
+    sharding = named_sharding(request, mesh)
+    at("jnp.zeros(device=)")
+    return jnp.zeros(tuple(request["shape"]), device=sharding)
+
+
+def callback(request: Request, mesh: Any) -> Any:
+    import jax
+
+    with_devices(request)
+    sharding = named_sharding(request, mesh)
+    data = argument(request)
+    at("make_array_from_callback")
+    return jax.make_array_from_callback(data.shape, sharding, lambda index: data[index])
+
+
+def with_devices(request: Request) -> None:
+    """Refuse to answer without devices a question that only devices answer."""
+    if request.get("device_free"):
+        raise Unsupported("this call needs devices")
+
+
+# Flax.
+
+
+def flax_module(name: str) -> Any:
+    """Import ``flax.linen`` or ``flax.nnx``."""
+    import importlib
+
+    try:
+        return importlib.import_module(f"flax.{name}")
+    except ImportError as error:
+        raise Unsupported(f"flax.{name}: {error}") from None
+
+
+def partition_names(request: Request) -> Any:
+    """The names an initializer carries: a tuple, or whatever the program gives instead."""
+    spec = build_spec(request["spec"])
+    return spec if spec is None or "junk" in request["spec"] else tuple(spec)
+
+
+def linen_box(request: Request, mesh: Any) -> Any:
+    """A parameter as its initializer returns it: a `nn.Partitioned` box, or bare."""
+    import jax.numpy as jnp
+
+    with_devices(request)
+    linen, names = flax_module("linen"), partition_names(request)
+
+    def init() -> Any:
+        return jnp.ones(tuple(request["shape"]))
+
+    at("with_partitioning")
+    return init() if names is None else linen.with_partitioning(init, names, mesh=mesh)()
+
+
+def linen_sharding(request: Request, mesh: Any) -> Any:
+    box = linen_box(request, mesh)
+    at("get_sharding")
+    return flax_module("linen").get_sharding(box, mesh)
+
+
+def linen_unbox(request: Request, mesh: Any) -> Any:
+    import jax
+
+    linen, box = flax_module("linen"), linen_box(request, mesh)
+    at("get_sharding")
+    linen.get_sharding(box, mesh)
+    at("unbox")
+    return jax.jit(linen.unbox)(box)
+
+
+def linen_unbox_eager(request: Request, mesh: Any) -> Any:
+    box = linen_box(request, mesh)
+    at("unbox eager")
+    return flax_module("linen").unbox(box)
+
+
+def nnx_metadata(request: Request) -> Request:
+    """The arguments that give `nnx.Param` its names, under the key this Flax reads."""
+    import flax
+
+    names = partition_names(request)
+    key = "out_sharding" if tuple(map(int, flax.__version__.split(".")[:2])) >= (0, 12) else "sharding"
+    return {} if names is None else {key: names}
+
+
+def nnx_param(request: Request, mesh: Any) -> Any:
+    import jax.numpy as jnp
+
+    with_devices(request)
+    nnx, metadata = flax_module("nnx"), nnx_metadata(request)
+    with mesh_context(mesh):
+        at("nnx.Param()")
+        return nnx.Param(jnp.ones(tuple(request["shape"])), **metadata)[...]
+
+
+def nnx_param_in_jit(request: Request, mesh: Any) -> Any:
+    import jax.numpy as jnp
+
+    with_devices(request)
+    nnx, metadata = flax_module("nnx"), nnx_metadata(request)
+    with mesh_context(mesh):
+        at("nnx.jit(Param())")
+        return nnx.jit(lambda: nnx.Param(jnp.ones(tuple(request["shape"])), **metadata))()[...]
+
+
+PLACEMENTS: dict[str, Callable[[Request, Any], Any]] = {
+    "PartitionSpec": partition_spec,
+    "NamedSharding": named_sharding,
+    "NamedSharding.shard_shape": shard_shape,
+    "ShapeDtypeStruct(sharding=)": shape_dtype_struct,
+    "device_put": device_put,
+    "device_put inside jit": device_put_in_jit,
+    "jit(in_shardings=)": jit_in,
+    "jit(out_shardings=)": jit_out,
+    "jit on a ShapeDtypeStruct": jit_argument,
+    "with_sharding_constraint": constraint,
+    "with_sharding_constraint outside jit": constraint_eager,
+    "shard_map(in_specs=)": shard_map_in,
+    "shard_map(out_specs=)": shard_map_out,
+    "jnp.zeros(device=)": create,
+    "make_array_from_callback": callback,
+    "linen get_sharding": linen_sharding,
+    "linen unbox": linen_unbox,
+    "linen unbox outside jit": linen_unbox_eager,
+    "nnx.Param": nnx_param,
+    "nnx.Param inside jit": nnx_param_in_jit,
+}
+
+
+def placement(request: Request) -> Any:
+    """A spec meets an array through an API."""
+    return PLACEMENTS[request["api"]](request, build_mesh(request))
+
+
+# The other kinds of witness.
+
+
+def arity(request: Request) -> Any:
+    """``given`` specs or shardings for a function with ``due`` arguments or results."""
+    import jax
+    import numpy as np
+
+    mesh, given, due = build_mesh(request), request["given"], request["due"]
+    spec = jax.sharding.PartitionSpec()
+    arguments, results = request["api"].endswith(("(in_specs=)", "(in_shardings=)")), due
+
+    def function(*values: Any) -> Any:
+        return values[0] if arguments or results == 1 else values[:1] * results
+
+    data = [np.ones((1,), np.float32)] * (due if arguments else 1)
+    if request["api"].startswith("shard_map"):
+        at("shard_map()")
+        each = (spec,) * given
+        specs = (each, spec) if arguments else ((spec,), each)
+        return staged(request, jax.jit(shard_map(function, mesh, *specs)), *data)
+    at("jit()")
+    shardings = (jax.sharding.NamedSharding(mesh, spec),) * given
+    keyword = "in_shardings" if arguments else "out_shardings"
+    return staged(request, jax.jit(function, **{keyword: shardings}), *data)
+
+
+def collective(request: Request) -> Any:
+    """A collective under `shard_map` over the axes that are bound, or under plain jit without any."""
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+    mesh = build_mesh(request)
+    operation = getattr(jax.lax, request["function"], None)
+    if operation is None:
+        raise Unsupported(f"jax.lax.{request['function']} is not in JAX {jax.__version__}")
+    axes = request["axes"][0] if len(request["axes"]) == 1 else tuple(request["axes"])
+    extra = dict(request["arguments"])
+
+    def body(x: Any) -> Any:
+        if request["function"] in ("axis_index", "axis_size"):
+            return x * operation(axes)
+        return jnp.atleast_1d(operation(x, axes, **extra))
+
+    if mesh is None:
+        return staged(request, jax.jit(body), argument(request))
+    spec = jax.sharding.PartitionSpec(mesh.axis_names)
+    local = tuple(request["shape"])
+    whole = (local[0] * math.prod(mesh.shape.values()), *local[1:])
+    mapped = shard_map(body, mesh, (spec,), spec, request.get("check", False))
+    return staged(request, jax.jit(mapped), np.ones(whole, np.float32))
+
+
+def mesh(request: Request) -> Any:
+    """Build a mesh from the first ``devices`` fake devices, and put an array on it if asked."""
+    import jax
+    import numpy as np
+
+    shape, names, count = tuple(request["shape"]), request["names"], request["devices"]
+    if count > len(jax.devices()):
+        raise Unsupported(f"the witness has {count} devices, this process {len(jax.devices())}")
+    devices = jax.devices()[:count]
+    at("mesh construction")
+    if request["function"] == "Mesh":
+        built = jax.sharding.Mesh(np.array(devices).reshape(shape), tuple(names))
+    elif request["function"] == "make_mesh":
+        built = jax.make_mesh(shape, tuple(names), devices=devices)
+    elif request["function"] == "AbstractMesh":
+        return abstract_mesh(tuple(names), shape, [])
+    elif request["function"] == "create_device_mesh":
+        from jax.experimental import mesh_utils
+
+        return mesh_utils.create_device_mesh(shape, devices=devices)
+    else:
+        return np.array(devices).reshape(shape)
+    if request.get("place"):
+        spec = jax.sharding.PartitionSpec(*request["place"])
+        at("device_put")
+        return jax.device_put(
+            np.ones((count,) * len(spec), np.float32), jax.sharding.NamedSharding(built, spec)
+        )
+    return built
+
+
+KINDS: dict[str, Callable[[Request], Any]] = {
+    "placement": placement,
+    "arity": arity,
+    "collective": collective,
+    "mesh": mesh,
+}
+
+
+def main() -> None:
+    """Keep the protocol's stream to ourselves: what JAX prints goes to stderr."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def answer(data: Request) -> None:
+        out.write(json.dumps(data) + "\n")
+        out.flush()
+
+    serve(iter(sys.stdin.readline, ""), answer)
+
+
+if __name__ == "__main__":
+    main()
