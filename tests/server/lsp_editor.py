@@ -1,0 +1,118 @@
+"""An editor for tests: it talks to the real server in a subprocess, and remembers all that it was sent."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from lsprotocol import types
+from pygls.protocol import default_converter
+from pytest_lsp import ClientServerConfig, LanguageClient
+from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
+
+PATIENCE = 60.0
+"""Seconds until a test that waits in vain fails."""
+
+PRELUDE = """\
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+"""
+
+
+class Editor(LanguageClient):
+    """A client that keeps every published report, in order."""
+
+    def __init__(self) -> None:
+        super().__init__(converter_factory=default_converter)
+        self.published: list[types.PublishDiagnosticsParams] = []
+        register_lsp_features(
+            self, {**DEFAULT_CLIENT_FEATURES, types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: _remember}
+        )
+
+    async def start(self, *, pulls: bool = False, options: object = None) -> types.InitializeResult:
+        """Say hello as an editor that pulls diagnostics, or as one that is sent them."""
+        features = types.TextDocumentClientCapabilities(
+            publish_diagnostics=types.PublishDiagnosticsClientCapabilities(
+                related_information=True, version_support=True
+            ),
+            diagnostic=types.DiagnosticClientCapabilities() if pulls else None,
+        )
+        return await self.initialize_session(
+            types.InitializeParams(
+                capabilities=types.ClientCapabilities(text_document=features), initialization_options=options
+            )
+        )
+
+    def open(self, path: Path, text: str) -> str:
+        """Open a file that need not exist; return its URI."""
+        uri = path.as_uri()
+        item = types.TextDocumentItem(uri=uri, language_id="python", version=1, text=text)
+        self.text_document_did_open(types.DidOpenTextDocumentParams(text_document=item))
+        return uri
+
+    def change(self, uri: str, version: int, text: str) -> None:
+        """Replace the whole text."""
+        self.text_document_did_change(
+            types.DidChangeTextDocumentParams(
+                text_document=types.VersionedTextDocumentIdentifier(uri=uri, version=version),
+                content_changes=[types.TextDocumentContentChangeWholeDocument(text=text)],
+            )
+        )
+
+    def close(self, uri: str) -> None:
+        self.text_document_did_close(
+            types.DidCloseTextDocumentParams(text_document=types.TextDocumentIdentifier(uri=uri))
+        )
+
+    async def report(self, uri: str, version: int | None = 1) -> tuple[types.Diagnostic, ...]:
+        """Wait for the report on a version of a document; None is what a closed one has."""
+
+        def matching() -> list[types.PublishDiagnosticsParams]:
+            return [sent for sent in self.published if (sent.uri, sent.version) == (uri, version)]
+
+        await eventually(matching)
+        return tuple(matching()[-1].diagnostics)
+
+    async def pull(self, uri: str) -> tuple[types.Diagnostic, ...]:
+        """Ask for the report on a document."""
+        report = await self.text_document_diagnostic_async(
+            types.DocumentDiagnosticParams(text_document=types.TextDocumentIdentifier(uri=uri))
+        )
+        assert isinstance(report, types.RelatedFullDocumentDiagnosticReport)
+        return tuple(report.items)
+
+
+def _remember(client: Editor, params: types.PublishDiagnosticsParams) -> None:
+    client.published.append(params)
+
+
+async def eventually(condition: Callable[[], object]) -> None:
+    """Wait until a condition holds."""
+    async with asyncio.timeout(PATIENCE):
+        while not condition():
+            await asyncio.sleep(0.02)
+
+
+def marked(text: str) -> tuple[str, types.Range]:
+    """Take the marks « and » out of a text; return it and the range between them, in UTF-16."""
+    before, _, rest = text.partition("«")
+    inside, _, after = rest.partition("»")
+    return before + inside + after, types.Range(start=_end(before), end=_end(before + inside))
+
+
+def _end(text: str) -> types.Position:
+    lines = text.split("\n")
+    return types.Position(line=len(lines) - 1, character=len(lines[-1].encode("utf-16-le")) // 2)
+
+
+def codes(diagnostics: Iterable[types.Diagnostic]) -> list[str]:
+    return [str(diagnostic.code) for diagnostic in diagnostics]
+
+
+SERVER = ClientServerConfig(server_command=[sys.executable, "-m", "shardlint_server"], client_factory=Editor)

@@ -1,0 +1,80 @@
+"""Texts and options that are wrong: the server says so, and lives."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from lsp_editor import PATIENCE, PRELUDE, Editor, codes, eventually
+
+MISTAKE = PRELUDE + 'x = jax.device_put(jnp.zeros((8, 16)), NamedSharding(mesh, P("data", "modle")))\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PRELUDE + "x = jax.device_put(jnp.zeros((8, 16)), NamedSharding(mesh, P(\n",
+        PRELUDE + "x = " + "(" * 5_000 + ")" * 5_000 + "\n",
+        PRELUDE + "x = " + " + ".join(["1"] * 30_000) + "\n",
+    ],
+    ids=["syntax error", "nested too deeply", "a sum too long"],
+)
+async def test_a_text_that_cannot_be_parsed(editor: Editor, tmp_path: Path, text: str) -> None:
+    uri = editor.open(tmp_path / "broken.py", text)
+    diagnostics = await editor.report(uri, 1)
+    assert [code[:4] for code in codes(diagnostics)] == ["SHL0"]
+    editor.change(uri, 2, MISTAKE)
+    assert codes(await editor.report(uri, 2)) == ["SHL103"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\ufeff" + MISTAKE,
+        MISTAKE.replace("\n", "\r\n"),
+        "x = '\0'\n",
+        "\ud800".encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"),
+    ],
+)
+async def test_an_odd_text(editor: Editor, tmp_path: Path, text: str) -> None:
+    uri = editor.open(tmp_path / "odd.py", text)
+    diagnostics = await editor.report(uri, 1)
+    assert ("SHL103" in codes(diagnostics)) == ("modle" in text)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"devices": "eight"}, "devices"),
+        ({"device": 8}, "did you mean 'devices'"),
+        (["devices"], "initializationOptions"),
+    ],
+)
+async def test_bad_options_leave_the_defaults(
+    connected: Editor, tmp_path: Path, options: object, complaint: str
+) -> None:
+    await connected.start(options=options)
+    assert codes(await connected.report(connected.open(tmp_path / "train.py", MISTAKE))) == ["SHL103"]
+    (message,) = connected.messages
+    assert complaint in message.message
+
+
+async def test_a_bad_configuration_leaves_the_defaults(editor: Editor, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.shardlint]\nselct = []\n")
+    uri = editor.open(tmp_path / "train.py", MISTAKE)
+    assert codes(await editor.report(uri, 1)) == ["SHL103"]
+    editor.change(uri, 2, MISTAKE + "\n")
+    assert codes(await editor.report(uri, 2)) == ["SHL103"]
+    await eventually(lambda: editor.messages)
+    (message,) = editor.messages
+    assert "selct" in message.message
+
+
+def test_the_server_ends_with_its_client() -> None:
+    server = subprocess.run(
+        [sys.executable, "-m", "shardlint_server", "--stdio"], stdin=subprocess.DEVNULL, timeout=PATIENCE
+    )
+    assert server.returncode == 0
