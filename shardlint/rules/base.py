@@ -1,0 +1,82 @@
+"""What a rule is: a page of documentation and a pure function from uses to problems."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Union
+
+from shardlint.findings import Fix, Severity
+from shardlint.spans import Place
+from shardlint.uses import Fact, Use
+
+_BLOCK = r"^## {heading}\n+```python\n(.*?)^```$"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSettings:
+    """What the user may set. ``replicated_bytes``: an array this large should not be whole everywhere."""
+
+    replicated_bytes: int = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A mistake as a rule sees it. Without a ``severity``, it is an error if JAX rejects the use."""
+
+    message: str
+    place: Place
+    severity: Severity | None = None
+    related: tuple[Fact, ...] = ()
+    help: str | None = None
+    fix: Fix | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Described:
+    code: str
+    name: str
+    summary: str
+    docs: str
+    kinds: tuple[type[Use], ...]
+    preview: bool = False
+
+    @property
+    def bad(self) -> str:
+        """The program of the documentation that has the mistake; runs on 8 devices."""
+        return self._program("Example")
+
+    @property
+    def good(self) -> str:
+        """The same program without the mistake."""
+        return self._program("Use instead")
+
+    @property
+    def raises(self) -> str | None:
+        """The exception class that JAX raises in `bad`, or None when JAX accepts it."""
+        announced = re.search(r"# raises (\w+)", self.bad)
+        return announced and announced[1]
+
+    def _program(self, heading: str) -> str:
+        block = re.search(_BLOCK.format(heading=heading), self.docs, re.DOTALL | re.MULTILINE)
+        if block is None:
+            raise ValueError(f"{self.code}: no program under '## {heading}'")
+        return block[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule(_Described):
+    """A rule that looks at one use of its ``kinds`` at a time."""
+
+    check: Callable[[Any, RuleSettings], Iterable[Problem]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectRule(_Described):
+    """A rule that looks at all uses of its ``kinds`` together and says which use each problem is of."""
+
+    check: Callable[[Sequence[Any], RuleSettings], Iterable[tuple[Use, Problem]]]
+
+
+AnyRule = Union[Rule, ProjectRule]

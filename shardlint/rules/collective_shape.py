@@ -1,0 +1,94 @@
+"""# collective-shape (SHL304)
+
+## What it does
+Finds collectives whose array or arguments do not fit: `psum_scatter` or `all_to_all` over a
+dimension that does not divide, or one that the array does not have.
+
+## Why is this bad?
+`psum_scatter` and `all_to_all` split a dimension among the devices of the axis. With `tiled=True`
+its size must be a multiple of their number; without, exactly their number. The size is that of one
+shard, not of the whole array.
+
+## Example
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+
+
+def scatter(x):
+    return jax.lax.psum_scatter(x, "model", tiled=True)
+
+
+scattered = jax.shard_map(scatter, mesh=mesh, in_specs=P(), out_specs=P("model"), check_vma=False)
+scattered(jnp.ones((6, 16)))  # raises ValueError
+```
+
+## Use instead
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+
+
+def scatter(x):
+    return jax.lax.psum_scatter(x, "model", tiled=True)
+
+
+scattered = jax.shard_map(scatter, mesh=mesh, in_specs=P(), out_specs=P("model"), check_vma=False)
+scattered(jnp.ones((8, 16)))
+```
+
+## What JAX says
+`ValueError` when the body is traced; `IndexError` for a dimension that the array lacks (JAX
+0.10.2).
+
+## References
+- https://docs.jax.dev/en/latest/_autosummary/jax.lax.psum_scatter.html
+- https://docs.jax.dev/en/latest/_autosummary/jax.lax.all_to_all.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.laws.values import nearest_sizes
+from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.rules.wording import names_text, size_text
+from shardlint.uses import CollectiveUse
+
+
+def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
+    """Report a collective that JAX rejects for anything but an unbound axis."""
+    verdict = use.verdict
+    if not isinstance(verdict, Rejected) or verdict.cause is Cause.UNBOUND_AXIS:
+        return
+    yield Problem(f"`{use.function}` over {names_text(use.axes)}: {_misfit(verdict)}", use.place)
+
+
+def _misfit(verdict: Rejected) -> str:
+    size, ways = verdict.size, verdict.ways
+    if verdict.cause is not Cause.INDIVISIBLE or size is None or ways is None:
+        return verdict.detail or "JAX rejects its arguments"
+    where = "the split dimension" if verdict.dimension is None else f"dimension {verdict.dimension}"
+    said = f"{where} has size {size_text(size)} on each device, which {size_text(ways)} devices cannot share"
+    if verdict.detail or not isinstance(size, int) or not isinstance(ways, int):
+        return f"{said}; {verdict.detail}" if verdict.detail else said
+    return f"{said}; {' or '.join(str(n) for n in nearest_sizes(size, ways))} would do"
+
+
+RULE = Rule(
+    code="SHL304",
+    name="collective-shape",
+    summary="A collective's array or arguments do not fit",
+    docs=__doc__,
+    kinds=(CollectiveUse,),
+    check=check,
+)

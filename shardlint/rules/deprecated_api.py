@@ -1,0 +1,70 @@
+"""# deprecated-api (SHL801)
+
+## What it does
+Finds names that JAX has deprecated and still has.
+
+## Why is this bad?
+It runs, with a `DeprecationWarning` that Python hides by default, until a release removes the name.
+
+## Example
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental.shard_map import shard_map
+from jax.sharding import Mesh, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+double = shard_map(lambda x: 2 * x, mesh=mesh, in_specs=P("data"), out_specs=P("data"))
+double(jnp.ones((8, 4)))
+```
+
+## Use instead
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+double = jax.shard_map(lambda x: 2 * x, mesh=mesh, in_specs=P("data"), out_specs=P("data"))
+double(jnp.ones((8, 4)))
+```
+
+## What JAX says
+`DeprecationWarning`. `jax.experimental.shard_map` and `jax.experimental.pjit.pjit` are deprecated
+since JAX 0.8.0, `jax.interpreters.pxla` since 0.8.2.
+
+## References
+- https://docs.jax.dev/en/latest/changelog.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.findings import Severity
+from shardlint.rules.api_versions import find_change
+from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.uses import ApiReference
+
+
+def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
+    """Report a name that is deprecated but still there."""
+    change = find_change(use.name)
+    if change is not None and not change.removed:
+        yield Problem(
+            f"`{change.name}` is deprecated since JAX {change.since}; use {change.instead}",
+            use.place,
+            severity=Severity.WARNING,
+        )
+
+
+RULE = Rule(
+    code="SHL801",
+    name="deprecated-api",
+    summary="A name about sharding is deprecated in JAX",
+    docs=__doc__,
+    kinds=(ApiReference,),
+    check=check,
+)

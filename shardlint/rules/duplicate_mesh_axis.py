@@ -1,0 +1,63 @@
+"""# duplicate-mesh-axis (SHL402)
+
+## What it does
+Finds a mesh with two axes of one name.
+
+## Why is this bad?
+JAX builds the mesh, but it is of no use: only one of the two axes can be named, and what names it
+fails later, far from here.
+
+## Example
+```python
+import jax
+import numpy as np
+from jax.sharding import Mesh
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "data"))
+```
+
+## Use instead
+```python
+import jax
+import numpy as np
+from jax.sharding import Mesh
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+```
+
+## What JAX says
+Nothing where the mesh is made; its first use may raise (JAX 0.10.2).
+
+## References
+- https://docs.jax.dev/en/latest/jax.sharding.html#jax.sharding.Mesh
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.laws.verdicts import Rejected
+from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.uses import MeshUse
+
+
+def check(use: MeshUse, settings: RuleSettings) -> Iterable[Problem]:
+    """Report the first name that a mesh has twice."""
+    if isinstance(use.verdict, Rejected) or not isinstance(use.names, tuple):
+        return
+    repeated = next((name for name in use.names if use.names.count(name) > 1), None)
+    if repeated is not None:
+        yield Problem(
+            f'two axes of the mesh are named "{repeated}": JAX builds it, and fails where it is used',
+            use.names_place or use.place,
+        )
+
+
+RULE = Rule(
+    code="SHL402",
+    name="duplicate-mesh-axis",
+    summary="A mesh has two axes of one name",
+    docs=__doc__,
+    kinds=(MeshUse,),
+    check=check,
+)

@@ -1,0 +1,121 @@
+"""From uses to findings: run the rules, then settle severity, alternatives and duplicates."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+from shardlint.findings import Finding, Related, Severity
+from shardlint.laws.exceptions import is_caught
+from shardlint.laws.verdicts import Rejected
+from shardlint.rules.base import AnyRule, Problem, ProjectRule, RuleSettings
+from shardlint.uses import ApiReference, CollectiveUse, FileProblem, ParameterUse, Placement, Use
+
+_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
+
+def judge_with(
+    rules: Sequence[AnyRule], uses: Sequence[Use | FileProblem], settings: RuleSettings
+) -> list[Finding]:
+    """Return what the rules find in the uses, in reading order. File problems are not looked at.
+
+    A mistake is reported once a place and code, the gravest first. A rejection that an enclosing
+    ``try`` catches is none. Of a site with several possible values it is an error only if every
+    one of them is rejected.
+    """
+    judged = [use for use in uses if isinstance(use, Use)]
+    found = [
+        _finding(rule, use, problem) for rule in rules for use, problem in _problems(rule, judged, settings)
+    ]
+    return _deduplicated(_settle_alternatives(found))
+
+
+def _problems(rule: AnyRule, uses: Sequence[Use], settings: RuleSettings) -> Iterator[tuple[Use, Problem]]:
+    ours = [use for use in uses if isinstance(use, rule.kinds) and not _is_caught(use)]
+    if isinstance(rule, ProjectRule):
+        yield from rule.check(ours, settings)
+        return
+    for use in ours:
+        for problem in rule.check(use, settings):
+            yield use, problem
+
+
+def _is_caught(use: Use) -> bool:
+    return isinstance(use.verdict, Rejected) and is_caught(use.verdict.exception, use.environment.caught)
+
+
+def _finding(rule: AnyRule, use: Use, problem: Problem) -> Finding:
+    plain = Severity.ERROR if isinstance(use.verdict, Rejected) else Severity.WARNING
+    facts = dict.fromkeys((fact.place.resolve(), fact.message) for fact in (*problem.related, *use.facts))
+    return Finding(
+        code=rule.code,
+        name=rule.name,
+        severity=problem.severity or plain,
+        message=problem.message,
+        span=problem.place.resolve(),
+        related=tuple(Related(span, message) for span, message in facts),
+        help=problem.help,
+        fix=problem.fix,
+        expected=use.environment.expected,
+        use=use,
+    )
+
+
+def _site(use: Use) -> Hashable:
+    """What the possible values of one use have in common."""
+    subject: Hashable = None
+    if isinstance(use, Placement):
+        subject = (use.api, use.subject)
+    elif isinstance(use, (ParameterUse, ApiReference)):
+        subject = use.name
+    elif isinstance(use, CollectiveUse):
+        subject = use.function
+    return (type(use), use.place.resolve(), use.environment.entry, subject)
+
+
+def _settle_alternatives(findings: Sequence[Finding]) -> Iterator[Finding]:
+    sites: dict[Hashable, list[Finding]] = {}
+    for finding in findings:
+        use = finding.use
+        if use is None or use.variants == 1:
+            yield finding
+        else:
+            sites.setdefault(_site(use), []).append(finding)
+    for site in sites.values():
+        yield from _settle_site(site)
+
+
+def _settle_site(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Settle the findings of one site: as they are where all its values fail, else as warnings."""
+    uses = [finding.use for finding in findings if finding.use is not None]
+    values, rejected = uses[0].variants, _variants(findings, Severity.ERROR)
+    if len(rejected) == values:
+        yield from (f for f in findings if f.use is not None and f.use.variant == min(rejected))
+        return
+    for finding in findings:
+        alike = [other for other in findings if (other.code, other.span) == (finding.code, finding.span)]
+        failing = len(_variants(alike))
+        if failing == values and finding.severity is not Severity.ERROR:
+            yield finding
+            continue
+        yield dataclasses.replace(
+            finding,
+            severity=max(finding.severity, Severity.WARNING, key=_RANK.__getitem__),
+            message=f"{finding.message} (for {failing} of {values} possible values)",
+        )
+
+
+def _variants(findings: Iterable[Finding], severity: Severity | None = None) -> set[int]:
+    return {
+        finding.use.variant
+        for finding in findings
+        if finding.use is not None and severity in (None, finding.severity)
+    }
+
+
+def _deduplicated(findings: Iterable[Finding]) -> list[Finding]:
+    """One finding a code and span: one that is not expected before one that is, errors first."""
+    kept: dict[Hashable, Finding] = {}
+    for finding in sorted(findings, key=lambda f: (f.expected, _RANK[f.severity])):
+        kept.setdefault((finding.code, finding.span), finding)
+    return sorted(kept.values(), key=lambda f: (f.span.order(), f.code))

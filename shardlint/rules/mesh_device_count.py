@@ -1,0 +1,65 @@
+"""# mesh-device-count (SHL403)
+
+## What it does
+Finds a mesh that needs another number of devices than there are, where that number is known: from
+`XLA_FLAGS` in the program, `--devices`, `jax_num_cpu_devices` or `# shardlint: devices=8`.
+
+## Why is this bad?
+The product of the axis sizes is the number of devices. `jax.make_mesh` may use fewer than there
+are, never more; `create_device_mesh` needs exactly as many.
+
+## Example
+```python
+import jax
+
+mesh = jax.make_mesh((4, 4), ("data", "model"))  # raises ValueError
+```
+
+## Use instead
+```python
+import jax
+
+mesh = jax.make_mesh((2, 4), ("data", "model"))
+```
+
+## What JAX says
+`jax.make_mesh` and `create_device_mesh` raise `ValueError` (JAX 0.10.2).
+
+## References
+- https://docs.jax.dev/en/latest/_autosummary/jax.make_mesh.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.laws.dims import product
+from shardlint.laws.values import Unknown
+from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.rules.wording import shape_text, size_text
+from shardlint.uses import MeshUse
+
+
+def check(use: MeshUse, settings: RuleSettings) -> Iterable[Problem]:
+    """Report a mesh of more (or fewer) devices than there are."""
+    if not isinstance(use.verdict, Rejected) or use.verdict.cause is not Cause.DEVICE_COUNT:
+        return
+    if isinstance(use.shape, Unknown) or use.devices is None:
+        return
+    needed = product(use.shape)
+    yield Problem(
+        f"a mesh of shape {shape_text(use.shape)} needs {size_text(needed)} devices, "
+        f"and there are {size_text(use.devices)}; the axis sizes must multiply to that",
+        use.shape_place or use.place,
+    )
+
+
+RULE = Rule(
+    code="SHL403",
+    name="mesh-device-count",
+    summary="A mesh needs another number of devices than there are",
+    docs=__doc__,
+    kinds=(MeshUse,),
+    check=check,
+)

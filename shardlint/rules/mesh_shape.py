@@ -1,0 +1,71 @@
+"""# mesh-shape (SHL404)
+
+## What it does
+Finds device arrays that cannot be brought into the mesh's shape, and shapes that no mesh can have.
+
+## Why is this bad?
+`np.array(jax.devices()).reshape(...)` keeps the number of devices, so the sizes must multiply to
+it.
+
+## Example
+```python
+import jax
+import numpy as np
+from jax.sharding import Mesh
+
+mesh = Mesh(np.array(jax.devices()).reshape(3, 2), ("data", "model"))  # raises ValueError
+```
+
+## Use instead
+```python
+import jax
+import numpy as np
+from jax.sharding import Mesh
+
+mesh = Mesh(np.array(jax.devices()).reshape(4, 2), ("data", "model"))
+```
+
+## What JAX says
+NumPy's `reshape` raises `ValueError`. `jax.make_mesh` raises `TypeError` for a shape that is not a
+sequence and `IndexError` for a size of 0 (JAX 0.10.2).
+
+## References
+- https://docs.jax.dev/en/latest/jax.sharding.html#jax.sharding.Mesh
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.laws.values import Unknown
+from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.rules.wording import shape_text, size_text
+from shardlint.uses import MeshUse
+
+
+def check(use: MeshUse, settings: RuleSettings) -> Iterable[Problem]:
+    """Report a shape that the devices cannot take, or a malformed argument."""
+    verdict, place = use.verdict, use.shape_place or use.place
+    if not isinstance(verdict, Rejected) or verdict.cause not in (Cause.MESH_SHAPE, Cause.BAD_ARGUMENT):
+        return
+    if verdict.detail:
+        yield Problem(f"`{use.function}` rejects its arguments: {verdict.detail}", place)
+    elif not isinstance(use.shape, Unknown) and use.devices is not None:
+        yield Problem(
+            f"{size_text(use.devices)} devices cannot take the shape {shape_text(use.shape)}; "
+            "the axis sizes must multiply to the number of devices",
+            place,
+        )
+    elif not isinstance(use.shape, Unknown):
+        yield Problem(f"no mesh can have the shape {shape_text(use.shape)}", place)
+
+
+RULE = Rule(
+    code="SHL404",
+    name="mesh-shape",
+    summary="The devices cannot take the mesh's shape",
+    docs=__doc__,
+    kinds=(MeshUse,),
+    check=check,
+)

@@ -1,0 +1,71 @@
+"""# mesh-shape-names-mismatch (SHL401)
+
+## What it does
+Finds a mesh whose number of axis names is not that of its dimensions.
+
+## Why is this bad?
+Each dimension of the device array is one axis. JAX rejects the mesh. `("xy")` is a string, one
+name, not a tuple.
+
+## Example
+```python
+import jax
+import numpy as np
+from jax.sharding import Mesh
+
+mesh = Mesh(np.array(jax.devices()), ("data", "model"))  # raises ValueError
+```
+
+## Use instead
+```python
+import jax
+import numpy as np
+from jax.sharding import Mesh
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+```
+
+## What JAX says
+`Mesh`, `jax.make_mesh` and `AbstractMesh` raise `ValueError` (JAX 0.10.2).
+
+## References
+- https://docs.jax.dev/en/latest/jax.sharding.html#jax.sharding.Mesh
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.laws.values import Unknown
+from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.rules.wording import count_text, names_text, shape_text
+from shardlint.uses import MeshUse
+
+
+def check(use: MeshUse, settings: RuleSettings) -> Iterable[Problem]:
+    """Report names that do not match the mesh's dimensions."""
+    if not isinstance(use.verdict, Rejected) or use.verdict.cause is not Cause.MESH_NAMES:
+        return
+    place = use.names_place or use.place
+    if isinstance(use.shape, Unknown) or use.names is None or isinstance(use.names, Unknown):
+        yield Problem(f"the axis names do not fit the mesh: {use.verdict.detail}", place)
+        return
+    if len(use.shape) == len(use.names):
+        yield Problem(f"JAX rejects the axis names {names_text(use.names)}: {use.verdict.detail}", place)
+        return
+    yield Problem(
+        f"{count_text(len(use.names), 'axis name')} ({names_text(use.names)}) for a mesh of shape "
+        f"{shape_text(use.shape)}, which has {count_text(len(use.shape), 'dimension')}; give one name each",
+        place,
+    )
+
+
+RULE = Rule(
+    code="SHL401",
+    name="mesh-shape-names-mismatch",
+    summary="A mesh has another number of axis names than dimensions",
+    docs=__doc__,
+    kinds=(MeshUse,),
+    check=check,
+)

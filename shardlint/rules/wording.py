@@ -1,0 +1,110 @@
+"""How messages name arrays, dimensions, axes and sizes, and where in a spec they point."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+
+from shardlint.laws.dims import Dim, Shape, product
+from shardlint.laws.values import Entry, Mesh, Spec, Unknown, entry_axes, entry_text
+from shardlint.laws.verdicts import Api
+from shardlint.spans import Place
+from shardlint.uses import CollectiveUse, MeshUse, ParameterUse, Placement, ShardingUse, SpecUse, Use
+
+#: The kinds of use in which a spec (or a parameter's names) is judged.
+SPEC_KINDS: tuple[type[Use], ...] = (SpecUse, ShardingUse, Placement, ParameterUse)
+#: The kinds in which a spec meets an array.
+ARRAY_KINDS: tuple[type[Use], ...] = (Placement, ParameterUse)
+
+SpecHolder = SpecUse | ShardingUse | Placement | ParameterUse
+
+
+def size_text(size: Dim) -> str:
+    """Write a size; a part of it that has no name in the program is written ``n``."""
+    return re.sub(r"\?\d+", "n", str(size))
+
+
+def shape_text(shape: Shape) -> str:
+    """Write a shape as Python does: ``(8,)``, ``(batch, 512)``."""
+    inner = ", ".join(size_text(size) for size in shape)
+    return f"({inner},)" if len(shape) == 1 else f"({inner})"
+
+
+def count_text(n: int, noun: str) -> str:
+    """``1 entry``, ``2 entries``."""
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{n} {noun if n == 1 else plural}"
+
+
+def names_text(names: Iterable[str]) -> str:
+    """Write axis names as a list in prose: ``"data", "model"``."""
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def array_text(use: Placement | ParameterUse) -> str:
+    """What the user calls the array: `` `kernel` ``, ``argument 0 of `step` ``, ``the array``."""
+    subject = f"`{use.name}` of `{use.owner}`" if isinstance(use, ParameterUse) else use.subject
+    return subject if " " in subject or "`" in subject else f"`{subject}`"
+
+
+def spec_text(use: SpecHolder) -> str:
+    """Write the spec as the user did: a parameter's names are a tuple."""
+    spec = spec_of(use)
+    if isinstance(use, ParameterUse) and isinstance(spec, Spec):
+        return entry_text(spec.entries)
+    return str(spec) if isinstance(spec, (Spec, str)) else "the spec"
+
+
+def axes_text(entry: Entry, mesh: Mesh) -> str:
+    """Name an entry's axes and their devices: ``("data", "model") (2 × 4 = 8 devices)``."""
+    sizes = [mesh.size_of(axis) for axis in entry_axes(entry)]
+    total = size_text(product(sizes))
+    factors = " × ".join(size_text(size) for size in sizes)
+    devices = f"{factors} = {total}" if len(sizes) > 1 else total
+    return f"{entry_text(entry)} ({devices} {'device' if total == '1' else 'devices'})"
+
+
+def near_miss(name: str, known: Iterable[str]) -> str:
+    """`` did you mean "model"?`` after a separator, or nothing when no known name is near."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f'; did you mean "{near[0]}"?' if near else ""
+
+
+def api_text(use: Use) -> str:
+    """The call that judges the use, as the user knows it."""
+    if isinstance(use, Placement):
+        return use.api.value
+    if isinstance(use, (CollectiveUse, MeshUse)):
+        return use.function
+    if isinstance(use, ParameterUse):
+        return use.owner
+    return Api.PARTITION_SPEC.value if isinstance(use, SpecUse) else Api.NAMED_SHARDING.value
+
+
+def spec_of(use: SpecHolder) -> Spec | str | Unknown | None:
+    """The spec of a use, or a parameter's names as a spec."""
+    return use.names if isinstance(use, ParameterUse) else use.spec
+
+
+def mesh_of(use: SpecHolder) -> Mesh | None:
+    """The mesh of a use where it is known."""
+    mesh = None if isinstance(use, SpecUse) else use.mesh
+    return mesh if isinstance(mesh, Mesh) else None
+
+
+def entry_of(use: SpecHolder, dimension: int | None) -> Entry:
+    """The entry of a dimension, or Unknown."""
+    spec = spec_of(use)
+    if isinstance(spec, Spec) and dimension is not None and dimension < len(spec):
+        return spec.entries[dimension]
+    return Unknown("no such entry")
+
+
+def entry_place(use: SpecHolder, dimension: int | None) -> Place:
+    """Where the entry of a dimension is written, or else the names, or else the use."""
+    places: Sequence[Place | None] = use.entry_places
+    if dimension is not None and dimension < len(places) and (place := places[dimension]) is not None:
+        return place
+    whole = use.names_place if isinstance(use, ParameterUse) else None
+    return whole or use.place
