@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls import uris
-from pygls.workspace import Workspace
+from pygls.workspace import TextDocument, Workspace
 
 from shardlint.spans import Span
 from shardlint_server.convert import Text, split_lines
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+
+
+class Document(TextDocument):
+    """A text document whose lines end as the protocol says.
+
+    Those of pygls end at form feeds and other separators too, so an edit further down hits the wrong line.
+    """
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """The lines with their ends."""
+        return _LINE.findall(self.source)
+
+
+class Documents(Workspace):
+    """A workspace of such documents."""
+
+    def _create_text_document(self, doc_uri: str, *args: Any, **kwargs: Any) -> Document:
+        kwargs |= {"sync_kind": self._sync_kind, "position_codec": self.position_codec}
+        return Document(doc_uri, *args, **kwargs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +61,21 @@ class Target:
     parts: tuple[Part, ...]
     is_notebook: bool = False
 
+    def part_of(self, span: Span) -> Part | None:
+        """Find the part a span stands in; what is said of a notebook as a whole stands in its first cell."""
+        if span.path != self.path:
+            return None
+        cells = [part for part in self.parts if span.cell in (None, part.cell)]
+        return cells[0] if cells else None
+
     def locate(self, span: Span) -> Text:
         """Find the document of a span: a part of this target, else a file on disk.
 
         Of a file that cannot be read no line is known: places in it collapse to its start.
         """
-        if span.path == self.path:
-            for part in self.parts:
-                if part.cell == span.cell:
-                    return Text(part.uri, split_lines(part.text))
+        part = self.part_of(span)
+        if part is not None:
+            return Text(part.uri, split_lines(part.text))
         try:
             text = Path(span.path).read_text(encoding="utf-8")
         except (OSError, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 from lsprotocol import types
@@ -32,14 +33,14 @@ class TargetLinter:
     def report(self, target: Target) -> Report:
         """Lint a target. Expected findings are no news to who wrote them, and are left out."""
         if target.is_notebook:
-            source = source_from_cells(target.path, [(part.cell, part.text) for part in target.parts])
+            source = source_from_cells(target.path, _cells(target))
         else:
             source = source_from_text(target.path, target.parts[0].text)
         report: dict[str, list[types.Diagnostic]] = {part.uri: [] for part in target.parts}
         for finding in Linter(self._settings(target.path)).check_source(source):
-            if not finding.expected:
-                document = target.locate(finding.span).uri
-                report[document].append(to_diagnostic(finding, target.locate, self._codec))
+            part = target.part_of(finding.span)
+            if part is not None and not finding.expected:
+                report[part.uri].append(to_diagnostic(finding, target.locate, self._codec))
         return report
 
     def _settings(self, path: str) -> Settings:
@@ -49,4 +50,8 @@ class TargetLinter:
             if str(error) not in self._complaints:
                 self._complaints.add(str(error))
                 self._complain(str(error))
-            return Settings(devices=self._options.devices)
+            return Settings(root=os.path.dirname(path) or ".", devices=self._options.devices)
+
+
+def _cells(target: Target) -> list[tuple[int, str]]:
+    return [(part.cell, part.text) for part in target.parts if part.cell is not None]

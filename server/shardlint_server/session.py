@@ -10,7 +10,7 @@ from pygls.lsp.server import LanguageServer
 
 import shardlint
 from shardlint_server.analyses import Analyses, Report
-from shardlint_server.documents import Target, target_of
+from shardlint_server.documents import Documents, Target, target_of
 from shardlint_server.linting import TargetLinter
 from shardlint_server.options import parse_options
 from shardlint_server.publish import Publisher
@@ -39,6 +39,12 @@ class ShardlintServer(LanguageServer):
 
     def begin(self, params: types.InitializeParams) -> None:
         """Take the client's options; publish diagnostics unless it pulls them."""
+        self.protocol._workspace = Documents(
+            self.workspace.root_uri,
+            self._text_document_sync_kind,
+            params.workspace_folders,
+            self.workspace.position_encoding,
+        )
         options, problems = parse_options(params.initialization_options)
         for problem in problems:
             self.warn(problem)

@@ -58,11 +58,16 @@ class Editor(LanguageClient):
 
     def change(self, uri: str, version: int, text: str) -> None:
         """Replace the whole text."""
+        self._change(uri, version, types.TextDocumentContentChangeWholeDocument(text=text))
+
+    def edit(self, uri: str, version: int, place: types.Range, text: str) -> None:
+        """Replace a part of the text."""
+        self._change(uri, version, types.TextDocumentContentChangePartial(range=place, text=text))
+
+    def _change(self, uri: str, version: int, change: types.TextDocumentContentChangeEvent) -> None:
+        document = types.VersionedTextDocumentIdentifier(uri=uri, version=version)
         self.text_document_did_change(
-            types.DidChangeTextDocumentParams(
-                text_document=types.VersionedTextDocumentIdentifier(uri=uri, version=version),
-                content_changes=[types.TextDocumentContentChangeWholeDocument(text=text)],
-            )
+            types.DidChangeTextDocumentParams(text_document=document, content_changes=[change])
         )
 
     def close(self, uri: str) -> None:

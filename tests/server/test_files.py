@@ -76,12 +76,18 @@ async def test_an_incremental_edit_after_emoji_lands_where_it_should(editor: Edi
     text, place = marked(PRELUDE + MISTAKES["after emoji"][1])
     uri = editor.open(tmp_path / "train.py", text)
     assert codes(await editor.report(uri, 1)) == ["SHL103"]
-    edit = types.TextDocumentContentChangePartial(range=place, text='"data"')
-    document = types.VersionedTextDocumentIdentifier(uri=uri, version=2)
-    editor.text_document_did_change(
-        types.DidChangeTextDocumentParams(text_document=document, content_changes=[edit])
-    )
+    editor.edit(uri, 2, place, '"data"')
     assert await editor.report(uri, 2) == ()
+
+
+async def test_an_edit_below_a_form_feed_lands_where_it_should(editor: Editor, tmp_path: Path) -> None:
+    text, place = marked("# \x0c \u2028 \x85\n" + PRELUDE + MISTAKES["unknown axis"][1])
+    uri = editor.open(tmp_path / "train.py", text)
+    assert [found.range for found in await editor.report(uri, 1)] == [place]
+    editor.edit(uri, 2, place, '"model"')
+    assert await editor.report(uri, 2) == ()
+    editor.edit(uri, 3, place, '"modle"')
+    assert [found.range for found in await editor.report(uri, 3)] == [place]
 
 
 async def test_only_the_last_of_fast_edits_is_reported(editor: Editor, tmp_path: Path) -> None:
