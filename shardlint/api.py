@@ -1,0 +1,205 @@
+"""The one facade: what the command line, the server and the tests call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+from shardlint.config import ConfigError, Settings, check_selectors, known_rules, load_settings, parse_mesh
+from shardlint.files import Source, read_source, source_from_cells, source_from_text
+from shardlint.files.lexing import split_lines
+from shardlint.files.problems import finding_of, internal_error
+from shardlint.files.suppressions import matches, suppressions
+from shardlint.findings import Finding, Severity
+from shardlint.laws.values import Mesh
+from shardlint.spans import Span
+from shardlint.uses import FileProblem, Use
+
+if TYPE_CHECKING:
+    from shardlint.inference.settings import InferenceSettings
+
+__all__ = [
+    "ConfigError", "Linter", "Report", "Settings", "check_selectors", "known_rules", "lines_around",
+    "load_settings", "parse_mesh", "read_source",
+    "source_from_cells", "source_from_text",
+]  # fmt: skip
+
+#: Told of progress: what is done, how many of it are done, and how many there are.
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a check found, in reading order. ``files`` counts the files looked at, relevant or not."""
+
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
+    files: int = 0
+
+    @property
+    def failing(self) -> tuple[Finding, ...]:
+        """The findings that make a check fail: errors and warnings that nobody announced."""
+        return tuple(f for f in self.findings if not f.expected and f.severity is not Severity.INFO)
+
+
+class Linter:
+    """Checks files under one configuration."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def check_paths(self, paths: Iterable[str], progress: Progress | None = None) -> Report:
+        """Check files and folders. Nothing is raised for a bad file: that is a finding."""
+        files, sources = self.read_paths(paths, progress)
+        findings = self._check(sources, progress)
+        return Report(tuple(findings), (), files)
+
+    def check_source(self, source: Source) -> list[Finding]:
+        """Check one source, whatever it mentions."""
+        return self._check([source])
+
+    def read_paths(self, paths: Iterable[str], progress: Progress | None = None) -> tuple[int, list[Source]]:
+        """Return the number of files under the paths, and the sources of those that can matter.
+
+        A file that does not mention sharding can matter only when something relevant imports it, which
+        is inference's to find out. A file named by the user always matters.
+        """
+        from shardlint.files.discovery import discover
+        from shardlint.files.prefilter import mentions_sharding
+        from shardlint.files.sources import MAX_NOTEBOOK_BYTES, read_bytes
+
+        settings = self.settings
+        found = discover(paths, settings.root, settings.exclude, settings.include)
+        sources = []
+        for number, file in enumerate(found):
+            if progress is not None:
+                progress("reading", number, len(found))
+            try:
+                data = read_bytes(file.path, MAX_NOTEBOOK_BYTES)
+            except OSError:
+                sources.append(read_source(file.path))
+                continue
+            if file.named or settings.exhaustive or mentions_sharding(data):
+                sources.append(read_source(file.path, data))
+        return len(found), sources
+
+    def confirm(self, report: Report, python: str | None = None, progress: Progress | None = None) -> Report:
+        """Have the real JAX run a witness of each finding. What it refutes is no error any more.
+
+        ``python`` is the interpreter that has JAX; without it, the one that runs this.
+        """
+        from shardlint.confirm.confirmer import Confirmer
+
+        settings = self.settings
+        count = None if progress is None else partial(progress, "confirming")
+        with Confirmer(python, settings.confirm_timeout, settings.confirm_devices) as confirmer:
+            confirmed = confirmer.confirm(report.findings, count)
+        return Report(tuple(confirmed), (*report.notes, *confirmer.notes), report.files)
+
+    def uses(self, sources: Sequence[Source], progress: Progress | None = None) -> list[Use | FileProblem]:
+        """Return what inference makes of the sources; a crash on one is a problem of that file alone."""
+        from shardlint.inference import analyze
+
+        uses: list[Use | FileProblem] = []
+        for settings in self._inference_settings():
+            for number, source in enumerate(sources):
+                if progress is not None:
+                    progress("checking", number, len(sources))
+                try:
+                    uses += analyze([source], settings)
+                except Exception as error:
+                    uses.append(internal_error(source.path, error))
+        return uses
+
+    def _inference_settings(self) -> Iterable[InferenceSettings]:
+        """Yield the settings to analyze under: one for each mesh the project deploys on."""
+        from shardlint.inference import InferenceSettings
+
+        settings = self.settings
+        meshes: list[Mesh | None] = (
+            [settings.mesh] if settings.mesh else [mesh for _, mesh in settings.meshes]
+        )
+        roots = tuple(dict.fromkeys((settings.root, os.path.join(settings.root, "src"), os.getcwd())))
+        for mesh in meshes or [None]:
+            yield InferenceSettings(settings.devices, mesh, roots, settings.exhaustive)
+
+    def _check(self, sources: Sequence[Source], progress: Progress | None = None) -> list[Finding]:
+        """Return the findings of sources: selected, not suppressed, expected ones marked, in order."""
+        uses = self.uses([source for source in sources if source.cells], progress)
+        problems = [problem for source in sources for problem in source.problems]
+        problems += [use for use in uses if isinstance(use, FileProblem)]
+        findings = [finding_of(problem) for problem in problems]
+        findings += self._judge([use for use in uses if isinstance(use, Use)])
+        by_path = {source.path: source for source in sources}
+        kept = [f for f in findings if self._selected(f) and not _suppressed(f, by_path.get(f.span.path))]
+        return self._mark_expected(_ordered(kept), by_path)
+
+    def _judge(self, uses: Sequence[Use]) -> list[Finding]:
+        """Run the rules over all uses; if that crashes, over each file's, to say which one it is."""
+        from shardlint.rules import judge
+        from shardlint.rules.base import RuleSettings
+
+        settings = RuleSettings(replicated_bytes=self.settings.replicated_bytes)
+        try:
+            return judge(uses, settings)
+        except Exception:
+            findings: list[Finding] = []
+        by_path: dict[str, list[Use]] = {}
+        for use in uses:
+            by_path.setdefault(use.place.resolve().path, []).append(use)
+        for path, ours in by_path.items():
+            try:
+                findings += judge(ours, settings)
+            except Exception as error:
+                findings.append(finding_of(internal_error(path, error)))
+        return findings
+
+    def _selected(self, finding: Finding) -> bool:
+        settings = self.settings
+        wanted = (*settings.select, *settings.extend_select)
+        return matches(finding.code, finding.name, wanted) and not matches(
+            finding.code, finding.name, settings.ignore
+        )
+
+    def is_fixture(self, path: str) -> bool:
+        """Whether a path is one of the configured fixtures."""
+        from pathspec import GitIgnoreSpec
+
+        relative = os.path.relpath(path, self.settings.root)
+        return GitIgnoreSpec.from_lines(self.settings.fixtures).match_file(relative)
+
+    def _mark_expected(self, findings: list[Finding], sources: dict[str, Source]) -> list[Finding]:
+        """Mark the findings of fixtures that a comment on their line announces."""
+        return findings
+
+
+def _ordered(findings: Iterable[Finding]) -> list[Finding]:
+    """Sort by place and keep one finding a code and span, the gravest."""
+    rank = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+    ordered = sorted(findings, key=lambda f: (f.span.order(), f.code, rank[f.severity]))
+    return list({(f.code, f.span): f for f in reversed(ordered)}.values())[::-1]
+
+
+def _suppressed(finding: Finding, source: Source | None) -> bool:
+    """Whether a comment on the finding's lines, or one for the whole file, ignores it."""
+    for cell in source.cells if source else ():
+        for suppression in suppressions(cell.text):
+            if suppression.line is not None and cell.index != finding.span.cell:
+                continue
+            if suppression.covers(finding.code, finding.name, finding.span.line, finding.span.end_line):
+                return True
+    return False
+
+
+@lru_cache(maxsize=64)
+def _lines(path: str, cell: int | None) -> tuple[str, ...]:
+    found = next((c for c in read_source(path).cells if c.index == cell), None)
+    return tuple(split_lines(found.written)) if found else ()
+
+
+def lines_around(span: Span) -> Sequence[str]:
+    """Return the lines of the file or cell that a span is in, as written; none if it cannot be read."""
+    return _lines(span.path, span.cell)

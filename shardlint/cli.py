@@ -1,0 +1,225 @@
+"""The command line. Nothing heavy is imported before a command needs it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from shardlint import __version__
+
+if TYPE_CHECKING:
+    from shardlint.api import Linter, Report, Settings
+
+CLEAN, FOUND, FAILED = 0, 1, 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0 clean, 1 findings, 2 usage or internal error."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments and arguments[0] not in (*_COMMANDS, "-h", "--help", "-V", "--version"):
+        arguments.insert(0, "check")
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help()
+        return FAILED
+    try:
+        code = _COMMANDS[options.command](options)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; keep the interpreter from flushing into the pipe at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 128 + signal.SIGINT
+    except _UsageError as error:
+        return _complain(str(error))
+    except Exception as error:
+        if os.environ.get("SHARDLINT_DEBUG"):
+            raise
+        what = f"{type(error).__name__}: {error}"
+        return _complain(
+            f"internal error: {what}; please report this (SHARDLINT_DEBUG=1 shows where it happened)"
+        )
+
+
+class _UsageError(Exception):
+    """What the user asked for cannot be done; the message says why."""
+
+
+def _complain(message: str) -> int:
+    print(f"shardlint: {message}", file=sys.stderr)
+    return FAILED
+
+
+def _check(options: argparse.Namespace) -> int:
+    from shardlint.output import as_json, concise, full
+    from shardlint.output.progress import ProgressBar
+    from shardlint.output.styles import styles_for
+
+    linter = _linter(options)
+    with ProgressBar() as progress:
+        report = linter.check_paths(options.paths, progress)
+        if options.confirm:
+            report = linter.confirm(report, options.python, progress)
+    shown = [f for f in report.findings if options.show_expected or not f.expected]
+    if options.output_format == "json":
+        sys.stdout.write(as_json.render(shown))
+    else:
+        from shardlint.api import lines_around
+
+        if options.output_format == "full":
+            sys.stdout.write(full.render(shown, lines_around, styles_for(sys.stdout)))
+        else:
+            sys.stdout.write(concise.render(shown))
+        print(concise.summary(report.findings, report.files))
+    _print_notes(report, linter)
+    if any(f.name == "internal-error" for f in report.findings):
+        return FAILED
+    return FOUND if report.failing and not options.exit_zero else CLEAN
+
+
+def _explain(options: argparse.Namespace) -> int:
+    import difflib
+
+    from shardlint.api import known_rules
+
+    rules = known_rules()
+    for rule in rules:
+        if options.code.lower() in (rule.code.lower(), rule.name):
+            print(rule.docs.strip())
+            return CLEAN
+    words = [word for rule in rules for word in (rule.code, rule.name)]
+    close = difflib.get_close_matches(options.code, words, n=1, cutoff=0.5)
+    hint = f"; did you mean {close[0]}?" if close else "; `shardlint rules` lists them"
+    raise _UsageError(f"no rule is called {options.code}{hint}")
+
+
+def _rules(options: argparse.Namespace) -> int:
+    from shardlint.api import known_rules
+
+    rules = known_rules()
+    width = max(len(rule.name) for rule in rules)
+    for rule in rules:
+        print(f"{rule.code}  {rule.name:<{width}}  {rule.summary}")
+    return CLEAN
+
+
+def _server(options: argparse.Namespace) -> int:
+    try:
+        from shardlint_server.server import main as serve
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        raise _UsageError(
+            f"the server needs {error.name}, which is not installed; "
+            'install it with: pip install "shardlint[server]"'
+        ) from None
+    serve()
+    return CLEAN
+
+
+def _linter(options: argparse.Namespace) -> Linter:
+    """Make the linter for the configuration nearest to the first path, or to where the user is."""
+    from shardlint.api import ConfigError, Linter
+
+    try:
+        return Linter(_settings(options))
+    except ConfigError as error:
+        raise _UsageError(str(error)) from None
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    from shardlint.api import check_selectors, load_settings, parse_mesh
+
+    def selectors(flag: str, values: list[str] | None) -> tuple[str, ...] | None:
+        if values is None:
+            return None
+        return check_selectors([code for value in values for code in value.split(",") if code], f"--{flag}")
+
+    return load_settings(
+        options.paths[0],
+        devices=options.devices,
+        mesh=parse_mesh(options.mesh) if options.mesh else None,
+        select=selectors("select", getattr(options, "select", None)),
+        ignore=selectors("ignore", getattr(options, "ignore", None)),
+        exhaustive=getattr(options, "exhaustive", None),
+    )
+
+
+def _print_notes(report: Report, linter: Linter) -> None:
+    for note in report.notes:
+        print(f"note: {note}", file=sys.stderr)
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number above 0, not {text!r}")
+    return int(text)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(FAILED, f"{self.prog}: {message}\nTry `{self.prog} --help`.\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="shardlint", description="Finds JAX sharding mistakes before the mesh does.")
+    parser.add_argument("-V", "--version", action="version", version=f"shardlint {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+
+    check = commands.add_parser("check", help="check files, folders and notebooks (also: shardlint PATH...)")
+    _add_paths(check)
+    check.add_argument(
+        "--confirm", action="store_true", help="have the real JAX run a witness of each finding"
+    )
+    _add_python(check)
+    check.add_argument(
+        "--select", action="append", metavar="CODES", help="check only these, separated by commas"
+    )
+    check.add_argument("--ignore", action="append", metavar="CODES", help="leave these out")
+    check.add_argument("--show-expected", action="store_true", help="show findings that `# expect` announces")
+    check.add_argument(
+        "--exhaustive", action="store_const", const=True, help="take no shortcuts: slower, same findings"
+    )
+    check.add_argument("--no-cache", action="store_true", help="use no stored results (none are stored yet)")
+    check.add_argument("--exit-zero", action="store_true", help="exit 0 even when there are findings")
+    check.add_argument("--output-format", choices=("full", "concise", "json"), default="full")
+
+    explain = commands.add_parser("explain", help="explain a rule")
+    explain.add_argument("code", metavar="CODE", help="a code (SHL202) or a name (indivisible-dimension)")
+    commands.add_parser("rules", help="list all rules")
+    commands.add_parser("server", help="run the language server on standard input and output")
+    return parser
+
+
+def _add_paths(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths", nargs="*", default=["."], metavar="PATH", help="files and folders; default: ."
+    )
+    _add_mesh(parser)
+
+
+def _add_mesh(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--devices", type=_count, metavar="N", help="how many devices there are")
+    parser.add_argument(
+        "--mesh", metavar="AXES", help="the mesh to assume where none is known: data=2,model=4"
+    )
+
+
+def _add_python(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--python", metavar="PATH", help="the interpreter that has JAX; default: this one")
+
+
+_COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "check": _check,
+    "explain": _explain,
+    "rules": _rules,
+    "server": _server,
+}

@@ -1,0 +1,232 @@
+"""The configuration: ``[tool.shardlint]`` of the nearest `pyproject.toml`, or `shardlint.toml`."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from shardlint.files.suppressions import matches
+from shardlint.laws.values import AxisType, Mesh
+
+_UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+
+
+class ConfigError(Exception):
+    """A wrong key or value; the message names it, and the nearest right one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a user decides.
+
+    ``root`` is the folder patterns are relative to and imports are resolved in. ``select`` and
+    ``ignore`` hold codes, beginnings of codes (``SHL2``) or names. ``meshes`` are the meshes a
+    project deploys on, by name; ``mesh`` is one given on the command line, and goes before them.
+    ``replicated_bytes`` is the size from which an array should not lie whole on every device.
+    ``confirm_devices`` is how many devices confirmation fakes, ``confirm_timeout`` is in seconds.
+    """
+
+    root: str = "."
+    select: tuple[str, ...] = ("ALL",)
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    fixtures: tuple[str, ...] = ("fixtures",)
+    devices: int | None = None
+    mesh: Mesh | None = None
+    meshes: tuple[tuple[str, Mesh], ...] = ()
+    target_jax: str | None = None
+    replicated_bytes: int = 64 * 2**20
+    confirm_devices: int = 8
+    confirm_timeout: float = 60.0
+    exhaustive: bool = False
+
+
+class Described(Protocol):
+    """What `shardlint explain` and `shardlint rules` show of a rule."""
+
+    @property
+    def code(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def summary(self) -> str: ...
+    @property
+    def docs(self) -> str: ...
+
+
+def known_rules() -> list[Described]:
+    """Return every rule there is, by code: those about files and those about uses."""
+    from shardlint.files.problems import FILE_RULES
+    from shardlint.rules import all_rules
+
+    return sorted([*FILE_RULES, *all_rules()], key=lambda rule: rule.code)
+
+
+def load_settings(path: str, **overrides: Any) -> Settings:
+    """Return the settings for a file or folder: the nearest configuration upwards, then ``overrides``.
+
+    Overrides that are None do not count. Raises ConfigError.
+    """
+    settings = _nearest(os.path.abspath(path))
+    return dataclasses.replace(settings, **{k: v for k, v in overrides.items() if v is not None})
+
+
+def parse_mesh(text: str) -> Mesh:
+    """Read ``data=2,model=4``. Raises ConfigError."""
+    sizes: dict[str, Any] = {}
+    for part in text.split(","):
+        name, equals, size = part.partition("=")
+        if not equals or not name.strip() or not size.strip().isdigit() or name.strip() in sizes:
+            raise ConfigError(f'a mesh is written "data=2,model=4", not "{text}"')
+        sizes[name.strip()] = int(size)
+    return _mesh(sizes, f'mesh "{text}"')
+
+
+def _nearest(path: str) -> Settings:
+    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    while True:
+        for name, keys in (("shardlint.toml", ()), ("pyproject.toml", ("tool", "shardlint"))):
+            file = os.path.join(folder, name)
+            if os.path.isfile(file) and (table := _read(file, keys)) is not None:
+                return _settings(table, file, folder)
+        parent = os.path.dirname(folder)
+        if parent == folder or os.path.exists(os.path.join(folder, ".git")):
+            return Settings(root=folder if parent != folder else os.getcwd())
+        folder = parent
+
+
+def _read(file: str, keys: Iterable[str]) -> dict[str, Any] | None:
+    """Return the table at the keys of a TOML file, None if the file has no such table."""
+    try:
+        with open(file, "rb") as stream:
+            table: Any = tomllib.load(stream)
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: {error}") from None
+    for key in keys:
+        table = table.get(key) if isinstance(table, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise ConfigError(f"{file}: [tool.shardlint] must be a table")
+    return table
+
+
+def _settings(table: dict[str, Any], file: str, folder: str) -> Settings:
+    try:
+        return Settings(root=folder, **_fields(table, _KEYS, ""))
+    except ConfigError as error:
+        raise ConfigError(f"{file}: {error}") from None
+
+
+def _fields(table: dict[str, Any], keys: dict[str, _Key], prefix: str) -> dict[str, Any]:
+    """Read each key of a table into the fields of `Settings` it stands for."""
+    fields: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in keys:
+            raise ConfigError(f'unknown key "{prefix}{key}"{_nearest_of(key, keys)}')
+        field, read = keys[key]
+        read_value = read(value, prefix + key)
+        fields.update(read_value if field is None else {field: read_value})
+    return fields
+
+
+def _nearest_of(word: str, known: Iterable[str]) -> str:
+    known = list(known)
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    return f'; did you mean "{close[0]}"?' if close else f"; the keys are {', '.join(sorted(known))}"
+
+
+def _strings(value: Any, key: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ConfigError(f'"{key}" must be a list of strings, not {_toml(value)}')
+    return tuple(value)
+
+
+def _selectors(value: Any, key: str) -> tuple[str, ...]:
+    return check_selectors(_strings(value, key), key)
+
+
+def check_selectors(selectors: Iterable[str], key: str) -> tuple[str, ...]:
+    """Return rule selectors if each of them means a rule. Raises ConfigError."""
+    known = {rule.code: rule.name for rule in known_rules()}
+    for selector in (selectors := tuple(selectors)):
+        if not any(matches(code, name, [selector]) for code, name in known.items()):
+            words = [*known, *known.values()]
+            raise ConfigError(f'"{key}": no rule is called "{selector}"{_nearest_of(selector, words)}')
+    return selectors
+
+
+def _positive(value: Any, key: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ConfigError(f'"{key}" must be a whole number above 0, not {_toml(value)}')
+    return value
+
+
+def _seconds(value: Any, key: str) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or value <= 0:
+        raise ConfigError(f'"{key}" must be a number of seconds above 0, not {_toml(value)}')
+    return float(value)
+
+
+def _version(value: Any, key: str) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"\d+\.\d+(\.\d+)?", value):
+        raise ConfigError(f'"{key}" must be a version such as "0.10.2", not {_toml(value)}')
+    return value
+
+
+def _bytes(value: Any, key: str) -> int:
+    match = re.fullmatch(r"\s*(\d+)\s*([a-zA-Z]*)\s*", str(value)) if type(value) in (int, str) else None
+    if match is None or match[2].lower() not in _UNITS:
+        raise ConfigError(f'"{key}" must be a number of bytes or a size such as "64MiB", not {_toml(value)}')
+    return int(match[1]) * _UNITS[match[2].lower()]
+
+
+def _meshes(value: Any, key: str) -> tuple[tuple[str, Mesh], ...]:
+    if not isinstance(value, dict):
+        raise ConfigError(f'"{key}" must be a table of meshes, such as v5e-256 = {{data = 16, model = 16}}')
+    return tuple((name, _mesh(sizes, f"{key}.{name}")) for name, sizes in value.items())
+
+
+def _mesh(sizes: Any, key: str) -> Mesh:
+    if not isinstance(sizes, dict) or not sizes:
+        raise ConfigError(f'"{key}" must give each axis its size, such as {{data = 16, model = 16}}')
+    counts = tuple(_positive(size, f"{key}.{name}") for name, size in sizes.items())
+    return Mesh(tuple(sizes), counts, (AxisType.AUTO,) * len(counts))
+
+
+def _confirm(value: Any, key: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ConfigError(f'"{key}" must be a table')
+    return _fields(value, _CONFIRM_KEYS, f"{key}.")
+
+
+def _toml(value: Any) -> str:
+    """Write a value as TOML would, near enough for a message."""
+    return {True: "true", False: "false"}[value] if isinstance(value, bool) else repr(value)
+
+
+#: The field of `Settings` a key stands for (None: the reader returns fields), and how to read it.
+_Key = tuple[str | None, Callable[[Any, str], Any]]
+_CONFIRM_KEYS: dict[str, _Key] = {
+    "devices": ("confirm_devices", _positive),
+    "timeout": ("confirm_timeout", _seconds),
+}
+_KEYS: dict[str, _Key] = {
+    "select": ("select", _selectors),
+    "extend-select": ("extend_select", _selectors),
+    "ignore": ("ignore", _selectors),
+    "include": ("include", _strings),
+    "exclude": ("exclude", _strings),
+    "fixtures": ("fixtures", _strings),
+    "devices": ("devices", _positive),
+    "target-jax": ("target_jax", _version),
+    "max-replicated-bytes": ("replicated_bytes", _bytes),
+    "meshes": ("meshes", _meshes),
+    "confirm": (None, _confirm),
+}

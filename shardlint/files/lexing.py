@@ -1,0 +1,52 @@
+"""The little of Python's lexical structure that can be read without parsing: strings and comments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+#: A comment, or a string literal without its prefix. An unterminated string ends with its line (or
+#: with the text, in triple quotes), so that a scan of broken text goes on as an editor's would.
+#: Group ``comment`` is set for comments only.
+STRING_OR_COMMENT = re.compile(
+    r"""
+    (?P<comment>\#[^\r\n]*)
+    | \"{3} (?: [^"\\] | \\. | "(?!"") )*+ (?: \"{3} | \Z | \\\Z )
+    | '{3} (?: [^'\\] | \\. | '(?!'') )*+ (?: '{3} | \Z | \\\Z )
+    | " (?: [^"\\\r\n] | \\(?:\r\n|.) )*+ (?: " | (?=[\r\n]) | \Z | \\\Z )
+    | ' (?: [^'\\\r\n] | \\(?:\r\n|.) )*+ (?: ' | (?=[\r\n]) | \Z | \\\Z )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+#: Python's line ends; `str.splitlines` knows more, which Python does not.
+NEWLINE = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment with its ``#``; ``alone`` when nothing but blanks stands before it on its line."""
+
+    line: int
+    column: int
+    text: str
+    alone: bool
+
+
+def split_lines(text: str) -> list[str]:
+    """Split text into lines as Python counts them, without their ends."""
+    return NEWLINE.split(text)
+
+
+def comments(text: str) -> Iterator[Comment]:
+    """Yield the comments of a text in order; a ``#`` inside a string is none."""
+    line, line_start, seen = 1, 0, 0
+    for match in STRING_OR_COMMENT.finditer(text):
+        if match["comment"] is None:
+            continue
+        for newline in NEWLINE.finditer(text, seen, match.start()):
+            line, line_start = line + 1, newline.end()
+        seen = match.start()
+        before = text[line_start : match.start()]
+        yield Comment(line, len(before) + 1, match["comment"], not before.strip())

@@ -1,0 +1,126 @@
+"""Notebooks: code cells in document order, with what is IPython's and not Python's blanked."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from shardlint.files.lexing import NEWLINE, STRING_OR_COMMENT
+
+#: Cell magics whose body is Python run in the notebook's namespace.
+_PYTHON_CELL_MAGICS = frozenset({"time", "timeit", "capture", "prun", "memit", "mprun", "python_cell"})
+
+_CELL_MAGIC = re.compile(r"[ \t\r\n]*%%(\w*)")
+#: What no Python statement begins with: a magic, a shell command, help before or after a name.
+_ESCAPED = re.compile(r"(?P<indent>[ \t]*)(?:[%!?][^\r\n]*|[\w.*]+\?{1,2}[ \t]*(?=[\r\n]|\Z))")
+#: ``x = !ls`` and ``x = %magic``: no Python value begins so.
+_ESCAPED_VALUE = re.compile(r"[^\r\n=#\"'(]*=[ \t]*(?P<value>[!%][^\r\n]*)")
+_TOKEN = re.compile(
+    rf"(?P<string>{STRING_OR_COMMENT.pattern})"
+    r"|(?P<open>[(\[{]) | (?P<close>[)\]}]) | \\(?:\r\n|\r|\n) | (?P<newline>\r\n|\r|\n)",
+    STRING_OR_COMMENT.flags,
+)
+
+
+class BrokenNotebook(Exception):
+    """A notebook that is not one; ``line`` is where its JSON breaks off."""
+
+    def __init__(self, message: str, line: int = 1) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+def read_cells(data: bytes) -> list[tuple[int, str]]:
+    """Return index and text of each code cell of a notebook's bytes (nbformat 3 and 4).
+
+    Raises BrokenNotebook when it is not a notebook, UnicodeDecodeError when it is not UTF-8.
+    """
+    text = data.decode("utf-8-sig")
+    try:
+        notebook = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise BrokenNotebook(f"this notebook is not JSON: {error.msg}", error.lineno) from None
+    except RecursionError:
+        raise BrokenNotebook("this notebook's JSON is nested too deeply") from None
+    cells = _cells(notebook)
+    return [(i, source) for i, cell in enumerate(cells) if (source := _code(cell)) is not None]
+
+
+def _cells(notebook: object) -> list[object]:
+    """Return the cells: nbformat 3 keeps them in worksheets."""
+    if isinstance(notebook, dict):
+        if isinstance(cells := notebook.get("cells"), list):
+            return cells
+        if isinstance(sheets := notebook.get("worksheets"), list):
+            return [cell for sheet in sheets if isinstance(sheet, dict) for cell in sheet.get("cells") or ()]
+    raise BrokenNotebook("this notebook has no cells")
+
+
+def _code(cell: object) -> str | None:
+    """Return a code cell's text (nbformat 3 calls it input), None for any other cell."""
+    if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+        return None
+    text = cell.get("source", cell.get("input", ""))
+    if isinstance(text, list):
+        text = "".join(line for line in text if isinstance(line, str))
+    return text if isinstance(text, str) else None
+
+
+def blank_magics(text: str) -> str:
+    """Replace what IPython takes for itself by blanks, keeping every line and column.
+
+    An indented magic becomes ``0``, since a block needs a statement; the value of ``x = !ls`` becomes
+    ``__``, which is IPython's own name for a value that is not known.
+    """
+    if not any(mark in text for mark in "%!?"):
+        return text
+    if (magic := _CELL_MAGIC.match(text)) is not None:
+        if magic[1] not in _PYTHON_CELL_MAGICS:
+            return _blank(text)
+        end = NEWLINE.search(text, magic.end())
+        stop = end.start() if end else len(text)
+        return _blank(text[:stop]) + blank_magics(text[stop:])
+    pieces: list[str] = []
+    start = 0
+    while start < len(text):
+        stop = _statement_end(text, start)
+        if match := _ESCAPED.match(text, start):
+            stop = _escaped_end(text, match.end())
+            indent = match["indent"]
+            blank = _blank(text[start + len(indent) : stop])
+            pieces.append(indent + ("0" + blank[1:] if indent else blank))
+        elif match := _ESCAPED_VALUE.match(text, start):
+            value, stop = match.start("value"), _escaped_end(text, match.end())
+            pieces.append(text[start:value] + "__"[: match.end() - value] + _blank(text[value + 2 : stop]))
+        else:
+            pieces.append(text[start:stop])
+        start = stop
+    return "".join(pieces)
+
+
+def _statement_end(text: str, start: int) -> int:
+    """Return where the logical line ends that begins at ``start``, behind its newline."""
+    depth = 0
+    for match in _TOKEN.finditer(text, start):
+        if match["open"]:
+            depth += 1
+        elif match["close"]:
+            depth = max(0, depth - 1)
+        elif match["newline"] and not depth:
+            return match.end()
+    return len(text)
+
+
+def _escaped_end(text: str, end: int) -> int:
+    """Return where an escaped line ends, behind its newline; a backslash continues it."""
+    while (newline := NEWLINE.match(text, end)) is not None:
+        if not text.endswith("\\", 0, end):
+            return newline.end()
+        following = NEWLINE.search(text, newline.end())
+        end = following.start() if following else len(text)
+    return end
+
+
+def _blank(text: str) -> str:
+    """Return text with everything but line ends replaced by spaces."""
+    return re.sub(r"[^\r\n]", " ", text)

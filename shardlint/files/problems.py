@@ -1,0 +1,80 @@
+"""What is wrong with a file itself, as findings: the codes SHL0xx."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shardlint.findings import Confirmation, Finding, Related, Severity
+from shardlint.spans import Span
+from shardlint.uses import FileProblem
+
+
+@dataclass(frozen=True, slots=True)
+class FileRule:
+    """A rule about a file or about shardlint itself; ``kind`` is the `FileProblem` it speaks of."""
+
+    code: str
+    name: str
+    summary: str
+    kind: str
+    docs: str
+
+
+def _rule(code: str, name: str, kind: str, summary: str, why: str) -> FileRule:
+    return FileRule(code, name, summary, kind, f"# {name} ({code})\n\n{summary}.\n\n{why}\n")
+
+
+FILE_RULES = (
+    _rule(
+        "SHL001", "syntax-error", "syntax-error", "The file or cell is not Python",
+        "What can be read of the rest of the file is still checked. Only files that mention sharding are\n"
+        "parsed, so the absence of this finding does not say that a file is valid.",
+    ),
+    _rule(
+        "SHL002", "unreadable-file", "unreadable", "The file cannot be read as text",
+        "Python reads source as UTF-8 unless a comment in its first two lines names another encoding\n"
+        "(PEP 263).",
+    ),
+    _rule(
+        "SHL003", "broken-notebook", "broken-notebook", "The `.ipynb` file is not a notebook",
+        "A notebook is JSON with a list of cells (nbformat 3 or 4).",
+    ),
+    _rule(
+        "SHL004", "too-deep", "too-deep", "The file or cell is nested too deeply to be parsed safely",
+        "More than 200 nested brackets, which Python itself refuses, or a chain of more than 1,000\n"
+        "operators, attributes or `elif`s, would crash the parser. Such text is refused before parsing. The\n"
+        "other cells of a notebook are still checked.",
+    ),
+    _rule(
+        "SHL005", "too-large", "too-large", "The file is too large to be a program",
+        "Python files above 10 MiB and notebooks above 200 MiB are not read.",
+    ),
+    _rule("SHL006", "missing-path", "missing", "The path does not exist", "Check the spelling of the path."),
+    _rule(
+        "SHL009", "internal-error", "internal-error", "shardlint failed on this file",
+        "This is a bug in shardlint. The other files are still checked. Please report it with the file.",
+    ),
+)  # fmt: skip
+
+_BY_KIND = {rule.kind: rule for rule in FILE_RULES}
+
+
+def finding_of(problem: FileProblem) -> Finding:
+    """Return a problem with a file as a finding. Nothing of it can be run, so none is confirmed."""
+    rule = _BY_KIND[problem.kind]
+    return Finding(
+        code=rule.code,
+        name=rule.name,
+        severity=Severity(problem.severity),
+        message=problem.message,
+        span=problem.place.resolve(),
+        related=tuple(Related(fact.place.resolve(), fact.message) for fact in problem.facts),
+        confirmation=Confirmation.NOT_RUNNABLE,
+    )
+
+
+def internal_error(path: str, error: BaseException) -> FileProblem:
+    """Return the problem that stands for a crash of shardlint on a file."""
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    message = f"shardlint failed on this file ({what}); please report this as a bug, with the file"
+    return FileProblem("internal-error", message, Span(path, 1, 1, 1, 1))

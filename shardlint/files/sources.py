@@ -1,0 +1,121 @@
+"""A file as the rest of shardlint sees it: cells of text, and what was wrong with it."""
+
+from __future__ import annotations
+
+import io
+import tokenize
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from shardlint.files import danger
+from shardlint.files.notebook import BrokenNotebook, blank_magics, read_cells
+from shardlint.files.suppressions import device_count
+from shardlint.spans import Span
+from shardlint.uses import FileProblem
+
+#: Larger files hold data, not programs. A notebook's size is mostly pictures, so it may be larger.
+MAX_BYTES = 10 * 2**20
+MAX_NOTEBOOK_BYTES = 200 * 2**20
+
+#: Stands for a cell that cannot be parsed: it may have bound any name.
+_OPAQUE = "from _unreadable_cell import *\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Python text. ``index`` counts a notebook's cells of any kind from 0, and is None in a file.
+
+    ``written`` is what the user wrote: it differs from ``text`` where magics were blanked, and has
+    the same lines and columns.
+    """
+
+    text: str
+    index: int | None
+    written: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file's cells in document order. ``devices`` is what ``# shardlint: devices=8`` says."""
+
+    path: str
+    cells: tuple[Cell, ...]
+    problems: tuple[FileProblem, ...] = ()
+    devices: int | None = None
+
+
+def read_source(path: str, data: bytes | None = None) -> Source:
+    """Read a file or notebook; ``data`` are its bytes if they were read already.
+
+    Nothing is raised: what cannot be read is a Source without cells and with a problem.
+    """
+    notebook = path.endswith(".ipynb")
+    limit = MAX_NOTEBOOK_BYTES if notebook else MAX_BYTES
+    try:
+        if data is None:
+            data = read_bytes(path, limit)
+        if len(data) > limit:
+            return _broken(
+                path, "too-large", f"this file is larger than {limit >> 20} MiB, and is not checked"
+            )
+        if notebook:
+            return source_from_cells(path, read_cells(data))
+        return source_from_text(path, _decode(data))
+    except FileNotFoundError:
+        return _broken(path, "missing", "this path does not exist")
+    except OSError as error:
+        return _broken(path, "unreadable", f"this file cannot be read: {error.strerror or error}")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1 if data else 1
+        byte = error.object[error.start]
+        message = f"this file is not {error.encoding} text (byte 0x{byte:02x}); save it as UTF-8"
+        return _broken(path, "unreadable", message, line)
+    except (SyntaxError, LookupError) as error:
+        return _broken(path, "unreadable", f"this file's encoding is not known: {error}")
+    except BrokenNotebook as error:
+        return _broken(path, "broken-notebook", str(error), error.line)
+
+
+def read_bytes(path: str, limit: int) -> bytes:
+    """Read at most one byte more than ``limit``. Raises OSError."""
+    with open(path, "rb") as file:
+        return file.read(limit + 1)
+
+
+def source_from_text(path: str, text: str) -> Source:
+    """Make the source of a Python file from its text (an editor's buffer)."""
+    return _checked(path, [Cell(text, None, text)])
+
+
+def source_from_cells(path: str, cells: Iterable[tuple[int, str]]) -> Source:
+    """Make the source of a notebook from the index and text of each code cell, in document order."""
+    return _checked(path, [Cell(blank_magics(text), index, text) for index, text in cells])
+
+
+def cell_at(source: Source, span: Span) -> Cell | None:
+    """Return the cell a span is in, None if it was not read."""
+    return next((cell for cell in source.cells if cell.index == span.cell), None)
+
+
+def _checked(path: str, cells: list[Cell]) -> Source:
+    """Put an opaque stand-in where parsing a cell would crash, and look for the devices fact."""
+    problems: list[FileProblem] = []
+    for position, cell in enumerate(cells):
+        if (found := danger.find(cell.text)) is not None:
+            place = Span(path, found.line, 1, found.line, 1, cell.index)
+            problems.append(FileProblem("too-deep", found.message, place))
+            cells[position] = Cell(_OPAQUE, cell.index, cell.written)
+    if problems and all(cell.text is _OPAQUE for cell in cells):
+        return Source(path, (), tuple(problems))
+    counts = (count for cell in cells if (count := device_count(cell.written)) is not None)
+    return Source(path, tuple(cells), tuple(problems), next(counts, None))
+
+
+def _decode(data: bytes) -> str:
+    """Decode as Python does (PEP 263 cookie, byte order mark), keeping line ends."""
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    return data.decode(encoding)
+
+
+def _broken(path: str, kind: str, message: str, line: int = 1) -> Source:
+    return Source(path, (), (FileProblem(kind, message, Span(path, line, 1, line, 1)),))

@@ -1,0 +1,1 @@
+"""How findings and layouts are shown: one format, one file."""

@@ -1,0 +1,50 @@
+"""The ``json`` format: one array of findings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from shardlint.findings import Finding
+from shardlint.spans import Span
+
+
+def render(findings: Iterable[Finding]) -> str:
+    """Return the findings as a JSON array, indented, with a newline at its end."""
+    return json.dumps([finding_object(finding) for finding in findings], indent=2, ensure_ascii=False) + "\n"
+
+
+def finding_object(finding: Finding) -> dict[str, Any]:
+    """Return a finding as JSON values; lines and columns count from 1, cells from 0."""
+    fix = finding.fix
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        **_place(finding.span),
+        "related": [{**_place(related.span), "message": related.message} for related in finding.related],
+        "fix": None
+        if fix is None
+        else {
+            "message": fix.message,
+            "applicability": fix.applicability.value,
+            "edits": [{**_place(edit.span), "text": edit.text} for edit in fix.edits],
+        },
+        "confirmation": finding.confirmation.value,
+        "confirmed_by": finding.confirmed_by,
+        "expected": finding.expected,
+        "help": finding.help,
+    }
+
+
+def _place(span: Span) -> dict[str, Any]:
+    return {
+        "path": span.path,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+        "cell": span.cell,
+    }

@@ -1,0 +1,62 @@
+"""The ``concise`` format: one line a finding, as compilers and editors read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.findings import Confirmation, Finding, Severity
+from shardlint.spans import Span
+
+
+def render(findings: Iterable[Finding]) -> str:
+    """Return one line a finding."""
+    return "".join(f"{_line(finding)}\n" for finding in findings)
+
+
+def place_text(span: Span) -> str:
+    """Write where a span begins: ``path:line:column``, or ``path:cell 3:line:column`` in a notebook."""
+    cell = "" if span.cell is None else f"cell {span.cell}:"
+    return f"{span.path}:{cell}{span.line}:{span.column}"
+
+
+def _line(finding: Finding) -> str:
+    marks = "" if finding.confirmation is Confirmation.UNCONFIRMED else f" ({confirmation_text(finding)})"
+    if finding.expected:
+        marks += " (expected)"
+    message = " ".join(finding.message.split())
+    return f"{place_text(finding.span)}: {finding.severity}[{finding.code}] {message}{marks}"
+
+
+def confirmation_text(finding: Finding) -> str:
+    """Say what JAX said: ``confirmed by JAX 0.10.2: IndivisibleError``."""
+    match finding.confirmation:
+        case Confirmation.CONFIRMED | Confirmation.REFUTED:
+            by = f" by {finding.confirmed_by}" if finding.confirmed_by else ""
+            return f"{finding.confirmation}{by}"
+        case Confirmation.NOT_RUNNABLE:
+            return "cannot be run"
+        case _:
+            return "unconfirmed"
+
+
+def summary(findings: Iterable[Finding], files: int) -> str:
+    """Return the last line: ``Found 3 errors, 1 warning (12 expected).``"""
+    findings = list(findings)
+    open_ones = [finding for finding in findings if not finding.expected]
+    counts = [
+        _count(sum(f.severity is severity for f in open_ones), noun)
+        for severity, noun in (
+            (Severity.ERROR, "error"),
+            (Severity.WARNING, "warning"),
+            (Severity.INFO, "note"),
+        )
+    ]
+    found = ", ".join(count for count in counts if count)
+    expected = len(findings) - len(open_ones)
+    if not found:
+        found = "nothing" if expected else f"nothing in {files} file{'s' * (files != 1)}"
+    return f"Found {found}{f' ({expected} expected)' if expected else ''}."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}" if number else ""

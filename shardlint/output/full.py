@@ -1,0 +1,110 @@
+"""The ``full`` format: each finding with its source, the exact span underlined, and what explains it."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+
+from shardlint.findings import Confirmation, Finding, Severity
+from shardlint.output.concise import confirmation_text, place_text
+from shardlint.output.styles import Styles
+from shardlint.spans import Span
+
+Lines = Callable[[Span], Sequence[str]]
+
+_TAB = 4
+#: A span of more lines is shown by its first ones.
+_MOST_LINES = 4
+
+
+def render(findings: Iterable[Finding], lines: Lines, styles: Styles) -> str:
+    """Return the findings, a blank line after each. ``lines`` gives the lines of a span's file or cell."""
+    return "".join(_finding(finding, lines, styles) + "\n" for finding in findings)
+
+
+def _finding(finding: Finding, lines: Lines, styles: Styles) -> str:
+    colour = {Severity.ERROR: styles.error, Severity.WARNING: styles.warning, Severity.INFO: styles.note}[
+        finding.severity
+    ]
+    expected = " (expected)" if finding.expected else ""
+    head = f"{finding.severity}[{finding.code}]"
+    out = [
+        f"{styles.path(place_text(finding.span))}: {colour(head)} {styles.strong(finding.message)}{expected}"
+    ]
+    spans = [finding.span, *(related.span for related in finding.related)]
+    width = len(str(max(min(span.end_line, span.line + _MOST_LINES) for span in spans)))
+    out += excerpt(finding.span, lines(finding.span), width, "^", colour, styles)
+    for related in finding.related:
+        out.append(
+            f"{' ' * width} {styles.dim('::')} {styles.path(place_text(related.span))}: {related.message}"
+        )
+        out += excerpt(related.span, lines(related.span), width, "-", styles.note, styles)
+    if finding.help:
+        out.append(f"{' ' * width} {styles.dim('=')} {styles.help('help')}: {finding.help}")
+    if finding.fix and finding.fix.message != finding.help:
+        out.append(f"{' ' * width} {styles.dim('=')} {styles.help('fix')}: {finding.fix.message}")
+    out.append(f"{' ' * width} {styles.dim('=')} {_confirmation(finding, styles)}")
+    return "\n".join(out) + "\n"
+
+
+def _confirmation(finding: Finding, styles: Styles) -> str:
+    text = confirmation_text(finding)
+    if finding.confirmation is Confirmation.CONFIRMED:
+        return styles.good(text)
+    if finding.confirmation is Confirmation.REFUTED:
+        return f"{text}; this is a bug in shardlint, please report it"
+    return styles.dim(text)
+
+
+def excerpt(
+    span: Span, lines: Sequence[str], width: int, mark: str, colour: Callable[[str], str], styles: Styles
+) -> list[str]:
+    """Return the lines of a span with numbers ``width`` wide, each underlined where the span is.
+
+    Nothing is shown of a line that is not there, or of an empty span at the start of a file.
+    """
+    if not 1 <= span.line <= len(lines) or (span.line, span.column) == (span.end_line, span.end_column):
+        return []
+    bar = styles.dim("|")
+    out = [f"{' ' * width} {bar}"]
+    last = min(span.end_line, span.line + _MOST_LINES - 1, len(lines))
+    for number in range(span.line, last + 1):
+        text = lines[number - 1]
+        start = span.column - 1 if number == span.line else len(text) - len(text.lstrip())
+        end = span.end_column - 1 if number == span.end_line else len(text.rstrip())
+        before = _columns(text[:start])
+        marks = mark * max(1, _columns(text[:end]) - before)
+        out.append(f"{styles.dim(f'{number:>{width}}')} {bar} {_printable(text)}".rstrip())
+        out.append(f"{' ' * width} {bar} {' ' * before}{colour(marks)}")
+    if last < span.end_line:
+        out.append(f"{' ' * width} {styles.dim('...')}")
+    return out
+
+
+def _printable(text: str) -> str:
+    """Expand tabs to fixed stops and show control characters as one column each."""
+    out: list[str] = []
+    column = 0
+    for char in text:
+        shown = " " * (_TAB - column % _TAB) if char == "\t" else "\ufffd" if _is_control(char) else char
+        out.append(shown)
+        column += _width(shown)
+    return "".join(out)
+
+
+def _columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    return _width(_printable(text))
+
+
+def _width(text: str) -> int:
+    return sum(
+        0 if unicodedata.combining(char) or unicodedata.category(char) in ("Cf", "Mn", "Me")
+        else 2 if unicodedata.east_asian_width(char) in "WF"
+        else 1
+        for char in text
+    )  # fmt: skip
+
+
+def _is_control(char: str) -> bool:
+    return unicodedata.category(char) == "Cc"

@@ -1,0 +1,45 @@
+"""A progress bar on standard error: only on a terminal, and only once work takes a while."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+#: Seconds that pass before a bar is worth looking at.
+PATIENCE = 1.0
+
+
+class ProgressBar:
+    """Call it with what is being done, how many are done and how many there are; use it in ``with``."""
+
+    def __init__(self) -> None:
+        self._show = sys.stderr.isatty()
+        self._start = time.monotonic()
+        self._bar: Progress | None = None
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        if not self._show or time.monotonic() - self._start < PATIENCE:
+            return
+        if self._bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._bar.add_task(what, total=total)
+        self._bar.update(self._bar.task_ids[0], description=what, completed=done, total=total)
+
+    def __enter__(self) -> ProgressBar:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
