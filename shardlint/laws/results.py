@@ -1,0 +1,70 @@
+"""What comes out of an API that accepts a spec: the sharding of its result."""
+
+from __future__ import annotations
+
+from shardlint.laws.checks import parts, ways
+from shardlint.laws.dims import Dim, Shape, divisible, equal, product
+from shardlint.laws.specs import canonical
+from shardlint.laws.values import Entry, Junk, Marker, Mesh, Name, Spec, Unknown
+from shardlint.laws.verdicts import Accepted, Api
+
+#: APIs whose result is laid out by XLA, which follows the spec only where it divides.
+COMPILED = frozenset({Api.CONSTRAINT, Api.LINEN_UNBOX, Api.NNX_PARAM_IN_JIT})
+#: APIs that let P.UNCONSTRAINED stand and leave the choice to XLA.
+CONSTRAINING = COMPILED | {Api.CONSTRAINT_EAGER, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM}
+
+
+def result(
+    api: Api, mesh: Mesh | Unknown | None, spec: Spec | Junk | Unknown | None, shape: Shape | Unknown
+) -> Accepted:
+    """Return the acceptance with the result's spec where it is known.
+
+    For JIT_IN, JIT_ARGUMENT and SHARD_MAP_IN it is the argument's. device_put inside jit only
+    hints at a sharding, and XLA is free to drop it.
+    """
+    if not isinstance(spec, Spec) or not isinstance(mesh, Mesh) or api is Api.DEVICE_PUT_IN_JIT:
+        return Accepted()
+    if api in CONSTRAINING:
+        spec = Spec(tuple(_left_open(entry) for entry in spec.entries))
+    if api in COMPILED:
+        return _compiled(mesh, spec, shape)
+    return Accepted(spec)
+
+
+def _left_open(entry: Entry) -> Entry:
+    return Unknown("left to the compiler") if entry is Marker.UNCONSTRAINED else entry
+
+
+def _compiled(mesh: Mesh, spec: Spec, shape: Shape | Unknown) -> Accepted:
+    """A constraint inside jit, as seen in an output of the jit (measured; JAX documents the uneven case).
+
+    Inside, XLA pads an uneven dimension. At an output it keeps of each entry the leading axes
+    whose product divides the dimension and drops the rest. Axes of one device leave no trace, and an
+    array of size 0 comes out replicated.
+    """
+    if isinstance(shape, Unknown):
+        return Accepted()
+    empty = equal(product(shape), 0)
+    if empty is not False:
+        return Accepted(Spec()) if empty else Accepted()
+    entries: list[Entry] = []
+    replicated: list[int] = []
+    for dimension, (entry, size) in enumerate(zip(spec.entries, shape, strict=False)):
+        wanted = tuple(part for part in parts(entry) if ways(mesh, (part,)) != 1)
+        kept = _kept(mesh, wanted, size)
+        if kept is None:
+            return Accepted()
+        if kept < len(wanted):
+            replicated.append(dimension)
+        entries.append(canonical(wanted[:kept]))
+    return Accepted(Spec(tuple(entries)), tuple(replicated))
+
+
+def _kept(mesh: Mesh, axes: tuple[Name, ...], size: Dim) -> int | None:
+    """How many leading axes divide the dimension together; None where that is not known."""
+    for count in range(len(axes), 0, -1):
+        split = ways(mesh, axes[:count])
+        fits = None if split is None else divisible(size, split)
+        if fits is not False:
+            return count if fits else None
+    return 0

@@ -1,0 +1,287 @@
+"""Ask the real JAX: one small program an API, run on forced CPU devices, and what became of it.
+
+`attempt` answers in the words of `shardlint.laws.verdicts`: accepted or not, the exception's class
+and the stage, named as `measure_matrix.py` names stages. Where tracing shows the same error as
+running does, only tracing is done, and the result's spec is not known.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import linen as nn
+from flax import nnx
+from jax.sharding import AbstractMesh, AxisType, NamedSharding, PartitionSpec
+
+from shardlint.laws import values
+from shardlint.laws.verdicts import Api
+
+warnings.simplefilter("ignore")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What JAX did. ``spec`` is the result's sharding, without trailing Nones, where it was looked at."""
+
+    ok: bool
+    exception: str = ""
+    stage: str = ""
+    spec: values.Spec | None = None
+
+
+class Stages:
+    """The stage a program is in, for the one that fails."""
+
+    current = ""
+
+    def __call__(self, name: str) -> None:
+        self.current = name
+
+
+def real_mesh(mesh: values.Mesh) -> Any:
+    """Build the mesh in JAX."""
+    types = tuple(AxisType[kind.value] for kind in mesh.types)
+    if mesh.abstract:
+        return AbstractMesh(mesh.sizes, mesh.names, axis_types=types)
+    count = int(np.prod(mesh.sizes, dtype=int))
+    return jax.sharding.Mesh(
+        np.array(jax.devices()[:count]).reshape(mesh.sizes), mesh.names, axis_types=types
+    )
+
+
+def real_spec(spec: values.Spec | values.Junk | None) -> Any:
+    """Build the spec in JAX; junk is what its text says in Python."""
+    if not isinstance(spec, values.Spec):
+        return _part(spec)
+    reductions = {
+        name: set(axes) for name, axes in (("unreduced", spec.unreduced), ("reduced", spec.reduced)) if axes
+    }
+    return PartitionSpec(*(_part(entry) for entry in spec.entries), **reductions)
+
+
+def _part(part: Any) -> Any:
+    if isinstance(part, values.Marker):
+        return PartitionSpec.UNCONSTRAINED
+    if isinstance(part, values.Junk):
+        return eval(part.text)
+    return tuple(_part(p) for p in part) if isinstance(part, tuple) else part
+
+
+def law_spec(spec: PartitionSpec) -> values.Spec:
+    """Read a spec of JAX back, without trailing Nones."""
+    return trimmed(values.Spec(tuple(spec)))
+
+
+def trimmed(spec: values.Spec) -> values.Spec:
+    """Drop trailing Nones, which mean nothing to a layout."""
+    entries = list(spec.entries)
+    while entries and entries[-1] is None:
+        entries.pop()
+    return values.Spec(tuple(entries))
+
+
+Program = Callable[[Stages, Any, Any, tuple[int, ...]], Any]
+
+
+def _jit(stages: Stages, function: Any, argument: Any, *, lower: bool = False, run: bool = False) -> Any:
+    stages("trace")
+    traced = function.trace(argument)
+    if lower:
+        stages("lower")
+        traced.lower()
+    if run:
+        stages("execute")
+        return function(argument)
+    return None
+
+
+def _ones(shape: tuple[int, ...]) -> Any:
+    return np.ones(shape, np.float32)
+
+
+def _shard_shape(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> None:
+    stages("shard_shape")
+    sharding.shard_shape(shape)
+
+
+def _struct_alone(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> None:
+    _struct(stages, mesh, sharding, shape)
+
+
+def _struct(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
+    stages("ShapeDtypeStruct()")
+    return jax.ShapeDtypeStruct(shape, np.float32, sharding=sharding)
+
+
+def _argument(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> None:
+    struct = _struct(stages, mesh, sharding, shape)
+    _jit(stages, jax.jit(lambda x: x * 2), struct, lower=True)
+
+
+def _device_put(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
+    stages("device_put")
+    return jax.device_put(_ones(shape), sharding)
+
+
+def _device_put_in_jit(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> None:
+    _jit(stages, jax.jit(lambda x: jax.device_put(x, sharding)), _ones(shape))
+
+
+def _jit_in(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> None:
+    stages("jit()")
+    _jit(stages, jax.jit(lambda x: x * 2, in_shardings=sharding), _ones(shape))
+
+
+def _jit_out(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> None:
+    stages("jit()")
+    _jit(stages, jax.jit(lambda x: x * 2, out_shardings=sharding), _ones(shape))
+
+
+def _constraint(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
+    function = jax.jit(lambda x: jax.lax.with_sharding_constraint(x, sharding))
+    return _jit(stages, function, _ones(shape), run=not isinstance(mesh, AbstractMesh))
+
+
+def _constraint_eager(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
+    array = jnp.ones(shape)
+    stages("wsc eager")
+    return jax.lax.with_sharding_constraint(array, sharding)
+
+
+def _shard_map_in(stages: Stages, mesh: Any, spec: Any, shape: tuple[int, ...]) -> None:
+    def use(x: Any) -> Any:
+        return jax.lax.psum(x.sum(), jax.sharding.get_abstract_mesh().axis_names)
+
+    mapped = jax.shard_map(use, mesh=mesh, in_specs=(spec,), out_specs=PartitionSpec(), check_vma=False)
+    _jit(stages, jax.jit(mapped), _ones(shape), lower=not isinstance(mesh, AbstractMesh))
+
+
+def _shard_map_out(stages: Stages, mesh: Any, spec: Any, shape: tuple[int, ...]) -> None:
+    mapped = jax.shard_map(lambda x: x, mesh=mesh, in_specs=(PartitionSpec(),), out_specs=spec)
+    _jit(stages, jax.jit(mapped), _ones(shape))
+
+
+def _create(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
+    stages("jnp.zeros(device=)")
+    make = (jnp.zeros, jnp.ones, jnp.empty, lambda s, device: jnp.full(s, 2.0, device=device))[len(shape) % 4]
+    return make(shape, device=sharding)
+
+
+def _callback(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
+    stages("make_array_from_callback")
+    data = _ones(shape)
+    return jax.make_array_from_callback(shape, sharding, lambda index: data[index])
+
+
+def _boxed(mesh: Any, spec: Any, shape: tuple[int, ...]) -> Any:
+    return nn.Partitioned(jnp.ones(shape), names=tuple(spec), mesh=mesh)
+
+
+def _linen_sharding(stages: Stages, mesh: Any, spec: Any, shape: tuple[int, ...]) -> None:
+    box = _boxed(mesh, spec, shape)
+    stages("get_sharding")
+    box.get_sharding(mesh)
+
+
+def _linen_unbox(stages: Stages, mesh: Any, spec: Any, shape: tuple[int, ...]) -> Any:
+    box = _boxed(mesh, spec, shape)
+    stages("unbox")
+    return jax.jit(lambda b: b.unbox())(box)
+
+
+def _linen_unbox_eager(stages: Stages, mesh: Any, spec: Any, shape: tuple[int, ...]) -> Any:
+    box = _boxed(mesh, spec, shape)
+    stages("unbox eager")
+    return box.unbox()
+
+
+def _nnx_param(stages: Stages, mesh: Any, spec: Any, shape: tuple[int, ...]) -> Any:
+    array = jnp.ones(shape)
+    stages("nnx.Param()")
+    return nnx.Param(array, out_sharding=tuple(spec), **({} if mesh is None else {"mesh": mesh}))[...]
+
+
+def _nnx_param_in_jit(stages: Stages, mesh: Any, spec: Any, shape: tuple[int, ...]) -> Any:
+    stages("nnx.jit(Param())")
+    given = {} if mesh is None else {"mesh": mesh}
+    return nnx.jit(lambda: nnx.Param(jnp.ones(shape), out_sharding=tuple(spec), **given))()[...]
+
+
+PROGRAMS: dict[Api, Program] = {
+    Api.SHARD_SHAPE: _shard_shape,
+    Api.SHAPE_DTYPE_STRUCT: _struct_alone,
+    Api.JIT_ARGUMENT: _argument,
+    Api.DEVICE_PUT: _device_put,
+    Api.DEVICE_PUT_IN_JIT: _device_put_in_jit,
+    Api.JIT_IN: _jit_in,
+    Api.JIT_OUT: _jit_out,
+    Api.CONSTRAINT: _constraint,
+    Api.CONSTRAINT_EAGER: _constraint_eager,
+    Api.SHARD_MAP_IN: _shard_map_in,
+    Api.SHARD_MAP_OUT: _shard_map_out,
+    Api.CREATE: _create,
+    Api.CALLBACK: _callback,
+    Api.LINEN_SHARDING: _linen_sharding,
+    Api.LINEN_UNBOX: _linen_unbox,
+    Api.LINEN_UNBOX_EAGER: _linen_unbox_eager,
+    Api.NNX_PARAM: _nnx_param,
+    Api.NNX_PARAM_IN_JIT: _nnx_param_in_jit,
+}
+#: These take a bare spec (or names) whether or not the mesh comes from the context.
+BARE_SPECS = frozenset(
+    {
+        Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT, Api.LINEN_SHARDING, Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER,
+        Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT,
+    }
+)  # fmt: skip
+
+
+@contextlib.contextmanager
+def _context(mesh: Any) -> Iterator[None]:
+    if mesh is None:
+        yield
+    else:
+        with jax.set_mesh(mesh):
+            yield
+
+
+def attempt(
+    api: Api,
+    mesh: values.Mesh | None,
+    spec: values.Spec | values.Junk | None,
+    shape: tuple[int, ...],
+    *,
+    raw: bool = False,
+) -> Outcome:
+    """Run the API's program: P(), NamedSharding() unless the spec is used bare, then the API."""
+    stages = Stages()
+    try:
+        built = None if mesh is None else real_mesh(mesh)
+        stages("P()")
+        sharding = real_spec(spec)
+        if raw:
+            with _context(built):
+                return _read(PROGRAMS[api](stages, None, sharding, shape))
+        if api not in BARE_SPECS:
+            stages("NamedSharding()")
+            sharding = NamedSharding(built, sharding)
+        return _read(PROGRAMS[api](stages, built, sharding, shape))
+    except Exception as error:
+        return Outcome(False, type(error).__name__, stages.current)
+
+
+def _read(made: Any) -> Outcome:
+    sharding = getattr(made, "sharding", None)
+    return Outcome(True, spec=law_spec(sharding.spec) if isinstance(sharding, NamedSharding) else None)
