@@ -1,0 +1,149 @@
+"""Ask the real JAX about findings."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from shardlint.confirm.connection import Connection, WorkerLost
+from shardlint.confirm.sizes import MAX_DEVICES
+from shardlint.confirm.witness import Witness, devices_needed, witness_of
+from shardlint.findings import Confirmation, Finding, Severity
+
+Answer = dict[str, Any]
+_MAX_LOSSES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What JAX said of a witness and its twin."""
+
+    confirmation: Confirmation
+    said: str | None = None
+
+
+_UNCONFIRMED = Outcome(Confirmation.UNCONFIRMED)
+
+
+class Confirmer:
+    """Confirms findings in a worker that starts when first needed and is kept warm.
+
+    ``python`` is an interpreter that has jax (else the one that runs shardlint), ``timeout`` is in
+    seconds for each request, ``devices`` how many fake devices to start with, ``memory`` in bytes.
+    ``notes`` says, once each, why findings stayed unconfirmed. Close it, or use it in a ``with``.
+    """
+
+    def __init__(
+        self, python: str | None = None, timeout: float = 60.0, devices: int = 8, memory: int = 4 << 30
+    ) -> None:
+        self.notes: list[str] = []
+        self._python = python or sys.executable
+        self._timeout, self._devices, self._memory = timeout, devices, memory
+        self._connection: Connection | None = None
+        self._losses = 0
+        self._outcomes: dict[str, Outcome] = {}
+
+    def __enter__(self) -> Confirmer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the worker; a later call starts another."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def confirm(
+        self, findings: Sequence[Finding], progress: Callable[[int, int], None] | None = None
+    ) -> list[Finding]:
+        """Return the findings, in order, each with its confirmation.
+
+        An error that JAX refutes comes back as info. ``progress`` is called with how many are done and how
+        many there are.
+        """
+        confirmed = []
+        for done, finding in enumerate(findings, 1):
+            confirmed.append(_marked(finding, self._outcome(finding)))
+            if progress is not None:
+                progress(done, len(findings))
+        return confirmed
+
+    def _outcome(self, finding: Finding) -> Outcome:
+        witness = witness_of(finding)
+        if witness is None:
+            return Outcome(Confirmation.NOT_RUNNABLE)
+        key = json.dumps(
+            [witness.request, witness.repaired, witness.expects, witness.unsharded], sort_keys=True
+        )
+        if key not in self._outcomes:
+            self._outcomes[key] = self._run(witness)
+        return self._outcomes[key]
+
+    def _run(self, witness: Witness) -> Outcome:
+        if self._losses >= _MAX_LOSSES:
+            return _UNCONFIRMED
+        try:
+            answer, twin = self._ask(witness.request), self._ask(witness.repaired)
+        except WorkerLost as reason:
+            self._losses = _MAX_LOSSES if self._connection is None else self._losses + 1
+            self._connection = None
+            self._note(str(reason))
+            return _UNCONFIRMED
+        for said in (answer, twin):
+            if "unsupported" in said:
+                return Outcome(Confirmation.NOT_RUNNABLE, f"JAX {said['jax']}: {said['unsupported']}")
+        return judged(witness, answer, twin)
+
+    def _ask(self, request: dict[str, Any]) -> Answer:
+        """Ask the worker, starting one with enough devices first. Raises WorkerLost."""
+        needed = min(devices_needed(request), MAX_DEVICES)
+        if self._connection is not None and self._connection.devices < needed:
+            self.close()
+        if self._connection is None:
+            while self._devices < needed:
+                self._devices *= 2
+            self._connection = Connection(self._python, self._devices, self._timeout, self._memory)
+        return self._connection.ask(request)
+
+    def _note(self, note: str) -> None:
+        if note not in self.notes:
+            self.notes.append(note)
+
+
+def judged(witness: Witness, answer: Answer, twin: Answer) -> Outcome:
+    """Compare what a witness expects with what JAX did."""
+    jax = f"JAX {answer['jax']}"
+    if answer["ok"]:
+        if witness.expects is not None:
+            # Over an AbstractMesh nothing is lowered or run, so that acceptance proves nothing.
+            mesh = witness.request.get("mesh")
+            abstract = mesh is not None and mesh["abstract"]
+            return _UNCONFIRMED if abstract else Outcome(Confirmation.REFUTED, f"{jax}: accepted")
+        if any(_is_sharded(answer, dimension) for dimension in witness.unsharded):
+            return Outcome(Confirmation.REFUTED, f"{jax}: accepted, sharded {answer['spec']}")
+        said = f"replicated on {answer['devices']} devices" if witness.unsharded else "in silence"
+        confirmation = Confirmation.CONFIRMED if twin["ok"] else Confirmation.UNCONFIRMED
+        return Outcome(confirmation, f"{jax}: accepted, {said}")
+    raised = (answer["exception"], *answer["bases"])
+    matches = witness.expects in raised and twin["ok"]
+    confirmation = Confirmation.CONFIRMED if matches else Confirmation.UNCONFIRMED
+    return Outcome(confirmation, f"{jax}: {answer['exception']}")
+
+
+def _is_sharded(answer: Answer, dimension: int) -> bool:
+    """Whether a dimension of the result is split over some axis."""
+    if answer["replicated"]:
+        return False
+    spec = answer["spec"]
+    return spec is None or (dimension < len(spec) and bool(spec[dimension]))
+
+
+def _marked(finding: Finding, outcome: Outcome) -> Finding:
+    refuted = outcome.confirmation is Confirmation.REFUTED
+    severity = Severity.INFO if refuted and finding.severity is Severity.ERROR else finding.severity
+    return replace(finding, confirmation=outcome.confirmation, confirmed_by=outcome.said, severity=severity)

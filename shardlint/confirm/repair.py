@@ -1,0 +1,62 @@
+"""The repaired twin of a mistake: the same call with a legal mesh, spec and shape."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shardlint.laws.values import AxisType, Entry, Marker, Mesh, Spec, entry_axes
+from shardlint.laws.verdicts import Cause
+
+_FRESH = "shardlint_axis_{}"
+
+
+def repaired_spec(spec: Spec, mesh: Mesh | None, rank: int | None, cause: Cause | None) -> Spec:
+    """Truncate the spec to the rank, and drop what no mesh axis, or an earlier entry's, stands for.
+
+    Without a mesh every name passes. UNCONSTRAINED stays where it is not the mistake.
+    """
+    seen: set[str] = set()
+    entries: list[Entry] = []
+    for entry in spec.entries[:rank]:
+        if entry is Marker.UNCONSTRAINED and cause is not Cause.UNCONSTRAINED:
+            entries.append(entry)
+            continue
+        kept = []
+        for name in entry_axes(entry):
+            if name not in seen and (mesh is None or name in mesh.names):
+                seen.add(name)
+                kept.append(name)
+        entries.append(tuple(kept) if isinstance(entry, tuple) and kept else kept[0] if kept else None)
+    return Spec(tuple(entries))
+
+
+def spread_spec(mesh: Mesh, rank: int) -> Spec:
+    """What replicated data would better have: the largest axis on the first dimension."""
+    largest = max(mesh.names, key=lambda name: _int(mesh.size_of(name)), default=None)
+    return Spec((largest,)) if rank else Spec()
+
+
+def repaired_mesh(mesh: Mesh | None, spec: Spec, cause: Cause | None) -> Mesh | None:
+    """Give a spec without a mesh one that has its axes; make all axes Auto where the type is wrong."""
+    if cause is Cause.NO_MESH:
+        return mesh_for(spec)
+    if mesh is not None and cause is Cause.AXIS_TYPE:
+        return replace(mesh, types=(AxisType.AUTO,) * len(mesh.names))
+    return mesh
+
+
+def mesh_for(spec: Spec) -> Mesh:
+    """The smallest mesh that has a spec's axes: two devices along each, at most eight in all."""
+    names = tuple(dict.fromkeys(name for entry in spec.entries for name in entry_axes(entry))) or ("x",)
+    size = 2 if len(names) <= 3 else 1
+    return Mesh(names, (size,) * len(names), (AxisType.AUTO,) * len(names))
+
+
+def repaired_names(names: tuple[str, ...], rank: int) -> tuple[str, ...]:
+    """As many different axis names as there are dimensions."""
+    known = list(dict.fromkeys(names))[:rank]
+    return (*known, *(_FRESH.format(i) for i in range(rank - len(known))))
+
+
+def _int(size: object) -> int:
+    return size if isinstance(size, int) else 0

@@ -1,0 +1,91 @@
+"""Sizes for witnesses: integers for what is left open, and small ones for what is big."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from shardlint.laws.dims import Dim, substitute, symbols
+from shardlint.laws.values import Entry, Mesh, Spec, entry_axes
+
+#: Larger meshes shrink: more forced host devices than this start slowly, and each compilation takes its time.
+MAX_DEVICES = 512
+MAX_ELEMENTS = 1 << 16
+MAX_ASSIGNMENTS = 5_000
+_CANDIDATES = (8, 4, 2, 1, 16, 3, 6, 12, 24, 32, 64, 5, 7, 128, 256, 512)
+
+Sizes = tuple[int, ...]
+
+
+def ways(entry: Entry, axes: dict[str, int]) -> int:
+    """The number of parts an entry makes; axes that the mesh lacks make none."""
+    return math.prod(axes.get(name, 1) for name in entry_axes(entry))
+
+
+def integers(dims: Sequence[Dim], suits: Callable[[Sizes], bool]) -> Sizes | None:
+    """Give every symbol a value such that the dimensions are integers that ``suits`` accepts.
+
+    None when the first few thousand assignments of small values hold none.
+    """
+    names = sorted(frozenset().union(*(symbols(dim) for dim in dims)))
+    for values in itertools.islice(_assignments(len(names)), MAX_ASSIGNMENTS):
+        try:
+            sizes = [substitute(dim, dict(zip(names, values, strict=True))) for dim in dims]
+        except ZeroDivisionError:
+            continue
+        known = tuple(size for size in sizes if isinstance(size, int))
+        if len(known) == len(sizes) and suits(known):
+            return known
+    return None
+
+
+def _assignments(count: int) -> Iterator[Sizes]:
+    """Values for so many symbols: all alike first, which is what most programs need."""
+    for value in _CANDIDATES:
+        yield (value,) * count
+    yield from itertools.product(_CANDIDATES, repeat=count)
+
+
+def small_mesh(mesh: Mesh) -> Mesh:
+    """The mesh with two devices along each axis that has more than one."""
+    return replace(mesh, sizes=tuple(1 if size == 1 else 2 for size in mesh.sizes))
+
+
+def shrunk(mesh: Mesh | None, shape: Sizes, parts: Sizes, spec: Spec) -> tuple[Mesh | None, Sizes]:
+    """Shrink a mesh of many devices and a shape of many elements.
+
+    Each dimension stays divisible by its parts, or not, and at least as large as them, or not.
+    """
+    smaller = mesh
+    if mesh is not None and not mesh.abstract and math.prod(_axes(mesh).values()) > MAX_DEVICES:
+        smaller = small_mesh(mesh)
+    elif math.prod(shape) <= MAX_ELEMENTS:
+        return mesh, shape
+    return smaller, tuple(map(_like, shape, parts, parts_of(spec, smaller, len(shape))))
+
+
+def _like(size: int, parts: int, new_parts: int) -> int:
+    """A small size that is to ``new_parts`` as ``size`` is to ``parts``."""
+    if size % parts == 0:
+        return min(size, new_parts)
+    return new_parts + 1 if size > parts else 1
+
+
+def parts_of(spec: Spec, mesh: Mesh | None, rank: int) -> Sizes:
+    """Into how many parts a spec splits each dimension."""
+    axes = _axes(mesh)
+    parts = tuple(ways(entry, axes) for entry in spec.entries[:rank])
+    return (*parts, *(1 for _ in range(rank - len(parts))))
+
+
+def _axes(mesh: Mesh | None) -> dict[str, int]:
+    if mesh is None:
+        return {}
+    return {n: s for n, s in zip(mesh.names, mesh.sizes, strict=True) if isinstance(s, int)}
+
+
+def even(shape: Sizes, parts: Sizes) -> Sizes:
+    """The least shape from this one up whose dimensions their parts divide."""
+    return tuple(-(-n // k) * k for n, k in zip(shape, parts, strict=True))

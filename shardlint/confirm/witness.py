@@ -1,0 +1,370 @@
+"""Witnesses: the smallest request that shows a finding's mistake, and its repaired twin."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from shardlint.confirm import repair
+from shardlint.confirm.sizes import MAX_DEVICES, Sizes, even, integers, parts_of, shrunk, small_mesh, ways
+from shardlint.findings import Finding
+from shardlint.laws.values import AxisType, Entry, Junk, Marker, Mesh, Name, Spec, Unknown, entry_axes
+from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
+from shardlint.uses import (
+    ArityUse,
+    CollectiveUse,
+    MeshUse,
+    ParameterUse,
+    Placement,
+    ShardingUse,
+    SpecUse,
+    Use,
+)
+
+Request = dict[str, Any]
+
+#: What collectives need besides axes, where the program's own arguments are not known.
+_COLLECTIVE_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "all_to_all": {"split_axis": 0, "concat_axis": 0},
+    "ppermute": {"perm": [[0, 0]]},
+    "pcast": {"to": "varying"},
+}
+_MESH_FUNCTIONS = ("Mesh", "make_mesh", "AbstractMesh", "create_device_mesh")
+_CONSTRUCTION = "mesh construction"
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A mistake as JSON for the worker, and its repaired twin.
+
+    ``expects`` is the class of the exception, or None when JAX accepts the mistake in silence;
+    then ``unsharded`` lists the dimensions of the result that come out whole on every device.
+    """
+
+    request: Request
+    repaired: Request
+    expects: str | None
+    unsharded: tuple[int, ...] = ()
+
+
+class _NotRunnable(Exception):
+    """Something the witness needs is unknown, or cannot be written down."""
+
+
+def witness_of(finding: Finding) -> Witness | None:
+    """Build a finding's witness from its use, or None where none can be built."""
+    try:
+        match finding.use:
+            case ParameterUse() as use:
+                return _parameter(use)
+            case None | Use(verdict=Undecided()):
+                return None
+            case SpecUse() as use:
+                return _placement(Api.PARTITION_SPEC, None, use.spec, (), use.verdict)
+            case ShardingUse() as use:
+                return _placement(Api.NAMED_SHARDING, use.mesh, use.spec, Unknown("no array"), use.verdict)
+            case Placement() as use:
+                return _placement(use.api, use.mesh, use.spec, use.shape, use.verdict, use.raw)
+            case ArityUse() as use:
+                return _arity(use)
+            case CollectiveUse() as use:
+                return _collective(use)
+            case MeshUse() as use:
+                return _mesh(use)
+    except _NotRunnable:
+        return None
+    return None
+
+
+def devices_needed(request: Request) -> int:
+    """How many devices a request needs."""
+    mesh = request.get("mesh")
+    if mesh:
+        return 1 if mesh["abstract"] else math.prod(mesh["sizes"])
+    return int(request.get("devices", 1))
+
+
+def _cause(verdict: Verdict) -> Cause | None:
+    return verdict.cause if isinstance(verdict, Rejected) else None
+
+
+def _expects(verdict: Verdict) -> str | None:
+    return verdict.exception if isinstance(verdict, Rejected) else None
+
+
+# A spec, an array, and an API.
+
+
+def _placement(
+    api: Api,
+    mesh: Mesh | Unknown | None,
+    spec: Spec | str | Unknown | None,
+    shape: object,
+    verdict: Verdict,
+    raw: bool = False,
+) -> Witness:
+    cause = _cause(verdict)
+    if isinstance(spec, Unknown):
+        raise _NotRunnable
+    known = spec if isinstance(spec, Spec) else Spec()
+    if isinstance(mesh, Unknown) or (mesh is None and not raw and api is not Api.PARTITION_SPEC):
+        if cause in (Cause.UNKNOWN_AXIS, Cause.INDIVISIBLE):
+            raise _NotRunnable
+        mesh = repair.mesh_for(known)
+    mesh, sizes = _sizes(mesh, known, shape, verdict)
+    parts = parts_of(known, mesh, len(sizes))
+    mesh, sizes = shrunk(mesh, sizes, parts, known)
+    bare = isinstance(spec, Spec | None) and not any(map(entry_axes, known.entries))
+    unsharded: tuple[int, ...] = ()
+    if isinstance(verdict, Accepted):
+        unsharded = tuple(range(len(sizes))) if bare else verdict.replicated
+
+    twin_mesh = repair.repaired_mesh(mesh, known, cause)
+    if unsharded and bare and twin_mesh is not None:
+        twin_spec = repair.spread_spec(twin_mesh, len(sizes))
+    else:
+        rank = None if isinstance(shape, Unknown) else len(sizes)
+        twin_spec = repair.repaired_spec(known, twin_mesh, rank, cause)
+    twin_sizes = even(sizes, parts_of(twin_spec, twin_mesh, len(sizes)))
+
+    # A replication check of JAX's changes the class: it asserts where the plain call raises.
+    check = _expects(verdict) == "AssertionError"
+    return Witness(
+        _placement_request(api, mesh, spec, sizes, raw, check),
+        _placement_request(api, twin_mesh, twin_spec, twin_sizes, raw, check),
+        _expects(verdict),
+        unsharded,
+    )
+
+
+def _sizes(mesh: Mesh | None, spec: Spec, shape: object, verdict: Verdict) -> tuple[Mesh | None, Sizes]:
+    """Integers for the mesh and the array, such that only what the verdict names is wrong.
+
+    An unknown shape is made to fit the spec; that cannot show a mistake about sizes.
+    """
+    cause = _cause(verdict)
+    if isinstance(shape, Unknown) and cause in (Cause.TOO_LONG, Cause.INDIVISIBLE):
+        raise _NotRunnable
+    dims = shape if isinstance(shape, tuple) else None
+    if mesh is not None and AxisType.MANUAL in mesh.types:
+        raise _NotRunnable
+    uneven: tuple[int, ...] = ()
+    if isinstance(verdict, Rejected) and cause is Cause.INDIVISIBLE and verdict.dimension is not None:
+        uneven = (verdict.dimension,)
+    elif isinstance(verdict, Accepted):
+        uneven = verdict.replicated
+    count = 0 if mesh is None else len(mesh.sizes)
+
+    def suits(sizes: Sizes) -> bool:
+        if min(sizes[:count], default=1) < 1 or min(sizes[count:], default=0) < 0:
+            return False
+        axes = dict(zip(mesh.names, sizes[:count], strict=True)) if mesh is not None else {}
+        for i, (entry, size) in enumerate(zip(spec.entries, sizes[count:], strict=False)):
+            given = dims is not None and isinstance(dims[i], int)
+            if i in uneven and size % ways(entry, axes) == 0:
+                return False
+            if i not in uneven and not given and size % ways(entry, axes):
+                return False
+        return True
+
+    sizes = integers((*(mesh.sizes if mesh else ()), *(dims or ())), suits)
+    if sizes is None:
+        raise _NotRunnable
+    if mesh is not None:
+        mesh = replace(mesh, sizes=sizes[:count])
+    if dims is None:
+        return mesh, parts_of(spec, mesh, max(len(spec), 2))
+    return mesh, sizes[count:]
+
+
+def _placement_request(
+    api: Api, mesh: Mesh | None, spec: Spec | str | None, shape: Sizes, raw: bool, check: bool
+) -> Request:
+    return {
+        "kind": "placement",
+        "api": api.value,
+        "mesh": _mesh_json(mesh),
+        "spec": _spec_json(spec),
+        "shape": list(shape),
+        "raw": raw,
+        "check": check,
+    }
+
+
+def _int(size: object) -> int:
+    if not isinstance(size, int):
+        raise _NotRunnable
+    return size
+
+
+def _mesh_json(mesh: Mesh | None) -> Request | None:
+    if mesh is None:
+        return None
+    return {
+        "names": list(mesh.names),
+        "sizes": [_int(size) for size in mesh.sizes],
+        "types": [kind.value for kind in mesh.types],
+        "abstract": mesh.abstract,
+    }
+
+
+def _spec_json(spec: Spec | str | None) -> Request | None:
+    if spec is None:
+        return None
+    if isinstance(spec, str):
+        return {"junk": spec}
+    return {
+        "entries": [_entry_json(entry) for entry in spec.entries],
+        "unreduced": sorted(spec.unreduced),
+        "reduced": sorted(spec.reduced),
+    }
+
+
+def _entry_json(entry: Entry | Name) -> Any:
+    """An entry as JSON. One that is not known becomes None: the verdict holds whatever it is."""
+    match entry:
+        case Marker():
+            return {"marker": entry.value}
+        case Junk():
+            return {"junk": _literal(entry.text)}
+        case Unknown():
+            return None
+        case tuple():
+            return [_entry_json(part) for part in entry]
+    return entry
+
+
+def _literal(text: str) -> str:
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        raise _NotRunnable from None
+    return text
+
+
+def _parameter(use: ParameterUse) -> Witness:
+    """A Flax parameter, at the call that consumes its names."""
+    stage = use.verdict.stage if isinstance(use.verdict, Rejected) else ""
+    if "nnx" in use.library:
+        api = Api.NNX_PARAM_IN_JIT if stage.startswith("nnx.jit") else Api.NNX_PARAM
+    elif stage == "unbox eager":
+        api = Api.LINEN_UNBOX_EAGER
+    else:
+        api = Api.LINEN_SHARDING if stage == "get_sharding" or not stage else Api.LINEN_UNBOX
+    names = repr(use.names) if isinstance(use.names, str) else use.names
+    verdict = use.verdict
+    if isinstance(verdict, Undecided):
+        if names is not None:
+            raise _NotRunnable
+        verdict = Accepted()  # A bare initializer carries nothing that JAX could refuse.
+    return _placement(api, use.mesh, names, use.shape, verdict)
+
+
+# Everything else.
+
+
+def _arity(use: ArityUse) -> Witness:
+    request = {
+        "kind": "arity",
+        "api": use.api.value,
+        "mesh": _mesh_json(repair.mesh_for(Spec())),
+        "given": use.given,
+        "due": use.due,
+    }
+    return Witness(request, {**request, "given": use.due}, _expects(use.verdict))
+
+
+def _collective(use: CollectiveUse) -> Witness:
+    """The collective under the axes that are bound; the twin uses one of them, or binds what it needs."""
+    bound = use.environment.bound_axes
+    if isinstance(bound, Unknown):
+        raise _NotRunnable
+    name, cause = use.function.rsplit(".", 1)[-1], _cause(use.verdict)
+    names = tuple(axis for axis, _ in bound)
+    sizes = integers([size for _, size in bound], lambda s: min(s, default=1) > 0)
+    if sizes is None:
+        raise _NotRunnable
+    mesh = Mesh(names, sizes, (AxisType.AUTO,) * len(names)) if names else None
+    if mesh is not None and math.prod(sizes) > MAX_DEVICES:
+        mesh = small_mesh(mesh)
+    twin_mesh = mesh or repair.mesh_for(Spec(use.axes))
+    twin_axes = tuple(a for a in use.axes if a in twin_mesh.names) or twin_mesh.names[:1]
+    given = {key: _plain(value) for key, value in use.arguments}
+    arguments = {**_COLLECTIVE_ARGUMENTS.get(name, {}), **given}
+    size = math.prod(_int(twin_mesh.size_of(axis)) for axis in twin_axes)
+    rank = len(use.shape) if isinstance(use.shape, tuple) else 0
+    canonical: Sizes = (size,) * max(rank, 2)
+    shape, twin_shape, twin_arguments = canonical, canonical, arguments
+    if cause is not Cause.UNBOUND_AXIS:
+        if isinstance(use.shape, Unknown) or not use.shape:
+            raise _NotRunnable
+        shape = tuple(_int(n) for n in use.shape)
+        if cause is Cause.BAD_ARGUMENT:
+            twin_arguments = _COLLECTIVE_ARGUMENTS.get(name, {})
+    request = {
+        "kind": "collective",
+        "function": name,
+        "mesh": _mesh_json(mesh),
+        "axes": list(use.axes),
+        "shape": list(shape),
+        "arguments": arguments,
+        "check": _expects(use.verdict) == "AssertionError",
+    }
+    twin = {
+        **request,
+        "mesh": _mesh_json(twin_mesh),
+        "axes": list(twin_axes),
+        "shape": list(twin_shape),
+        "arguments": twin_arguments,
+    }
+    return Witness(request, twin, _expects(use.verdict))
+
+
+def _plain(value: object) -> Any:
+    try:
+        return json.loads(json.dumps(value))
+    except TypeError:
+        raise _NotRunnable from None
+
+
+def _mesh(use: MeshUse) -> Witness:
+    """A mesh over so many devices; a mistake that surfaces later is shown by placing an array."""
+    if isinstance(use.shape, Unknown) or isinstance(use.names, Unknown):
+        raise _NotRunnable
+    function, cause = use.function.rsplit(".", 1)[-1], _cause(use.verdict)
+    function = function if function in _MESH_FUNCTIONS else "reshape"
+    dims = (*use.shape, *(() if use.devices is None else (use.devices,)))
+    rank = len(use.shape)
+
+    def suits(sizes: Sizes) -> bool:
+        count = sizes[-1] if use.devices is not None else math.prod(sizes)
+        fits = min(count, 1) == 1 and count <= MAX_DEVICES
+        wanted = math.prod(sizes[:rank])
+        # `make_mesh` takes as many devices as it wants of those there are.
+        wrong = wanted > count if function == "make_mesh" else wanted != count
+        return fits and (cause is not Cause.DEVICE_COUNT or wrong)
+
+    sizes = integers(dims, suits)
+    if sizes is None:
+        raise _NotRunnable
+    shape = sizes[:rank]
+    count = math.prod(shape) if function == "Mesh" or use.devices is None else sizes[-1]
+    names = use.names or ()
+    request: Request = {
+        "kind": "mesh",
+        "function": function,
+        "shape": list(shape),
+        "names": list(names),
+        "devices": count,
+    }
+    if isinstance(use.verdict, Rejected) and use.verdict.stage != _CONSTRUCTION and names:
+        request["place"] = [names[0]]
+    twin_shape = shape if math.prod(shape) == count else (count, *(1 for _ in shape[1:]))
+    twin_names = repair.repaired_names(names, len(twin_shape)) if names else ()
+    twin = {**request, "shape": list(twin_shape), "names": list(twin_names)}
+    if "place" in request:
+        twin["place"] = [twin_names[0]]
+    return Witness(request, twin, _expects(use.verdict))
