@@ -38,7 +38,7 @@ class Analyses:
         self,
         current: Callable[[str], Target | None],
         analyse: Callable[[Target], Report],
-        failed: Callable[[Target, Exception], None],
+        failed: Callable[[Target, BaseException], None],
     ) -> None:
         self._current = current
         self._analyse = analyse
@@ -56,6 +56,7 @@ class Analyses:
         """Forget a target, and its analysis if that has not begun."""
         self._changed.pop(uri, None)
         self._wanted.pop(uri, None)
+        self._running.pop(uri, None)
 
     def shutdown(self) -> None:
         """Drop what waits; what runs ends by itself."""
@@ -80,22 +81,33 @@ class Analyses:
         """Analyse a target, or join the analysis of the same text: each cell of a notebook asks for it."""
         running = self._running.get(target.uri)
         if running is None or running.target != target:
-            self._wanted[target.uri] = target
-            loop = asyncio.get_running_loop()
-            running = _Running(target, loop.run_in_executor(self._executor, self._analyse_wanted, target))
+            running = _Running(target, self._submit(target))
             self._running[target.uri] = running
         try:
             # A request that is cancelled must not take the analysis from the others that wait for it.
             return await asyncio.shield(running.future)
-        except Exception as error:
-            if self._running.get(target.uri) is running:
-                self._failed(target, error)
+        except Exception:
             return {}
-        finally:
-            if running.future.done() and self._running.get(target.uri) is running:
+
+    def _submit(self, target: Target) -> asyncio.Future[Report]:
+        def finished(future: asyncio.Future[Report]) -> None:
+            if (running := self._running.get(target.uri)) and running.future is future:
                 del self._running[target.uri]
+            if not future.cancelled() and (error := future.exception()) is not None:
+                self._failed(target, error)
+
+        self._wanted[target.uri] = target
+        future = asyncio.get_running_loop().run_in_executor(self._executor, self._analyse_wanted, target)
+        future.add_done_callback(finished)
+        return future
 
     def _analyse_wanted(self, target: Target) -> Report:
         if self._wanted.get(target.uri) is not target:
             return {}  # replaced or closed while it waited for its turn: nobody will look at it
-        return self._analyse(target)
+        try:
+            return self._analyse(target)
+        except Exception:
+            raise
+        except BaseException as panic:
+            # A panic in libcst's native parser is no Exception, and would end the event loop.
+            raise RuntimeError(f"the analysis broke off: {panic!r}") from panic

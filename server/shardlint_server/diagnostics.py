@@ -11,6 +11,7 @@ def register(server: ShardlintServer) -> None:
     """Follow the files that the client opens."""
     server.feature(types.TEXT_DOCUMENT_DID_OPEN)(did_open)
     server.feature(types.TEXT_DOCUMENT_DID_CHANGE)(did_change)
+    server.feature(types.TEXT_DOCUMENT_DID_SAVE)(did_save)
     server.feature(types.TEXT_DOCUMENT_DID_CLOSE)(did_close)
 
 
@@ -30,6 +31,11 @@ def did_open(server: ShardlintServer, params: types.DidOpenTextDocumentParams) -
 def did_change(server: ShardlintServer, params: types.DidChangeTextDocumentParams) -> None:
     """A file was edited."""
     server.changed(params.text_document.uri)
+
+
+def did_save(server: ShardlintServer, params: types.DidSaveTextDocumentParams) -> None:
+    """A file was saved."""
+    server.saved()
 
 
 def did_close(server: ShardlintServer, params: types.DidCloseTextDocumentParams) -> None:

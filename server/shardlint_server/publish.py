@@ -27,6 +27,11 @@ class Publisher:
         self._cancel(uri)
         self._tasks[uri] = asyncio.get_running_loop().create_task(self._publish(uri))
 
+    def schedule_all(self) -> None:
+        """Publish for every open target anew."""
+        for uri in list(self._tasks):
+            self.schedule(uri)
+
     def clear(self, uri: str) -> None:
         """Take back all diagnostics of a closed target."""
         self._cancel(uri)

@@ -73,6 +73,14 @@ class ShardlintServer(LanguageServer):
         self.analyses.changed(uri)
         self.opened(uri)
 
+    def saved(self) -> None:
+        """A file was saved, which others may import: their reports are asked for anew."""
+        workspace = self.client_capabilities.workspace
+        if self.publisher is not None:
+            self.publisher.schedule_all()
+        elif workspace and workspace.diagnostics and workspace.diagnostics.refresh_support:
+            self.workspace_diagnostic_refresh(None)
+
     def closed(self, uri: str) -> None:
         """A file or notebook was closed."""
         self.analyses.closed(uri)
@@ -96,7 +104,7 @@ class ShardlintServer(LanguageServer):
     def _analyse(self, target: Target) -> Report:
         return self.linter.report(target)
 
-    def _failed(self, target: Target, error: Exception) -> None:
+    def _failed(self, target: Target, error: BaseException) -> None:
         trace = "".join(traceback.format_exception(error))
         self.window_log_message(
             types.LogMessageParams(

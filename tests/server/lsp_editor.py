@@ -43,10 +43,14 @@ class Editor(LanguageClient):
             ),
             diagnostic=types.DiagnosticClientCapabilities() if pulls else None,
         )
+        capabilities = types.ClientCapabilities(
+            text_document=features,
+            workspace=types.WorkspaceClientCapabilities(
+                diagnostics=types.DiagnosticWorkspaceClientCapabilities(refresh_support=pulls)
+            ),
+        )
         return await self.initialize_session(
-            types.InitializeParams(
-                capabilities=types.ClientCapabilities(text_document=features), initialization_options=options
-            )
+            types.InitializeParams(capabilities=capabilities, initialization_options=options)
         )
 
     def open(self, path: Path, text: str) -> str:

@@ -19,7 +19,7 @@ class Desk:
     def __init__(self) -> None:
         self.text: str | None = "one"
         self.analysed: list[str] = []
-        self.failures: list[Exception] = []
+        self.failures: list[BaseException] = []
         self.begun = asyncio.Event()
         self.go = threading.Event()
         self.loop = asyncio.get_running_loop()
@@ -34,6 +34,8 @@ class Desk:
         assert self.go.wait(60)
         if target.parts[0].text == "crash":
             raise RecursionError("too deep")
+        if target.parts[0].text == "panic":
+            raise KeyboardInterrupt
         return {target.uri: ()}
 
     def ask(self, uri: str = "a") -> asyncio.Task[tuple[Target, Report] | None]:
@@ -100,6 +102,31 @@ async def test_a_closed_text_has_no_report(desk: Desk) -> None:
     assert await answer is None
 
 
+async def test_a_text_that_was_closed_and_opened_again_before_its_turn_has_one(desk: Desk) -> None:
+    other = desk.ask("b")
+    await desk.begun.wait()
+    first = desk.ask("a")
+    await asyncio.sleep(0)
+    desk.analyses.closed("a")
+    second = desk.ask("a")
+    await asyncio.sleep(0)
+    desk.go.set()
+    latest = await second
+    assert latest is not None
+    assert dict(latest[1]) == {"a": ()}
+    await asyncio.gather(other, first)
+
+
+async def test_who_asks_later_has_a_new_analysis(desk: Desk) -> None:
+    first = desk.ask()
+    await desk.begun.wait()
+    first.cancel()
+    desk.go.set()
+    await desk.ask()
+    await desk.ask()
+    assert len(desk.analysed) > 1  # what the text imports may have changed meanwhile
+
+
 async def test_a_cancelled_question_leaves_the_others_theirs(desk: Desk) -> None:
     first, second = desk.ask(), desk.ask()
     await desk.begun.wait()
@@ -120,3 +147,12 @@ async def test_a_failure_is_told_once_and_is_an_empty_report(desk: Desk) -> None
     latest = await desk.ask()
     assert latest is not None
     assert dict(latest[1]) == {"a": ()}
+
+
+async def test_a_panic_is_a_failure(desk: Desk) -> None:
+    desk.text = "panic"
+    desk.go.set()
+    latest = await desk.ask()
+    assert latest is not None
+    assert dict(latest[1]) == {}
+    assert [type(error) for error in desk.failures] == [RuntimeError]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from lsp_editor import PRELUDE, Editor, codes, marked
+from lsp_editor import PRELUDE, Editor, codes, eventually, marked
 from lsprotocol import types
 
 MISTAKES = {
@@ -101,6 +101,21 @@ async def test_only_the_last_of_fast_edits_is_reported(editor: Editor, tmp_path:
     versions = [sent.version for sent in editor.published]
     assert versions == sorted(versions)
     assert len(versions) < 10
+
+
+async def test_saving_a_file_renews_the_reports_on_those_that_import_it(
+    editor: Editor, tmp_path: Path
+) -> None:
+    layout = tmp_path / "layout.py"
+    layout.write_text(PRELUDE.replace('"model"', '"modle"'))
+    text = PRELUDE.partition("mesh =")[0] + "from layout import mesh\n"
+    text += 'x = jax.device_put(jnp.zeros((8, 16)), NamedSharding(mesh, P("data", "model")))\n'
+    uri = editor.open(tmp_path / "train.py", text)
+    assert codes(await editor.report(uri)) == ["SHL103"]
+    layout.write_text(PRELUDE)
+    identifier = types.TextDocumentIdentifier(uri=layout.as_uri())
+    editor.text_document_did_save(types.DidSaveTextDocumentParams(text_document=identifier))
+    await eventually(lambda: editor.published[-1].diagnostics == ())
 
 
 async def test_closing_a_file_clears_it(editor: Editor, tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from lsp_editor import PRELUDE, Editor, codes, marked
+from lsp_editor import PRELUDE, Editor, codes, eventually, marked
+from lsprotocol import types
 from test_notebooks import MISTAKE, PLACE, Notebook
 
 
@@ -40,6 +41,13 @@ async def test_who_pulls_is_not_sent_reports(pulling_editor: Editor, tmp_path: P
     pulling_editor.close(uri)
     await pulling_editor.pull(uri)
     assert pulling_editor.published == []
+
+
+async def test_a_save_asks_to_pull_anew(connected: Editor, tmp_path: Path) -> None:
+    await connected.start(pulls=True)
+    identifier = types.TextDocumentIdentifier(uri=connected.open(tmp_path / "layout.py", PRELUDE))
+    connected.text_document_did_save(types.DidSaveTextDocumentParams(text_document=identifier))
+    await eventually(lambda: connected.diagnostic_refresh_count == 1)
 
 
 async def test_pull_is_offered_to_who_can(connected: Editor) -> None:
