@@ -128,10 +128,8 @@ class Linter:
 
     def _check(self, sources: Sequence[Source], progress: Progress | None = None) -> list[Finding]:
         """Return the findings of sources: selected, not suppressed, expected ones marked, in order."""
-        uses = self.uses([source for source in sources if source.cells], progress)
-        problems = [problem for source in sources for problem in source.problems]
-        problems += [use for use in uses if isinstance(use, FileProblem)]
-        findings = [finding_of(problem) for problem in problems]
+        uses = self.uses(sources, progress)
+        findings = [finding_of(use) for use in uses if isinstance(use, FileProblem)]
         findings += self._judge([use for use in uses if isinstance(use, Use)])
         by_path = {source.path: source for source in sources}
         kept = [f for f in findings if self._selected(f) and not _suppressed(f, by_path.get(f.span.path))]

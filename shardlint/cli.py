@@ -85,6 +85,32 @@ def _check(options: argparse.Namespace) -> int:
     return FOUND if report.failing and not options.exit_zero else CLEAN
 
 
+def _layout(options: argparse.Namespace) -> int:
+    from shardlint.output import layout
+    from shardlint.output.styles import styles_for
+    from shardlint.uses import FileProblem, Use
+
+    file, colon, line = options.place.rpartition(":")
+    if not colon or not line.isdigit():
+        file, line = options.place, ""
+    options.paths = [file]
+    if not os.path.isfile(file):
+        raise _UsageError(f"{file} is not a file")
+    linter = _linter(options)
+    uses = linter.uses(linter.read_paths([file])[1])
+    problems = [use for use in uses if isinstance(use, FileProblem)]
+    layouts = [found for use in uses if isinstance(use, Use) and (found := layout.layout_of(use)) is not None]
+    if line:
+        layouts = [found for found in layouts if found.span.line <= int(line) <= found.span.end_line]
+    for problem in problems:
+        _complain(f"{file}: {problem.message}")
+    if not layouts:
+        where = f" on line {line}" if line else ""
+        print(f"No array with a known shape, spec and mesh{where} in {file}.")
+    sys.stdout.write(layout.render(layouts, styles_for(sys.stdout)))
+    return FAILED if problems else CLEAN
+
+
 def _explain(options: argparse.Namespace) -> int:
     import difflib
 
@@ -192,6 +218,10 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--exit-zero", action="store_true", help="exit 0 even when there are findings")
     check.add_argument("--output-format", choices=("full", "concise", "json"), default="full")
 
+    layout = commands.add_parser("layout", help="show what each device holds of every array that is resolved")
+    layout.add_argument("place", metavar="FILE[:LINE]")
+    _add_mesh(layout)
+
     explain = commands.add_parser("explain", help="explain a rule")
     explain.add_argument("code", metavar="CODE", help="a code (SHL202) or a name (indivisible-dimension)")
     commands.add_parser("rules", help="list all rules")
@@ -219,6 +249,7 @@ def _add_python(parser: argparse.ArgumentParser) -> None:
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "check": _check,
+    "layout": _layout,
     "explain": _explain,
     "rules": _rules,
     "server": _server,

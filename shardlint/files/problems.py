@@ -26,7 +26,7 @@ def _rule(code: str, name: str, kind: str, summary: str, why: str) -> FileRule:
 
 FILE_RULES = (
     _rule(
-        "SHL001", "syntax-error", "syntax-error", "The file or cell is not Python",
+        "SHL001", "syntax-error", "syntax", "The file or cell is not Python",
         "What can be read of the rest of the file is still checked. Only files that mention sharding are\n"
         "parsed, so the absence of this finding does not say that a file is valid.",
     ),

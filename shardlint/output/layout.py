@@ -1,0 +1,231 @@
+"""``shardlint layout``: what each device holds of an array, in numbers and as a picture.
+
+Devices are numbered in row-major order over the mesh, as the programs that build meshes with
+``np.array(jax.devices()).reshape(...)`` number them. `jax.make_mesh` may place others there on real hardware.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from shardlint.laws.dims import Dim
+from shardlint.laws.shards import dtype_size, replication, shard_shape
+from shardlint.laws.values import Marker, Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.verdicts import Accepted
+from shardlint.output.concise import place_text
+from shardlint.output.styles import Styles
+from shardlint.spans import Span
+from shardlint.uses import ParameterUse, Placement, Use
+
+#: A picture has at most so many rows and columns, and a rank above two so many slices.
+_MOST_CELLS = 16
+_MOST_SLICES = 8
+#: Devices of one block that are listed before they are summed up.
+_MOST_DEVICES = 4
+
+Block = tuple[int, ...]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """An array as it lies on a mesh. ``spec`` is what JAX makes of the written one.
+
+    ``replicated`` lists dimensions whose axes JAX silently drops.
+    """
+
+    subject: str
+    span: Span
+    shape: tuple[Dim, ...]
+    dtype: str | None
+    spec: Spec
+    mesh: Mesh
+    replicated: tuple[int, ...] = ()
+
+
+def layout_of(use: Use) -> Layout | None:
+    """Return the layout of a placement or parameter of which everything is known, else None."""
+    if not isinstance(use.verdict, Accepted):
+        return None
+    given: object
+    if isinstance(use, Placement):
+        subject, given = use.subject, use.spec
+    elif isinstance(use, ParameterUse):
+        subject, given = f"parameter `{use.name}` of {use.owner}", use.names
+    else:
+        return None
+    spec = use.verdict.spec or given
+    if not isinstance(use.mesh, Mesh) or isinstance(use.shape, Unknown) or not isinstance(spec, Spec):
+        return None
+    if len(spec) > len(use.shape) or not _is_plain(spec, use.mesh):
+        return None
+    dropped = use.verdict.replicated
+    entries = tuple(None if i in dropped else entry for i, entry in enumerate(spec.entries))
+    return Layout(subject, use.place.resolve(), use.shape, use.dtype, Spec(entries), use.mesh, dropped)
+
+
+def _is_plain(spec: Spec, mesh: Mesh) -> bool:
+    """Whether each entry names axes of the mesh, each once there, and nothing is left to the compiler."""
+    if len(set(mesh.names)) < len(mesh.names):
+        return False
+    parts = [part for entry in spec.entries for part in (entry if isinstance(entry, tuple) else (entry,))]
+    return all(
+        part is None or (isinstance(part, str) and not isinstance(part, Marker) and part in mesh.names)
+        for part in parts
+    )
+
+
+def blocks(mesh: Mesh, spec: Spec, rank: int) -> dict[Block, tuple[int, ...]]:
+    """Return which devices hold each block of an array of this rank.
+
+    A block is its index along each dimension; devices are numbered row-major over the mesh, whose
+    sizes must be integers. The first axis of a tuple entry is the slowest, as in JAX.
+    """
+    sizes = dict(zip(mesh.names, mesh.sizes, strict=True))
+    axes = [entry_axes(entry) for entry in spec.entries] + [()] * (rank - len(spec.entries))
+    held: dict[Block, list[int]] = {}
+    for device, coordinates in enumerate(itertools.product(*(range(_whole(size)) for size in mesh.sizes))):
+        at = dict(zip(mesh.names, coordinates, strict=True))
+        block = []
+        for names in axes:
+            index = 0
+            for name in names:
+                index = index * _whole(sizes[name]) + at[name]
+            block.append(index)
+        held.setdefault(tuple(block), []).append(device)
+    return {block: tuple(devices) for block, devices in sorted(held.items())}
+
+
+def render(layouts: Iterable[Layout], styles: Styles) -> str:
+    """Return all layouts, each once, in reading order, a blank line after each."""
+    ordered = sorted(dict.fromkeys(layouts), key=lambda layout: layout.span.order())
+    return "".join(f"{_layout(layout, styles)}\n\n" for layout in ordered)
+
+
+def _layout(layout: Layout, styles: Styles) -> str:
+    mesh, spec, shape = layout.mesh, layout.spec, layout.shape
+    each = shard_shape(mesh, spec, shape)
+    copies = replication(mesh, spec)
+    itemsize = dtype_size(layout.dtype) if layout.dtype else None
+    lines = [
+        f"{styles.path(place_text(layout.span))}: {styles.strong(layout.subject)}",
+        f"  array    {_shape(shape)} {layout.dtype or 'of unknown dtype'}{_bytes(shape, itemsize)}",
+        f"  spec     {spec}",
+        f"  mesh     {mesh}: {mesh.device_count} devices",
+        f"  shard    {_shape(each)}{_bytes(each, itemsize)} on each device",
+        f"  copies   {_copies(copies, mesh.device_count)}",
+    ]
+    lines += [f"  dropped  the axes of dimension {i}: JAX replicates it silently" for i in layout.replicated]
+    if shape and all(isinstance(size, int) for size in mesh.sizes):
+        lines += ["", *(f"  {line}" for line in picture(mesh, spec, len(shape)))]
+    return "\n".join(lines)
+
+
+def _copies(copies: Dim, devices: Dim) -> str:
+    if copies == 1:
+        return "every value is on one device"
+    every = " (all of them: fully replicated)" if copies == devices else ""
+    return f"every value is on {copies} devices{every}"
+
+
+def picture(mesh: Mesh, spec: Spec, rank: int) -> list[str]:
+    """Draw which devices hold which block of an array of rank 1 or more.
+
+    The two dimensions drawn are the last ones that are partitioned; each combination of blocks along
+    the other partitioned ones is a slice with its own grid.
+    """
+    held = blocks(mesh, spec, rank)
+    parts = [max(block[i] for block in held) + 1 for i in range(rank)]
+    rows, columns = _drawn(parts)
+    others = [i for i in range(rank) if i not in (rows, columns) and parts[i] > 1]
+    slices = list(itertools.product(*(range(parts[i]) for i in others)))
+    lines = [f"rows: dimension {rows}, columns: dimension {columns} of {rank}"] if rank > 2 else []
+    for fixed in slices[:_MOST_SLICES]:
+        if others:
+            where = ", ".join(f"block {n} of dimension {i}" for i, n in zip(others, fixed, strict=True))
+            lines.append(f"{where}:")
+        grid = []
+        for row in range(1 if rows is None else parts[rows]):
+            cells = []
+            for column in range(parts[columns]):
+                block = [0] * rank
+                for i, n in zip(others, fixed, strict=True):
+                    block[i] = n
+                if rows is not None:
+                    block[rows] = row
+                block[columns] = column
+                cells.append(_devices(held[tuple(block)]))
+            grid.append(cells)
+        lines += _grid(grid)
+    if len(slices) > _MOST_SLICES:
+        lines.append(f"... and {len(slices) - _MOST_SLICES} more slices")
+    return lines
+
+
+def _drawn(parts: Sequence[int]) -> tuple[int | None, int]:
+    """Return the dimensions that become rows and columns; a rank of 1 has no rows."""
+    rank = len(parts)
+    if rank == 1:
+        return None, 0
+    split = [i for i in range(rank) if parts[i] > 1]
+    chosen = split[-2:]
+    for i in reversed(range(rank)):
+        if len(chosen) < 2 and i not in chosen:
+            chosen.append(i)
+    rows, columns = sorted(chosen)
+    return rows, columns
+
+
+def _devices(devices: Sequence[int]) -> str:
+    """Write device numbers: ``0``, ``0,4``, ``0-7``, ``0,2,...,14``."""
+    if len(devices) <= _MOST_DEVICES:
+        return ",".join(map(str, devices))
+    if devices[-1] - devices[0] + 1 == len(devices):
+        return f"{devices[0]}-{devices[-1]}"
+    return f"{devices[0]},{devices[1]},...,{devices[-1]}"
+
+
+def _grid(cells: Sequence[Sequence[str]]) -> list[str]:
+    """Draw a table of device numbers with lines around each block; the middle of a large one is left out."""
+    shown = [_elided(row, "...") for row in _elided(cells, ["..."] * len(cells[0]))]
+    width = max(len(cell) for row in shown for cell in row) + 2
+    rule = ["─" * width] * len(shown[0])
+    top, between, bottom = f"┌{'┬'.join(rule)}┐", f"├{'┼'.join(rule)}┤", f"└{'┴'.join(rule)}┘"
+    lines = [top]
+    for number, row in enumerate(shown):
+        if number:
+            lines.append(between)
+        lines.append("│" + "│".join(f"{cell:^{width}}" for cell in row) + "│")
+    return [*lines, bottom]
+
+
+def _elided(items: Sequence[T], mark: T) -> list[T]:
+    """Return the items, or the first and last ones of too many with a mark between them."""
+    half = _MOST_CELLS // 2
+    return list(items) if len(items) <= _MOST_CELLS else [*items[:half], mark, *items[-half:]]
+
+
+def _shape(shape: Sequence[Dim]) -> str:
+    return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
+
+
+def _bytes(shape: Sequence[Dim], itemsize: float | None) -> str:
+    """Return ``, 4.0 MiB`` where the size is known."""
+    if itemsize is None or not all(isinstance(size, int) for size in shape):
+        return ""
+    count: float = math.prod(_whole(size) for size in shape) * itemsize
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f", {count:.1f} {unit}".replace(".0 ", " ")
+        count /= 1024
+    return f", {count:.1f} TiB"
+
+
+def _whole(size: Dim) -> int:
+    if not isinstance(size, int):
+        raise ValueError(f"{size} is not a known size")
+    return size
