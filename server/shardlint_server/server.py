@@ -32,7 +32,7 @@ def build_server() -> ShardlintServer:
     return server
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] = ()) -> int:
     """Serve one client until it says ``exit`` or goes away."""
     parser = argparse.ArgumentParser(prog="shardlint server", description=__doc__)
     parser.add_argument("--stdio", action="store_true", help="speak on stdin and stdout (the only way)")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from lsp_editor import PATIENCE, PRELUDE, Editor, codes, eventually
+from lsp_editor import PRELUDE, Editor, codes, eventually
 
 MISTAKE = PRELUDE + 'x = jax.device_put(jnp.zeros((8, 16)), NamedSharding(mesh, P("data", "modle")))\n'
 
@@ -71,10 +69,3 @@ async def test_a_bad_configuration_leaves_the_defaults(editor: Editor, tmp_path:
     await eventually(lambda: editor.messages)
     (message,) = editor.messages
     assert "selct" in message.message
-
-
-def test_the_server_ends_with_its_client() -> None:
-    server = subprocess.run(
-        [sys.executable, "-m", "shardlint_server", "--stdio"], stdin=subprocess.DEVNULL, timeout=PATIENCE
-    )
-    assert server.returncode == 0
