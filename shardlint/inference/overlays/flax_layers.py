@@ -1,0 +1,183 @@
+"""Shapes that linen and nnx layers share: convolutions, normalized axes, general contractions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shardlint.inference.overlays.arrays import known_int, reject, unresolved
+from shardlint.inference.overlays.dtypes import as_dtype, kind, promote
+from shardlint.inference.values import Array, Value, as_dim, as_int, as_items, as_str, is_none
+from shardlint.laws.dims import Dim, Shape, floordiv, fresh, lower_bound
+
+#: Names that `flax.linen` and `flax.nnx` take over from JAX.
+ACTIVATIONS = (
+    "celu",
+    "elu",
+    "gelu",
+    "glu",
+    "hard_sigmoid",
+    "hard_silu",
+    "hard_swish",
+    "hard_tanh",
+    "leaky_relu",
+    "log_sigmoid",
+    "log_softmax",
+    "logsumexp",
+    "one_hot",
+    "relu",
+    "selu",
+    "sigmoid",
+    "silu",
+    "soft_sign",
+    "softmax",
+    "softplus",
+    "standardize",
+    "swish",
+)
+
+
+def aliases(package: str) -> dict[str, str]:
+    """Qualified names of a Flax package that stand for JAX's own."""
+    found = {f"{package}.{name}": f"jax.nn.{name}" for name in ACTIVATIONS}
+    found[f"{package}.tanh"] = "jax.numpy.tanh"
+    found[f"{package}.initializers"] = "jax.nn.initializers"
+    return found
+
+
+def dim_of(value: Value | None) -> Dim:
+    """A size; fresh when it is not known."""
+    dim = as_dim(value)
+    return fresh() if dim is None else dim
+
+
+def dims_of(value: Value | None) -> Shape:
+    """One size or several (``features=8``, ``features=(4, 2)``). Stops when how many is not known."""
+    items = as_items(value)
+    if items is not None:
+        return tuple(dim_of(item) for item in items)
+    if (dim := as_dim(value)) is None:
+        unresolved("how many sizes is not known")
+    return (dim,)
+
+
+def ints_of(value: Value | None) -> tuple[int, ...]:
+    """One integer or several that decide structure. Stops when they are not known."""
+    items = as_items(value)
+    return (known_int(value),) if items is None else tuple(known_int(item) for item in items)
+
+
+def last(array: Array) -> Dim:
+    """The size of the last dimension; fresh when the rank is not known."""
+    if array.shape is None:
+        return fresh()
+    if not array.shape:
+        reject("a scalar has no features")
+    return array.shape[-1]
+
+
+def replace_last(array: Array, features: Shape) -> Shape | None:
+    """The shape with other sizes for the last dimension."""
+    return None if array.shape is None else (*array.shape[:-1], *features)
+
+
+def layer_dtype(dtype: Value | None, operands: Sequence[str | None], inexact: bool = True) -> str | None:
+    """What `promote_dtype` casts to: the layer's ``dtype``, or what the operands promote to."""
+    if dtype is not None and not is_none(dtype):
+        return as_dtype(dtype)
+    found, _ = promote(((name, False) for name in operands), numpy=False)
+    if found is not None and inexact and kind(found) not in "fc":
+        return "float32"
+    return found
+
+
+def contracted(shape: Shape, axes: Sequence[int], batch: Sequence[int], features: Shape) -> Shape:
+    """The result of a general dense layer: batch, what is neither batch nor contracted, features."""
+    free = (dim for axis, dim in enumerate(shape) if axis not in axes and axis not in batch)
+    return (*(shape[axis] for axis in batch), *free, *features)
+
+
+def spatial_ints(value: Value | None, rank: int) -> tuple[int, ...]:
+    """Strides or dilations: one a spatial dimension; None means 1. Stops when they are not known."""
+    if value is None or is_none(value):
+        return (1,) * rank
+    if (number := as_int(value)) is not None:
+        return (number,) * rank
+    found = ints_of(value)
+    if len(found) != rank:
+        reject("one number a spatial dimension")
+    return found
+
+
+def convolved(
+    sizes: Sequence[Dim],
+    kernel: Sequence[Dim],
+    padding: Value | None,
+    strides: Sequence[int],
+    input_dilation: Sequence[int],
+    kernel_dilation: Sequence[int],
+) -> Shape:
+    """Spatial sizes of a convolution's result, as `flax.linen.Conv` calls `lax.conv_general_dilated`."""
+    rank = len(kernel)
+    mode = "SAME" if padding is None else as_str(padding)
+    explicit = None if mode is not None else _explicit_padding(padding, rank)
+    found = []
+    for i, size in enumerate(sizes):
+        window = (kernel[i] - 1) * kernel_dilation[i] + 1
+        if mode == "SAME":
+            found.append(_same(size, window, strides[i], input_dilation[i]))
+            continue
+        if mode == "VALID":
+            pad: Dim = 0
+        elif mode in ("CIRCULAR", "REFLECT", "CAUSAL"):
+            pad = window - 1
+        elif explicit is not None:
+            pad = explicit[i]
+        else:
+            reject("no such padding")
+        # The wrapped border is part of the input, and dilated with it; zero padding is not.
+        wrapped = mode in ("CIRCULAR", "REFLECT", "CAUSAL")
+        inner = (
+            _dilated(size + pad, input_dilation[i]) if wrapped else _dilated(size, input_dilation[i]) + pad
+        )
+        found.append(_windows(inner, window, strides[i]))
+    return tuple(found)
+
+
+def _explicit_padding(padding: Value | None, rank: int) -> tuple[Dim, ...]:
+    """The zeros added to each spatial dimension, on both sides together."""
+    if (number := as_dim(padding)) is not None:
+        return (2 * number,) * rank
+    items = as_items(padding)
+    if items is None:
+        unresolved("the padding is not known")
+    if len(items) != rank:
+        reject("one padding a spatial dimension")
+    total: list[Dim] = []
+    for item in items:
+        pair = as_items(item)
+        total.append(2 * dim_of(item) if pair is None else dim_of(pair[0]) + dim_of(pair[1]))
+    return tuple(total)
+
+
+def _dilated(size: Dim, dilation: int) -> Dim:
+    return size if dilation == 1 else (size - 1) * dilation + 1
+
+
+def _windows(size: Dim, window: Dim, stride: int) -> Dim:
+    room = size - window
+    low = lower_bound(room)
+    if isinstance(room, int):
+        return max(room // stride + 1, 0)
+    if low is not None and low >= -1:
+        return floordiv(room, stride) + 1
+    return fresh()
+
+
+def _same(size: Dim, window: Dim, stride: int, dilation: int) -> Dim:
+    if dilation == 1:
+        return size if stride == 1 else floordiv(size + stride - 1, stride)
+    if not (isinstance(size, int) and isinstance(window, int)):
+        return fresh()
+    # `lax.padtype_to_pads` sizes the padding by the input before it is dilated.
+    pad = max((-(-size // stride) - 1) * stride + window - size, 0)
+    return _windows((size - 1) * dilation + 1 + pad, window, stride)

@@ -1,0 +1,134 @@
+"""Partitioning metadata of Flax: names, the boxes that carry them, and trees of boxes.
+
+A box is a `LibraryObject` whose field ``value`` is the array it holds, ``names`` what was written
+as its names, and ``mesh`` the mesh given with them: linen's ``Partitioned`` and
+``LogicallyPartitioned``, and nnx's variables, whose names stand in ``out_sharding``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from shardlint.inference.values import (
+    NONE,
+    Array,
+    Const,
+    DictValue,
+    LibraryObject,
+    ListValue,
+    MeshValue,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_items,
+    as_str,
+    is_none,
+)
+from shardlint.laws.values import Entry, Junk, Marker, Mesh, Spec, Unknown
+from shardlint.spans import Place
+
+#: The boxes linen knows. A rule table decides what the second one does.
+PARTITIONED = "flax.linen.Partitioned"
+LOGICALLY_PARTITIONED = "flax.linen.LogicallyPartitioned"
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Partitioning names as a use shows them: ``spec`` is a str for a bare string, None for no names."""
+
+    spec: Spec | str | Unknown | None
+    place: Place | None = None
+    entry_places: tuple[Place | None, ...] = ()
+
+
+def names_of(value: Value | None) -> Names:
+    """Read names: a `PartitionSpec`, a tuple or list of entries, a string, None, or not known."""
+    if value is None or is_none(value):
+        return Names(None)
+    if isinstance(value, SpecValue):
+        return Names(value.spec, value.origin, value.places)
+    if (text := as_str(value)) is not None:
+        return Names(text, _origin(value))
+    if isinstance(value, ShardingValue):
+        return Names(value.spec, value.origin) if isinstance(value.spec, Unknown) else names_of(value.spec)
+    items = as_items(value)
+    if items is None:
+        return Names(Unknown("the names are not known"), _origin(value))
+    entries = tuple(_entry(item) for item in items)
+    return Names(Spec(entries), _origin(value), tuple(_origin(item) for item in items))
+
+
+def spec_of(value: Value | None) -> SpecValue | Unknown:
+    """The value of ``PartitionSpec(*names)``; a bare string is one entry a letter."""
+    names = names_of(value)
+    if isinstance(names.spec, str):
+        letters = tuple(names.spec)
+        return SpecValue(Spec(letters), names.place, (names.place,) * len(letters))
+    if isinstance(names.spec, Spec):
+        return SpecValue(names.spec, names.place, names.entry_places)
+    return names.spec or Unknown("no names")
+
+
+def mesh_of(value: Value | None) -> Mesh | Unknown | None:
+    """Read a ``mesh=`` argument: None when there is none."""
+    if value is None or is_none(value):
+        return None
+    return value.mesh if isinstance(value, MeshValue) else Unknown("the mesh is not known")
+
+
+def _entry(value: Value) -> Entry:
+    if isinstance(value, Const):
+        if value.value is None or isinstance(value.value, (str, Marker)):
+            return value.value
+        return Junk(repr(value.value), type(value.value).__name__, falsy=not value.value)
+    items = as_items(value)
+    if items is not None:
+        return tuple(_entry(item) for item in items)
+    return value if isinstance(value, Unknown) else Unknown("the entry is not known")
+
+
+def _origin(value: Value) -> Place | None:
+    return getattr(value, "origin", None)
+
+
+def is_box(value: Value) -> bool:
+    """Whether a value is a linen box."""
+    return isinstance(value, LibraryObject) and value.kind in (PARTITIONED, LOGICALLY_PARTITIONED)
+
+
+def unboxed(value: Value) -> Value:
+    """What a box holds, without asking whether JAX accepts its names."""
+    while isinstance(value, LibraryObject) and is_box(value):
+        value = value.fields["value"]
+    return value
+
+
+def with_value(box: LibraryObject, value: Value) -> LibraryObject:
+    """The same box around another value."""
+    return LibraryObject(box.kind, {**box.fields, "value": value}, box.origin)
+
+
+def map_tree(function: Callable[[Value], Value], tree: Value) -> Value:
+    """Map the leaves of a pytree; boxes and objects are leaves here, None is no leaf."""
+    if isinstance(tree, DictValue):
+        if tree.items is None:
+            return tree
+        return DictValue({key: map_tree(function, item) for key, item in tree.items.items()}, tree.origin)
+    if isinstance(tree, Tuple):
+        return replace(tree, items=tuple(map_tree(function, item) for item in tree.items))
+    if isinstance(tree, ListValue):
+        return tree if tree.items is None else ListValue([map_tree(function, item) for item in tree.items])
+    return tree if is_none(tree) else function(tree)
+
+
+def leaf_spec(leaf: Value) -> Value:
+    """What linen's ``get_partition_spec`` makes of a leaf: its names, or ``P()`` for a plain array."""
+    if isinstance(leaf, LibraryObject) and is_box(leaf):
+        return spec_of(leaf.fields.get("names"))
+    if isinstance(leaf, Array):
+        return SpecValue(Spec(), leaf.origin)
+    if isinstance(leaf, Const):
+        return NONE
+    return Unknown("the partition spec of an unknown leaf")

@@ -1,0 +1,151 @@
+"""Recording what Flax does with parameters: the parameter itself, and its names meeting a mesh.
+
+linen (`flax.core.meta.Partitioned.unbox`) constrains a boxed parameter whenever it is read while
+`jax.set_mesh` or the box's own mesh is there; nnx (`flax.core.spmd.shard_value`) shards a variable
+as it is made and raises without a mesh. Neither sees ``with mesh:``. A parameter that is made is
+one `ParameterUse`, with the verdict on its names; one that is only read is a `Placement`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.overlays.flax_metadata import Names
+from shardlint.inference.values import Array, Value
+from shardlint.laws.dims import Shape
+from shardlint.laws.placements import judge_placement
+from shardlint.laws.values import Mesh, Spec, Unknown
+from shardlint.laws.verdicts import Accepted, Api, Rejected, Undecided, Verdict
+from shardlint.spans import Place
+from shardlint.uses import Fact, ParameterUse, Placement
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """What owns a parameter: `linen` or `nnx`, the layer in words (``nn.Dense``), and where it is made."""
+
+    library: str
+    name: str
+    place: Place
+
+    def subject(self, parameter: str) -> str:
+        """A parameter of it in words."""
+        return f"`{parameter}` of `{self.name}`"
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Names that meet a mesh: judged by ``eager`` outside jit and by ``traced`` inside.
+
+    ``raw`` tells that the mesh is that of `jax.set_mesh`.
+    """
+
+    eager: Api
+    traced: Api
+    mesh: Mesh | Unknown | None
+    raw: bool
+
+    @staticmethod
+    def linen(interpreter: Interpreter, mesh: Mesh | Unknown | None) -> Meeting:
+        """A linen box is unboxed; ``mesh`` is its own, if any."""
+        return _meeting(interpreter, Api.LINEN_UNBOX_EAGER, Api.LINEN_UNBOX, mesh)
+
+    @staticmethod
+    def nnx(interpreter: Interpreter, mesh: Mesh | Unknown | None) -> Meeting:
+        """An nnx variable is made; ``mesh`` is its own, if any."""
+        return _meeting(interpreter, Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, mesh)
+
+    def api(self, interpreter: Interpreter) -> Api:
+        """The API that judges here."""
+        return self.eager if interpreter.context.in_jit is False else self.traced
+
+    def judge(self, interpreter: Interpreter, names: Names, shape: Shape | Unknown) -> Verdict:
+        """What JAX says to these names."""
+        if not isinstance(names.spec, Spec):
+            return Undecided("the names are not a spec")
+        api = self.api(interpreter)
+        verdict = judge_placement(api, self.mesh, names.spec, shape, raw=self.raw)
+        if interpreter.context.in_jit is None and isinstance(verdict, Rejected):
+            # The caller decides whether this is traced: it fails only if it fails both ways.
+            other = judge_placement(self.eager, self.mesh, names.spec, shape, raw=self.raw)
+            return verdict if isinstance(other, Rejected) else Undecided("in or outside jit")
+        return verdict
+
+
+def _meeting(interpreter: Interpreter, eager: Api, traced: Api, mesh: Mesh | Unknown | None) -> Meeting:
+    context = interpreter.environment().context_mesh
+    return Meeting(eager, traced, context if mesh is None else mesh, raw=mesh is None)
+
+
+#: Nothing constrains the names now.
+INERT: Verdict = Accepted()
+
+
+def shape_known(value: Value) -> Shape | Unknown:
+    """The shape of an array as uses hold it."""
+    if isinstance(value, Array) and value.shape is not None:
+        return value.shape
+    return Unknown("shape not known")
+
+
+def record_placement(
+    interpreter: Interpreter,
+    api: Api,
+    mesh: Mesh | Unknown | None,
+    names: Names,
+    value: Value,
+    subject: str,
+    place: Place,
+    verdict: Verdict,
+    raw: bool = False,
+    facts: tuple[Fact, ...] = (),
+) -> None:
+    """Record that the names of a value met a mesh."""
+    if names.spec is None:
+        return
+    interpreter.record(
+        Placement(
+            place=names.place or place,
+            environment=interpreter.environment(),
+            verdict=verdict,
+            facts=facts,
+            api=api,
+            mesh=mesh,
+            spec=names.spec,
+            shape=shape_known(value),
+            dtype=value.dtype if isinstance(value, Array) else None,
+            subject=subject,
+            raw=raw,
+            entry_places=names.entry_places,
+        )
+    )
+
+
+def record_parameter(
+    interpreter: Interpreter,
+    owner: Owner,
+    name: str,
+    value: Value,
+    names: Names,
+    mesh: Mesh | Unknown | None,
+    verdict: Verdict,
+) -> None:
+    """Record that a layer made a parameter."""
+    interpreter.record(
+        ParameterUse(
+            place=owner.place,
+            environment=interpreter.environment(),
+            verdict=verdict,
+            library=owner.library,
+            owner=owner.name,
+            owner_place=owner.place,
+            name=name,
+            shape=shape_known(value),
+            dtype=value.dtype if isinstance(value, Array) else None,
+            names=names.spec,
+            names_place=names.place,
+            entry_places=names.entry_places,
+            mesh=mesh,
+        )
+    )
