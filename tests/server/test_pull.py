@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
 from lsp_editor import PRELUDE, Editor, codes, eventually, marked
 from lsprotocol import types
+from pygls.exceptions import JsonRpcRequestCancelled
 from test_notebooks import MISTAKE, PLACE, Notebook
 
 
@@ -29,6 +31,18 @@ async def test_the_cells_of_a_notebook(pulling_editor: Editor, tmp_path: Path) -
     assert first == ()
     assert codes(second) == ["SHL103"]
     assert second[0].range == PLACE
+
+
+async def test_a_pull_may_be_cancelled(pulling_editor: Editor, tmp_path: Path) -> None:
+    text = PRELUDE + MISTAKE
+    uri = pulling_editor.open(tmp_path / "train.py", text)
+    pulling_editor.change(uri, 2, text + "\n")
+    params = types.DocumentDiagnosticParams(text_document=types.TextDocumentIdentifier(uri=uri))
+    asked = pulling_editor.protocol.send_request(types.TEXT_DOCUMENT_DIAGNOSTIC, params, msg_id="one")
+    pulling_editor.cancel_request(types.CancelParams(id="one"))
+    with pytest.raises(JsonRpcRequestCancelled):
+        await asyncio.wrap_future(asked)
+    assert codes(await pulling_editor.pull(uri)) == ["SHL103"]
 
 
 async def test_a_file_that_is_not_open_has_nothing(pulling_editor: Editor, tmp_path: Path) -> None:
