@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shardlint.confirm.connection import Connection, WorkerLost
+from shardlint.confirm.connection import Connection
+from shardlint.confirm.processes import ChildLost
 from shardlint.confirm.sizes import MAX_DEVICES
 from shardlint.confirm.witness import Witness, devices_needed, witness_of
 from shardlint.findings import Confirmation, Finding, Severity
@@ -89,7 +90,7 @@ class Confirmer:
             return _UNCONFIRMED
         try:
             answer, twin = self._ask(witness.request), self._ask(witness.repaired)
-        except WorkerLost as reason:
+        except ChildLost as reason:
             self._losses = _MAX_LOSSES if self._connection is None else self._losses + 1
             self._connection = None
             self._note(str(reason))
@@ -100,7 +101,7 @@ class Confirmer:
         return judged(witness, answer, twin)
 
     def _ask(self, request: dict[str, Any]) -> Answer:
-        """Ask the worker, starting one with enough devices first. Raises WorkerLost."""
+        """Ask the worker, starting one with enough devices first. Raises ChildLost."""
         needed = min(devices_needed(request), MAX_DEVICES)
         if self._connection is not None and self._connection.devices < needed:
             self.close()

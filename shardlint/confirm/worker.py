@@ -60,7 +60,7 @@ def serve(requests: Iterator[str], answer: Callable[[Request], None]) -> None:
     answer({"ready": True, "jax": jax.__version__, "devices": devices})
     for line in requests:
         request = json.loads(line)
-        answer({"id": request["id"], "jax": jax.__version__, **run(request)})
+        answer({"jax": jax.__version__, **run(request)})
 
 
 def run(request: Request) -> Request:
