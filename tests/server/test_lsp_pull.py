@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from lsp_editor import PRELUDE, Editor, codes, eventually, marked
+from lsp_notebook import MISTAKE, PLACE, Notebook
 from lsprotocol import types
 from pygls.exceptions import JsonRpcRequestCancelled
-from test_notebooks import MISTAKE, PLACE, Notebook
 
 
 async def test_a_file(pulling_editor: Editor, tmp_path: Path) -> None:
