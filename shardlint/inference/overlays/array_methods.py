@@ -1,0 +1,233 @@
+"""Methods, attributes, indexing and operators of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays import (
+    elementwise,
+    products,
+    reductions,
+    selecting,
+    shapes_creation,
+    shapes_layout,
+)
+from shardlint.inference.overlays.arrays import (
+    Stop,
+    Transfer,
+    dtype_argument,
+    given,
+    operand,
+    table,
+    unresolved,
+)  # fmt: skip
+from shardlint.inference.overlays.dtypes import dtype_value, itemsize, real_part
+from shardlint.inference.overlays.indexing import index
+from shardlint.inference.values import Array, Const, LibraryObject, Native, Tuple, Value, integer, shape_value
+from shardlint.laws.dims import product
+from shardlint.laws.values import Unknown
+
+__all__ = ["ATTRIBUTES", "METHODS", "binary", "index", "unary"]
+
+
+def _receiver(call: Call) -> Array:
+    receiver = call.args[0]
+    return receiver if isinstance(receiver, Array) else operand(receiver)
+
+
+def _as_function(function: Transfer) -> Transfer:
+    """A method that is the function of the same name, in the receiver's own library."""
+
+    def transfer(call: Call) -> Value:
+        library = "numpy" if _receiver(call).numpy else "jax.numpy"
+        return function(replace(call, name=f"{library}.{call.name.rpartition('.')[2]}"))
+
+    return transfer
+
+
+def _with_star(function: Transfer, name: str) -> Transfer:
+    """A method that takes ``x.reshape(2, 3)`` as well as ``x.reshape((2, 3))``."""
+
+    def transfer(call: Call) -> Value:
+        rest = tuple(call.args[1:])
+        if len(rest) > 1:
+            call = replace(call, args=(call.args[0], Tuple(rest)))
+        elif not rest and name not in call.kwargs and name == "shape":
+            unresolved("the shape is not given")
+        return _as_function(function)(call)
+
+    return transfer
+
+
+def _flatten(call: Call) -> Value:
+    call.bind("self_", order=None)
+    x = _receiver(call)
+    return Array(shapes_layout.reshaped(x.shape, (Const(-1),)), x.dtype, x.weak, x.numpy)
+
+
+def _item(call: Call) -> Value:
+    return Unknown("a number from an array")
+
+
+def _view(call: Call) -> Value:
+    _, dtype = call.bind("self_", dtype=None)
+    x = _receiver(call)
+    wanted = dtype_argument(dtype, x.dtype)
+    same_width = wanted and x.dtype and itemsize(wanted) == itemsize(x.dtype)
+    if not same_width:
+        unresolved("a view of another width")
+    return Array(x.shape, wanted, numpy=x.numpy)
+
+
+def _unchanged(call: Call) -> Value:
+    """`block_until_ready()`, `copy()`, `addressable_data`-free methods: the array itself."""
+    return _receiver(call)
+
+
+_FUNCTIONS: dict[str, Transfer] = {
+    **{name: reductions.TABLE[name] for name in (
+        "sum", "prod", "max", "min", "all", "any", "mean", "std", "var", "argmax", "argmin", "cumsum",
+        "cumprod", "trace", "ptp",
+    )},
+    **{name: shapes_layout.TABLE[name] for name in ("ravel", "swapaxes", "squeeze", "repeat")},
+    **{name: elementwise.TABLE[name] for name in ("round", "conj", "conjugate")},
+    **{name: selecting.TABLE[name] for name in ("take", "argsort", "nonzero", "searchsorted")},
+    **{name: shapes_creation.TABLE[name] for name in ("astype", "diagonal", "copy")},
+    "dot": products.dot,
+}  # fmt: skip
+
+
+def _clip(call: Call) -> Value:
+    """`x.clip(min, max)`: numpy's method uses the short names too."""
+    x, low, high = call.bind("self_", min=None, max=None)
+    return elementwise.apply(call, [x, *(bound for bound in (low, high) if given(bound))], elementwise.same)
+
+
+def _sort(call: Call) -> Value:
+    if _receiver(call).numpy:
+        return Const(None)
+    return selecting.sort(replace(call, name="jax.numpy.sort"))
+
+
+METHODS: dict[str, Transfer] = table("", {
+    **{name: _as_function(function) for name, function in _FUNCTIONS.items()},
+    "reshape": _with_star(shapes_layout.reshape, "shape"),
+    "transpose": _with_star(shapes_layout.transpose, "axes"),
+    "flatten": _flatten,
+    "clip": _as_function(_clip),
+    "sort": _sort,
+    "view": _view,
+    "item": _item,
+    "tolist": _item,
+    "block_until_ready": _unchanged,
+})  # fmt: skip
+
+
+def _library_call(numpy: bool, op: str) -> Call:
+    nowhere: Any = None
+    return Call(nowhere, f"{'numpy' if numpy else 'jax.numpy'} {op}".replace(" ", "."), (), {}, nowhere)
+
+
+def binary(op: str, a: Value, b: Value) -> Value:
+    """``a op b`` where one side at least is an array; Unknown operands give Unknown."""
+    sides = [side for side in (a, b) if isinstance(side, Array)]
+    numpy = all(side.numpy for side in sides)
+    call = _library_call(numpy, op)
+    if any(isinstance(side, Tuple) or type(side).__name__ == "ListValue" for side in (a, b)) and not numpy:
+        return Unknown(f"rejected by jax.numpy: {op} with a sequence")
+    try:
+        if op == "@":
+            x, y = operand(a, numpy), operand(b, numpy)
+            return products.contracted(call, [x, y], products.matmul_shape(x.shape, y.shape), None)
+        return elementwise.operator(call, op, a, b)
+    except Stop as stop:
+        return stop.answer(call.name)
+
+
+def unary(op: str, a: Array) -> Value:
+    """``-a``, ``+a``, ``~a``; ``abs`` for the builtin."""
+    call = _library_call(a.numpy, op)
+    try:
+        return elementwise.unary_operator(call, op, a)
+    except Stop as stop:
+        return stop.answer(call.name)
+
+
+def _shape(a: Array) -> Value:
+    return Unknown("the rank is not known") if a.shape is None else shape_value(a.shape)
+
+
+def _size(a: Array) -> Value:
+    return Unknown("the rank is not known") if a.shape is None else integer(product(a.shape))
+
+
+def _ndim(a: Array) -> Value:
+    return Unknown("the rank is not known") if a.shape is None else Const(len(a.shape))
+
+
+def _dtype(a: Array) -> Value:
+    return Unknown("the dtype is not known") if a.dtype is None else dtype_value(a.dtype)
+
+
+def _itemsize(a: Array) -> Value:
+    width = itemsize(a.dtype) if a.dtype else None
+    return Unknown("the dtype is not known") if width is None else Const(width)
+
+
+def _nbytes(a: Array) -> Value:
+    width = itemsize(a.dtype) if a.dtype else None
+    if width is None or a.shape is None:
+        return Unknown("the size is not known")
+    return integer(product(a.shape) * width)
+
+
+def _transposed(a: Array) -> Value:
+    return replace(a, shape=a.shape[::-1] if a.shape is not None else None, sharding=None, name=None)
+
+
+def _matrix_transposed(a: Array) -> Value:
+    try:
+        shape = shapes_layout.swapped(a.shape, -2, -1)
+    except Stop as stop:
+        return stop.answer("mT")
+    return replace(a, shape=shape, sharding=None, name=None)
+
+
+def _real(a: Array) -> Value:
+    return Array(a.shape, real_part(a.dtype), a.weak, a.numpy)
+
+
+def _at(a: Array) -> Value:
+    return LibraryObject("jax.Array.at", {"array": a})
+
+
+def at_index(at: LibraryObject, key: Value) -> Value:
+    """``x.at[key]``: its methods (`set`, `add`, …) give an array like x, `get` gives ``x[key]``."""
+    array = at.fields.get("array")
+    if not isinstance(array, Array):
+        return Unknown("at[] of something unknown")
+    updated = replace(array, numpy=False, sharding=None, name=None)
+    attributes: dict[str, Value] = {
+        name: Native(f"at[].{name}", lambda call: updated)
+        for name in ("set", "add", "subtract", "multiply", "mul", "divide", "power", "min", "max", "apply")
+    }
+    attributes["get"] = Native("at[].get", lambda call: index(updated, key))
+    return LibraryObject("jax.Array.at[]", attributes)
+
+
+ATTRIBUTES: dict[str, Callable[[Array], Value]] = {
+    "shape": _shape,
+    "size": _size,
+    "ndim": _ndim,
+    "dtype": _dtype,
+    "itemsize": _itemsize,
+    "nbytes": _nbytes,
+    "T": _transposed,
+    "mT": _matrix_transposed,
+    "real": _real,
+    "imag": _real,
+    "at": _at,
+}

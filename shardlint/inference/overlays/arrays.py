@@ -1,0 +1,317 @@
+"""What the array overlays share: operands, axes, broadcasting, and tables of guarded functions.
+
+A transfer function may stop early: `reject` when the library raises for these shapes, `unresolved`
+when something it needs is not known. Tables turn both into `Unknown`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import NoReturn
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.dtypes import as_dtype, narrowed, promote
+from shardlint.inference.values import (
+    Array,
+    Const,
+    Devices,
+    Integer,
+    LibraryObject,
+    ListValue,
+    SetValue,
+    Tuple,
+    Value,
+    as_dim,
+    as_int,
+    as_items,
+    is_none,
+)  # fmt: skip
+from shardlint.laws.dims import Dim, Expr, Quotient, Shape, equal, fresh, lower_bound
+from shardlint.laws.values import Unknown
+
+Transfer = Callable[[Call], Value]
+
+
+class Stop(Exception):
+    """The result is unknown; ``rejected`` when the library raises."""
+
+    def __init__(self, reason: str, rejected: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.rejected = rejected
+
+    def answer(self, name: str) -> Unknown:
+        """The value of a call of ``name`` that stopped so."""
+        return Unknown(f"rejected by {name}: {self.reason}" if self.rejected else f"{name}: {self.reason}")
+
+
+def reject(reason: str) -> NoReturn:
+    """Stop: the library raises for these operands, whatever the open sizes are."""
+    raise Stop(reason, rejected=True)
+
+
+def unresolved(reason: str) -> NoReturn:
+    """Stop: the result depends on something unknown."""
+    raise Stop(reason)
+
+
+def table(prefix: str, functions: Mapping[str, Transfer]) -> dict[str, Transfer]:
+    """Qualify the names and turn each `Stop` into an Unknown."""
+    return {f"{prefix}{name}": _guarded(function) for name, function in functions.items()}
+
+
+def _guarded(function: Transfer) -> Transfer:
+    @wraps(function)
+    def guarded(call: Call) -> Value:
+        try:
+            return function(call)
+        except Stop as stop:
+            return stop.answer(call.name)
+        except ZeroDivisionError:
+            return Stop("division by zero", rejected=True).answer(call.name)
+
+    return guarded
+
+
+def is_numpy(call: Call) -> bool:
+    """Whether the call is numpy's own (a function, or a method of a numpy array)."""
+    return call.name.startswith("numpy.")
+
+
+def operand(value: Value | None, numpy: bool = False) -> Array:
+    """Return the array that a value is, or becomes, as an argument of JAX (or of numpy).
+
+    Python scalars are weakly typed, nested lists become arrays; what is unknown is an array of
+    unknown rank. Stops for what no array function takes.
+    """
+    if isinstance(value, Array):
+        return value if numpy or not value.numpy else replace(value, numpy=False, dtype=narrowed(value.dtype))
+    if isinstance(value, Const) and isinstance(value.value, (bool, int, float, complex)):
+        return Array(
+            (), _scalar_dtype(value.value, numpy), weak=not isinstance(value.value, bool), numpy=numpy
+        )
+    if isinstance(value, Integer):
+        return Array((), "int64" if numpy else "int32", weak=True, numpy=numpy)
+    if isinstance(value, Devices):
+        return Array(value.shape, "object", numpy=True)
+    if (items := as_items(value)) is not None:
+        return _stacked([operand(item, numpy) for item in items], numpy)
+    if isinstance(value, LibraryObject) and isinstance(value.fields.get("value"), Array):
+        return operand(value.fields["value"], numpy)
+    if value is None or isinstance(value, (Const, SetValue)):
+        reject("not an array")
+    return Array(None, None, numpy=numpy)
+
+
+def _scalar_dtype(scalar: bool | int | float | complex, numpy: bool) -> str:
+    if isinstance(scalar, bool):
+        return "bool"
+    name = {int: "int64", float: "float64", complex: "complex128"}[type(scalar)]
+    return name if numpy else narrowed(name) or name
+
+
+def _stacked(items: list[Array], numpy: bool) -> Array:
+    """The array made of a list of array-likes; a list is strongly typed."""
+    if not items:
+        return Array((0,), "float64" if numpy else "float32", numpy=numpy)
+    dtype, _ = promote(((item.dtype, item.weak) for item in items), numpy)
+    shape = same_shape([item.shape for item in items])
+    return Array(None if shape is None else (len(items), *shape), dtype, numpy=numpy)
+
+
+def same_shape(shapes: Sequence[Shape | None]) -> Shape | None:
+    """The one shape that all must have, dimension by dimension the best known."""
+    known = [shape for shape in shapes if shape is not None]
+    if len(known) < len(shapes) and not known:
+        return None
+    if len({len(shape) for shape in known}) > 1:
+        reject("shapes differ in rank")
+    return tuple(same_dim(dims) for dims in zip(*known, strict=True))
+
+
+def same_dim(dims: Iterable[Dim]) -> Dim:
+    """The one size that all must have. Rejects sizes that provably differ."""
+    best, *others = dims
+    for dim in others:
+        if equal(best, dim) is False:
+            reject(f"sizes {best} and {dim} differ")
+        if isinstance(dim, int):
+            best = dim
+    return best
+
+
+def operands(values: Iterable[Value | None], numpy: bool = False) -> list[Array]:
+    """Return the arrays that several values are."""
+    return [operand(value, numpy) for value in values]
+
+
+def sequence(value: Value | None, numpy: bool = False) -> list[Array]:
+    """Return the arrays of a list, or the slices of an array along its first axis."""
+    if (items := as_items(value)) is not None:
+        return operands(items, numpy)
+    if isinstance(value, Array) and value.shape and isinstance(value.shape[0], int) and value.shape[0] <= 64:
+        return [replace(operand(value, numpy), shape=value.shape[1:])] * value.shape[0]
+    unresolved("the list of arrays is not known")
+
+
+def result(call: Call, shape: Shape | None, dtype: str | None, weak: bool = False) -> Array:
+    """The array a call returns: numpy's own, or JAX's with 64-bit types off."""
+    if is_numpy(call):
+        return Array(shape, dtype, numpy=True)
+    return Array(shape, narrowed(dtype), weak=weak and dtype != "bool")
+
+
+def like(call: Call, source: Array, shape: Shape | None) -> Array:
+    """An array with the source's dtype and another shape."""
+    return result(call, shape, source.dtype, source.weak)
+
+
+def mixed(call: Call, arrays: Sequence[Array]) -> tuple[str | None, bool]:
+    """The dtype and weak type that a call's operands promote to."""
+    numpy = is_numpy(call)
+    if numpy and any(not array.numpy for array in arrays):
+        return None, False
+    return promote(((array.dtype, array.weak) for array in arrays), numpy)
+
+
+def dtype_argument(value: Value | None, default: str | None) -> str | None:
+    """The dtype an argument asks for; the default when it is None or not given."""
+    return default if value is None or is_none(value) else as_dtype(value)
+
+
+def given(value: Value | None) -> bool:
+    """Whether an optional argument is there and not None."""
+    return value is not None and not is_none(value)
+
+
+def truth(value: Value | None, default: bool) -> bool:
+    """A boolean argument; stops when it is not known."""
+    if value is None:
+        return default
+    if isinstance(value, Const) and isinstance(value.value, (bool, int)):
+        return bool(value.value)
+    unresolved("a flag is not known")
+
+
+def known_int(value: Value | None, default: int | None = None) -> int:
+    """An integer argument that decides structure; stops when it is not known."""
+    if not given(value) and default is not None:
+        return default
+    number = as_int(value)
+    if number is None:
+        unresolved("an integer is not known")
+    return number
+
+
+def axis_of(value: Value | None, rank: int) -> int:
+    """Return one axis, counted from 0. Rejects an axis out of range."""
+    return normal_axis(known_int(value), rank)
+
+
+def normal_axis(axis: int, rank: int) -> int:
+    """Count an axis from 0. Rejects an axis out of range."""
+    if not -rank <= axis < rank:
+        reject(f"axis {axis} of an array of rank {rank}")
+    return axis % rank
+
+
+def axes_of(value: Value | None, rank: int) -> tuple[int, ...]:
+    """Return axes counted from 0, in the order given; None or nothing means all of them."""
+    if not given(value):
+        return tuple(range(rank))
+    items = as_items(value)
+    axes = (axis_of(value, rank),) if items is None else tuple(axis_of(item, rank) for item in items)
+    if len(set(axes)) != len(axes):
+        reject("an axis is repeated")
+    return axes
+
+
+def known_rank(array: Array) -> Shape:
+    """The array's shape; stops when even its rank is unknown."""
+    if array.shape is None:
+        unresolved("the rank is not known")
+    return array.shape
+
+
+def shape_of(value: Value | None) -> Shape:
+    """Return a shape argument; items that are not known become fresh sizes."""
+    items = as_items(value)
+    if items is None and (dim := as_dim(value)) is not None:
+        return (dim,)
+    if items is None:
+        unresolved("the shape is not known")
+    shape = tuple(dim if (dim := as_dim(item)) is not None else fresh() for item in items)
+    if any(isinstance(dim, int) and dim < 0 for dim in shape):
+        reject("a negative size")
+    return shape
+
+
+def broadcast(shapes: Iterable[Shape | None]) -> Shape | None:
+    """Broadcast shapes as numpy does. Rejects sizes that cannot meet."""
+    found: Shape = ()
+    for shape in shapes:
+        if shape is None:
+            return None
+        long, short = (found, shape) if len(found) >= len(shape) else (shape, found)
+        lead = len(long) - len(short)
+        tail = (broadcast_dim(a, b) for a, b in zip(long[lead:], short, strict=True))
+        found = (*long[:lead], *tail)
+    return found
+
+
+def broadcast_dim(a: Dim, b: Dim) -> Dim:
+    """One size out of two: 1 gives way, equals agree, and where nothing is provable it is fresh."""
+    if a == b or b == 1:
+        return a
+    if a == 1:
+        return b
+    a_rules, b_rules = equal(a, 1) is False, equal(b, 1) is False
+    if a_rules and b_rules:
+        return same_dim((a, b))
+    if a_rules or b_rules:
+        return a if a_rules else b
+    return fresh()
+
+
+def at_most(a: Dim, b: Dim) -> bool:
+    """Whether ``a <= b`` is provable."""
+    low = lower_bound(b - a)
+    if low is not None and low >= 0:
+        return True
+    if isinstance(a, Expr) and len(a.terms) == 1 and a.terms[0][1] == 1 and len(a.terms[0][0]) == 1:
+        atom = a.terms[0][0][0]
+        if isinstance(atom, Quotient) and isinstance(atom.denominator, int) and atom.denominator > 0:
+            return (lower_bound(atom.numerator) or 0) >= 0 and at_most(atom.numerator, b)
+    return False
+
+
+def minimum(a: Dim, b: Dim) -> Dim:
+    """The lesser size, fresh where it is not provable."""
+    if at_most(a, b):
+        return a
+    return b if at_most(b, a) else fresh()
+
+
+def maximum(a: Dim, b: Dim) -> Dim:
+    """The greater size, fresh where it is not provable."""
+    if at_most(a, b):
+        return b
+    return a if at_most(b, a) else fresh()
+
+
+def arrays_tuple(items: Iterable[Value]) -> Tuple:
+    """A tuple result."""
+    return Tuple(tuple(items))
+
+
+def arrays_list(items: Iterable[Value]) -> ListValue:
+    """A list result."""
+    return ListValue(list(items))
+
+
+def constant_product(dims: Sequence[int]) -> int:
+    """The product of known sizes."""
+    return math.prod(dims)

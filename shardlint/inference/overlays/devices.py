@@ -1,0 +1,140 @@
+"""Lists and numpy arrays of devices: ``np.array(jax.devices()).reshape(2, 4)``, ``devices[:4]``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.arrays import Stop, Transfer, is_numpy, known_int, table
+from shardlint.inference.overlays.indexing import indexed
+from shardlint.inference.overlays.shapes_layout import (
+    expanded,
+    permuted,
+    reshaped,
+    squeezed,
+    swapped,
+    target_items,
+)  # fmt: skip
+from shardlint.inference.values import Const, Devices, Slice, Tuple, Value, as_dim, integer, shape_value
+from shardlint.laws.dims import Shape, product
+from shardlint.laws.values import Unknown
+
+
+def index_devices(devices: Devices, key: Value) -> Value:
+    """Return ``devices[key]``; a list takes an integer or a slice only."""
+    if not devices.numpy and not (isinstance(key, Slice) or as_dim(key) is not None):
+        return Unknown("a list of devices indexed by something else")
+    try:
+        shape = indexed(devices.shape, key, devices.numpy)
+    except Stop as stop:
+        return stop.answer("indexing")
+    return Unknown("indexing") if shape is None else replace(devices, shape=shape)
+
+
+def length(devices: Devices) -> Value:
+    """Return ``len(devices)``."""
+    return integer(devices.shape[0]) if devices.shape else Unknown("len() of one device")
+
+
+def _receiver(call: Call) -> Devices:
+    receiver = call.args[0]
+    if not isinstance(receiver, Devices):
+        raise Stop("not devices")
+    return receiver
+
+
+def _method(rearrange: Callable[[Call, Shape], Shape | None]) -> Transfer:
+    """A method of a numpy array of devices that gives one of another shape."""
+
+    def transfer(call: Call) -> Value:
+        devices = _receiver(call)
+        if not devices.numpy:
+            raise Stop("a list has no such method")
+        shape = rearrange(call, devices.shape)
+        if shape is None:
+            raise Stop("the rank is not known")
+        return replace(devices, shape=shape)
+
+    return transfer
+
+
+def _star(call: Call) -> Value | None:
+    """The one tuple, or the integers, after the receiver."""
+    if call.opaque or call.kwargs.keys() - {"order", "copy"}:
+        raise Stop("the arguments are not known")
+    rest = call.args[1:]
+    if not rest:
+        return None
+    return rest[0] if len(rest) == 1 else Tuple(tuple(rest))
+
+
+def _squeeze(call: Call, shape: Shape) -> Shape | None:
+    _, axis = call.bind("self_", axis=None)
+    return squeezed(shape, axis)
+
+
+def _swapaxes(call: Call, shape: Shape) -> Shape | None:
+    _, first, second = call.bind("self_", "axis1", "axis2")
+    return swapped(shape, known_int(first), known_int(second))
+
+
+def _tolist(call: Call) -> Value:
+    devices = _receiver(call)
+    if len(devices.shape) != 1:
+        raise Stop("nested lists of devices")
+    return replace(devices, numpy=False)
+
+
+#: Methods of numpy arrays of devices; the receiver is the first argument.
+METHODS: dict[str, Transfer] = table("", {
+    "reshape": _method(lambda call, shape: reshaped(shape, target_items(_star(call)))),
+    "transpose": _method(lambda call, shape: permuted(shape, _star(call))),
+    "flatten": _method(lambda call, shape: (product(shape),)),
+    "ravel": _method(lambda call, shape: (product(shape),)),
+    "squeeze": _method(_squeeze),
+    "swapaxes": _method(_swapaxes),
+    "copy": _method(lambda call, shape: shape),
+    "tolist": _tolist,
+})  # fmt: skip
+
+ATTRIBUTES: dict[str, Callable[[Devices], Value]] = {
+    "shape": lambda devices: shape_value(devices.shape),
+    "size": lambda devices: integer(product(devices.shape)),
+    "ndim": lambda devices: Const(len(devices.shape)),
+    "T": lambda devices: replace(devices, shape=devices.shape[::-1]),
+    "flat": lambda devices: replace(devices, shape=(product(devices.shape),)),
+}
+
+
+def keeps_devices(rearrange: Callable[[Call, Devices], Shape | None], otherwise: Transfer) -> Transfer:
+    """A numpy function that rearranges devices as it does arrays (``np.reshape(devices, ...)``)."""
+
+    def transfer(call: Call) -> Value:
+        devices = call.args[0] if call.args else None
+        if not isinstance(devices, Devices) or not is_numpy(call):
+            return otherwise(call)
+        shape = rearrange(call, devices)
+        if shape is None:
+            raise Stop("the rank is not known")
+        return Devices(shape, numpy=True, origin=devices.origin)
+
+    return transfer
+
+
+def reshape_of(call: Call, devices: Devices) -> Shape:
+    """`np.reshape(devices, shape)`."""
+    _, shape, _ = call.bind("a", "shape", order=None)
+    return reshaped(devices.shape, target_items(shape))
+
+
+def transpose_of(call: Call, devices: Devices) -> Shape | None:
+    """`np.transpose(devices, axes)`."""
+    _, axes = call.bind("a", axes=None)
+    return permuted(devices.shape, axes)
+
+
+def expand_of(call: Call, devices: Devices) -> Shape:
+    """`np.expand_dims(devices, axis)`."""
+    _, axis = call.bind("a", "axis")
+    return expanded(devices.shape, axis)

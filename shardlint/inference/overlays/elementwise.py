@@ -1,0 +1,268 @@
+"""Functions that act on each element: shapes broadcast, and a rule gives the dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.arrays import (
+    Stop,
+    Transfer,
+    broadcast,
+    dtype_argument,
+    given,
+    is_numpy,
+    like,
+    mixed,
+    operand,
+    operands,
+    reject,
+    result,
+)  # fmt: skip
+from shardlint.inference.overlays.dtypes import bits, floating, kind, real_part
+from shardlint.inference.values import Array, Const, Value, as_dim
+from shardlint.laws.values import Unknown
+
+#: A rule takes the promoted dtype, its weak type and whether numpy computes, and returns the result's.
+Rule = Callable[[str, bool, bool], tuple[str | None, bool]]
+
+
+def same(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
+    """The operand's dtype."""
+    return dtype, weak
+
+
+def inexact(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
+    """Floating: numpy picks the float by the integer's width, JAX the default one."""
+    if kind(dtype) in "fcV":
+        return dtype, weak
+    if not numpy:
+        return "float32", weak
+    return {8: "float16", 16: "float32"}.get(bits(dtype) or 0, "float64"), False
+
+
+def strong_inexact(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
+    """Floating, never weak."""
+    return inexact(dtype, False, numpy)
+
+
+def wide_inexact(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
+    """Floating; every integer becomes the default float, in numpy too."""
+    return floating(dtype, numpy), weak
+
+
+def real(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
+    """The dtype of the real part."""
+    return real_part(dtype), weak
+
+
+def phase(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
+    """Floating and real."""
+    found, _ = inexact(dtype, weak, numpy)
+    return real_part("float64" if numpy and dtype == "bool" else found), weak and kind(dtype) == "c"
+
+
+def boolean(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
+    """Bool."""
+    return "bool", False
+
+
+def no_bool(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
+    """The operand's dtype, with bool counted as a small integer."""
+    if dtype != "bool":
+        return dtype, weak
+    return ("int8" if numpy else "int32"), False
+
+
+def bit_count(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
+    """uint8."""
+    return "uint8", False
+
+
+def weak_if_integer(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
+    """The operand's dtype; floats lose their weak type (`jnp.nan_to_num`)."""
+    return dtype, weak and kind(dtype) in "iu"
+
+
+def rint(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
+    """Floating; integers lose their weak type (`jnp.rint`)."""
+    found, _ = inexact(dtype, weak, numpy)
+    return found, weak and kind(dtype) in "fc"
+
+
+def rounded(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
+    """The operand's dtype; numpy rounds bool to float16."""
+    return ("float16", False) if numpy and dtype == "bool" else (dtype, weak)
+
+
+def unary_function(rule: Rule) -> Transfer:
+    """A function of one array."""
+
+    def transfer(call: Call) -> Value:
+        x, _, dtype = call.bind("x", out=None, dtype=None, where=None, accuracy=None)
+        return apply(call, [x], rule, dtype)
+
+    return transfer
+
+
+def binary_function(rule: Rule) -> Transfer:
+    """A function of two arrays that broadcast."""
+
+    def transfer(call: Call) -> Value:
+        x, y, _, dtype = call.bind("x", "y", out=None, dtype=None, where=None)
+        return apply(call, [x, y], rule, dtype)
+
+    return transfer
+
+
+def apply(call: Call, values: Sequence[Value | None], rule: Rule, dtype: Value | None = None) -> Array:
+    """Broadcast, promote, and apply a rule."""
+    arrays = operands(values, is_numpy(call))
+    shape = broadcast(array.shape for array in arrays)
+    if given(dtype):
+        return result(call, shape, dtype_argument(dtype, None))
+    promoted, weak = mixed(call, arrays)
+    if promoted is None:
+        return result(call, shape, "bool" if rule is boolean else None)
+    return result(call, shape, *rule(promoted, weak, is_numpy(call)))
+
+
+def around(call: Call) -> Value:
+    """`round(a, decimals)`."""
+    a, _, _ = call.bind("a", decimals=None, out=None)
+    return apply(call, [a], rounded)
+
+
+def nan_to_num(call: Call) -> Value:
+    """`nan_to_num(x, ...)`."""
+    x, *_ = call.bind("x", copy=None, nan=None, posinf=None, neginf=None)
+    return apply(call, [x], weak_if_integer)
+
+
+def angle(call: Call) -> Value:
+    """`angle(z, deg)`."""
+    z, _ = call.bind("z", deg=None)
+    return apply(call, [z], phase)
+
+
+def isclose(call: Call) -> Value:
+    """`isclose(a, b, ...)`: bool, broadcast."""
+    a, b, *_ = call.bind("a", "b", rtol=None, atol=None, equal_nan=None)
+    return apply(call, [a, b], boolean)
+
+
+def power(call: Call) -> Value:
+    """`power(x, y)`: with a Python integer exponent JAX makes bool int32, not weak."""
+    x, y = call.bind("x", "y")
+    found = apply(call, [x, y], no_bool)
+    if not is_numpy(call) and as_dim(y) is not None and operand(x).dtype == "bool":
+        return result(call, found.shape, "int32")
+    return found
+
+
+def clip(call: Call) -> Value:
+    """`clip(a, min, max)`: the bounds take part in promotion and broadcasting."""
+    if is_numpy(call):
+        a, low, high, *_ = call.bind("a", a_min=None, a_max=None, out=None)
+    else:
+        a, low, high = call.bind("_arr", min=None, max=None)
+    return apply(call, [a, *(bound for bound in (low, high) if given(bound))], same)
+
+
+_FLOAT = (
+    "sqrt exp exp2 expm1 log log1p sin cos tan arcsin arccos arctan asin acos atan sinh cosh tanh arcsinh "
+    "arccosh arctanh asinh acosh atanh fabs cbrt"
+)
+_UNARY: dict[str, Rule] = {
+    **dict.fromkeys(
+        ["negative", "sign", "positive", "floor", "ceil", "trunc", "invert", "bitwise_not"], same
+    ),
+    **dict.fromkeys(["conj", "conjugate"], same),
+    **dict.fromkeys(["abs", "absolute", "real", "imag"], real),
+    **dict.fromkeys(_FLOAT.split(), inexact),
+    **dict.fromkeys(
+        [
+            "isnan",
+            "isinf",
+            "isfinite",
+            "logical_not",
+            "isneginf",
+            "isposinf",
+            "signbit",
+            "iscomplex",
+            "isreal",
+        ],
+        boolean,
+    ),
+    "square": no_bool,
+    "bitwise_count": bit_count,
+    "rint": rint,
+    **dict.fromkeys(["deg2rad", "rad2deg", "degrees", "radians"], inexact),
+    **dict.fromkeys(["sinc", "i0"], wide_inexact),
+}
+_COMPARISONS = "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor"
+_BINARY: dict[str, Rule] = {
+    **dict.fromkeys(["add", "subtract", "multiply", "maximum", "minimum", "fmax", "fmin"], same),
+    **dict.fromkeys(["bitwise_and", "bitwise_or", "bitwise_xor", "gcd", "lcm"], same),
+    **dict.fromkeys(["floor_divide", "mod", "remainder", "fmod", "left_shift", "right_shift"], no_bool),
+    **dict.fromkeys(["arctan2", "atan2", "logaddexp", "copysign", "nextafter"], inexact),
+    **dict.fromkeys(["divide", "true_divide", "float_power"], wide_inexact),
+    **dict.fromkeys(["hypot", "heaviside", "logaddexp2"], strong_inexact),
+    **dict.fromkeys(_COMPARISONS.split(), boolean),
+}
+
+#: Shared by `jax.numpy` and `numpy`.
+TABLE: dict[str, Transfer] = {
+    **{name: unary_function(rule) for name, rule in _UNARY.items()},
+    **{name: binary_function(rule) for name, rule in _BINARY.items()},
+    "log2": unary_function(strong_inexact),
+    "log10": unary_function(strong_inexact),
+    "reciprocal": unary_function(lambda d, w, n: no_bool(d, w, n) if n else inexact(d, w, n)),
+    "round": around,
+    "around": around,
+    "nan_to_num": nan_to_num,
+    "angle": angle,
+    "isclose": isclose,
+    "power": power,
+    "pow": power,
+    "clip": clip,
+}
+
+_OPERATORS: dict[str, Rule] = {
+    **dict.fromkeys(("+", "-", "*", "&", "|", "^"), same),
+    "/": wide_inexact,
+    **dict.fromkeys(("//", "%", "**", "<<", ">>"), no_bool),
+    **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), boolean),
+}
+
+
+def operator(call: Call, op: str, a: Value, b: Value) -> Value:
+    """A binary operator but ``@`` on operands of which one at least is an array."""
+    if isinstance(a, Unknown) or isinstance(b, Unknown):
+        return Unknown(f"{op} with an unknown operand")
+    if op == "**" and not is_numpy(call) and as_dim(b) is not None and operand(a).dtype == "bool":
+        return result(call, operand(a).shape, "int32")
+    return apply(call, [a, b], _OPERATORS[op])
+
+
+def unary_operator(call: Call, op: str, a: Array) -> Value:
+    """``-x``, ``+x``, ``~x``, ``abs(x)``."""
+    if op == "abs":
+        return apply(call, [a], real)
+    if op not in "+-~":
+        raise Stop(f"the operator {op}")
+    if op == "~" and a.dtype and kind(a.dtype) in "fc":
+        reject("~ of a floating array")
+    return like(call, a, a.shape)
+
+
+def scalar_constructor(dtype: str) -> Transfer:
+    """``jnp.float32(x)``, ``np.int64(x)``: a cast."""
+
+    def transfer(call: Call) -> Value:
+        (x,) = call.bind(_x=Const(0))
+        if is_numpy(call) and kind(dtype) in "iu" and as_dim(x) is not None and x is not None:
+            return x
+        return result(call, operand(x, is_numpy(call)).shape, dtype)
+
+    return transfer

@@ -1,0 +1,201 @@
+"""Windows that slide over arrays: convolutions and `reduce_window` of `jax.lax`."""
+
+from __future__ import annotations
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.arrays import (
+    Transfer,
+    dtype_argument,
+    given,
+    known_int,
+    known_rank,
+    like,
+    operand,
+    operands,
+    reject,
+    result,
+    same_dim,
+    shape_of,
+    table,
+    unresolved,
+)  # fmt: skip
+from shardlint.inference.values import Array, Const, LibraryObject, Value, as_dim, as_items, as_str
+from shardlint.laws.dims import Dim, Shape, equal, floordiv, fresh, lower_bound
+
+#: (before, after) an axis, or what JAX works out itself.
+Padding = str | list[tuple[Dim, Dim]]
+
+
+def padding_of(value: Value | None) -> Padding:
+    """Return a padding argument: ``"SAME"``, ``"VALID"``, ``"SAME_LOWER"`` or pairs."""
+    if (name := as_str(value)) is not None:
+        if name.upper() not in ("SAME", "VALID", "SAME_LOWER"):
+            reject(f"padding {name!r}")
+        return name.upper()
+    items = as_items(value)
+    if items is None:
+        unresolved("the padding is not known")
+    pairs = [shape_of_signed(item) for item in items]
+    if any(len(pair) != 2 for pair in pairs):
+        reject("a padding is not a pair")
+    return [(pair[0], pair[1]) for pair in pairs]
+
+
+def shape_of_signed(value: Value) -> list[Dim]:
+    """The integers of a pair, which may be negative."""
+    return [fresh(None) if (dim := as_dim(item)) is None else dim for item in as_items(value) or ()]
+
+
+def window_size(
+    size: Dim, window: Dim, stride: Dim, padding: str | tuple[Dim, Dim], dilation: Dim = 1
+) -> Dim:
+    """How many windows fit an axis: ``(padded - dilated) // stride + 1``, 0 at least."""
+    if padding in ("SAME", "SAME_LOWER"):
+        return -floordiv(-size, stride)
+    low, high = padding if isinstance(padding, tuple) else (0, 0)
+    reach = (window - 1) * dilation + 1
+    room = low + size + high - reach
+    if isinstance(room, int) and isinstance(stride, int):
+        return max(0, room // stride + 1)
+    count = floordiv(room, stride) + 1
+    floor = lower_bound(room)
+    return count if floor is not None and floor >= 0 else fresh()
+
+
+def conv_general_dilated(call: Call) -> Value:
+    """`conv_general_dilated(lhs, rhs, window_strides, padding, ...)`."""
+    lhs, rhs, strides, padding, lhs_dilation, rhs_dilation, numbers, _, groups, _, preferred, _ = call.bind(
+        "lhs", "rhs", "window_strides", "padding", lhs_dilation=None, rhs_dilation=None,
+        dimension_numbers=None, feature_group_count=Const(1), batch_group_count=Const(1), precision=None,
+        preferred_element_type=None, out_sharding=None,
+    )  # fmt: skip
+    if known_int(groups) != 1:
+        unresolved("batch groups")
+    return _convolved(
+        call, lhs, rhs, strides, padding, lhs_dilation, rhs_dilation, numbers, preferred,
+        known_int(call.argument(7, "feature_group_count"), 1),
+    )  # fmt: skip
+
+
+def conv(call: Call) -> Value:
+    """`conv(lhs, rhs, window_strides, padding)`: channels first."""
+    lhs, rhs, strides, padding, _, preferred = call.bind(
+        "lhs", "rhs", "window_strides", "padding", precision=None, preferred_element_type=None
+    )
+    return _convolved(call, lhs, rhs, strides, padding, None, None, None, preferred, 1)
+
+
+def conv_with_general_padding(call: Call) -> Value:
+    """`conv_with_general_padding(lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation)`."""
+    lhs, rhs, strides, padding, lhs_dilation, rhs_dilation, _, preferred = call.bind(
+        "lhs", "rhs", "window_strides", "padding", "lhs_dilation", "rhs_dilation", precision=None,
+        preferred_element_type=None,
+    )  # fmt: skip
+    return _convolved(call, lhs, rhs, strides, padding, lhs_dilation, rhs_dilation, None, preferred, 1)
+
+
+def _convolved(
+    call: Call, lhs: Value | None, rhs: Value | None, strides: Value | None, padding: Value | None,
+    lhs_dilation: Value | None, rhs_dilation: Value | None, numbers: Value | None, preferred: Value | None,
+    groups: int,
+) -> Array:  # fmt: skip
+    x, kernel = operands([lhs, rhs])
+    shape, window = known_rank(x), known_rank(kernel)
+    if len(shape) != len(window) or len(shape) < 2:
+        reject("ranks differ")
+    layout_in, layout_kernel, layout_out = layouts(numbers, len(shape))
+    places = _spatial(layout_in, "NC"), _spatial(layout_kernel, "OI"), _spatial(layout_out, "NC")
+    count = len(shape) - 2
+    steps = shape_of(strides)
+    stretch = shape_of(lhs_dilation) if given(lhs_dilation) else (1,) * count
+    holes = shape_of(rhs_dilation) if given(rhs_dilation) else (1,) * count
+    pads = padding_of(padding)
+    if isinstance(pads, str) and any(step != 1 for step in stretch):
+        unresolved("named padding of a dilated operand")
+    if len({count, len(steps), len(stretch), len(holes), count if isinstance(pads, str) else len(pads)}) > 1:
+        reject("one stride, padding and dilation a spatial axis")
+    features = shape[layout_in.index("C")]
+    same_dim((features, window[layout_kernel.index("I")] * groups))
+    sizes: dict[str, Dim] = {"N": shape[layout_in.index("N")], "C": window[layout_kernel.index("O")]}
+    for i, letter in enumerate(places[0]):
+        size = shape[layout_in.index(letter)]
+        if stretch[i] != 1:
+            if equal(size, 0) is not False:
+                unresolved("dilation of a size that may be 0")
+            size = (size - 1) * stretch[i] + 1
+        width = window[layout_kernel.index(places[1][i])]
+        pad = pads if isinstance(pads, str) else pads[i]
+        sizes[places[2][i]] = window_size(size, width, steps[i], pad, holes[i])
+    dtype = dtype_argument(preferred, x.dtype)
+    return result(call, tuple(sizes[letter] for letter in layout_out), dtype)
+
+
+def layouts(numbers: Value | None, rank: int) -> tuple[str, str, str]:
+    """The layouts of input, kernel and output (``NHWC``, ``HWIO``, ``NHWC``); channels first by default."""
+    spatial = "".join(chr(ord("a") + i) for i in range(rank - 2))
+    if not given(numbers):
+        return "NC" + spatial, "OI" + spatial, "NC" + spatial
+    if isinstance(numbers, LibraryObject):
+        parts = [as_str(numbers.fields.get(key)) for key in ("lhs", "rhs", "out")]
+    else:
+        parts = [as_str(item) for item in as_items(numbers) or ()]
+    if len(parts) != 3 or any(part is None for part in parts):
+        unresolved("the dimension numbers are not known")
+    texts = [part or "" for part in parts]
+    if any(len(text) != rank or len(set(text)) != rank for text in texts):
+        reject("dimension numbers do not fit the rank")
+    if any(not set(pair) <= set(text) for pair, text in zip(("NC", "OI", "NC"), texts, strict=True)):
+        reject("dimension numbers lack a batch or feature axis")
+    return texts[0], texts[1], texts[2]
+
+
+def _spatial(layout: str, others: str) -> str:
+    """The spatial axes of a layout, in an order the three layouts share: that of the input."""
+    return "".join(sorted(letter for letter in layout if letter not in others))
+
+
+def conv_dimension_numbers(call: Call) -> Value:
+    """`conv_dimension_numbers(lhs_shape, rhs_shape, numbers)`: kept as the three layouts."""
+    lhs, _, numbers = call.bind("lhs_shape", "rhs_shape", "dimension_numbers")
+    found = layouts(numbers, len(shape_of(lhs)))
+    return LibraryObject(
+        "jax.lax.ConvDimensionNumbers",
+        {key: Const(text) for key, text in zip(("lhs", "rhs", "out"), found, strict=True)},
+    )
+
+
+def reduce_window(call: Call) -> Value:
+    """`reduce_window(operand, init, computation, window_dimensions, window_strides, padding)`."""
+    operand_, _, _, window, strides, padding, base, holes = call.bind(
+        "operand", "init_value", "computation", "window_dimensions", window_strides=None,
+        padding=Const("VALID"), base_dilation=None, window_dilation=None,
+    )  # fmt: skip
+    if given(base):
+        unresolved("a dilated operand")
+    x = operand(operand_)
+    shape, sizes = known_rank(x), shape_of(window)
+    ones = (1,) * len(shape)
+    steps = shape_of(strides) if given(strides) else ones
+    spread = shape_of(holes) if given(holes) else ones
+    pads = padding_of(padding)
+    per_axis = [pads] * len(shape) if isinstance(pads, str) else pads
+    if len({len(shape), len(sizes), len(steps), len(spread), len(per_axis)}) > 1:
+        reject("one window size, stride and padding an axis")
+    return like(call, x, windows(shape, sizes, steps, per_axis, spread))
+
+
+def windows(
+    shape: Shape, sizes: Shape, steps: Shape, pads: list[str] | list[tuple[Dim, Dim]], holes: Shape
+) -> Shape:
+    """The shape of sliding windows over every axis."""
+    rows = zip(shape, sizes, steps, pads, holes, strict=True)
+    return tuple(window_size(*row) for row in rows)
+
+
+TABLE: dict[str, Transfer] = table("jax.lax.", {
+    "conv_general_dilated": conv_general_dilated,
+    "conv": conv,
+    "conv_with_general_padding": conv_with_general_padding,
+    "conv_dimension_numbers": conv_dimension_numbers,
+    "reduce_window": reduce_window,
+})  # fmt: skip

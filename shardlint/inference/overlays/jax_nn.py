@@ -1,0 +1,115 @@
+"""`jax.nn`: activations, softmaxes, one_hot, attention."""
+
+from __future__ import annotations
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays import reductions
+from shardlint.inference.overlays.arrays import (
+    Transfer,
+    axis_of,
+    dtype_argument,
+    known_int,
+    known_rank,
+    like,
+    normal_axis,
+    operand,
+    operands,
+    reject,
+    result,
+    same_dim,
+    shape_of,
+    table,
+    truth,
+    unresolved,
+)  # fmt: skip
+from shardlint.inference.overlays.dtypes import floating
+from shardlint.inference.overlays.elementwise import Rule, apply, inexact, no_bool, same, strong_inexact
+from shardlint.inference.values import Const, Value, as_int
+from shardlint.laws.dims import divisible, floordiv
+
+
+def activation(rule: Rule, *names: str) -> Transfer:
+    """An elementwise function with these further parameters."""
+
+    def transfer(call: Call) -> Value:
+        x, *_ = call.bind("x", **dict.fromkeys(names))
+        return apply(call, [x], rule)
+
+    return transfer
+
+
+def along_axis(*names: str) -> Transfer:
+    """A function that keeps the shape and works along an axis."""
+
+    def transfer(call: Call) -> Value:
+        x, axis, *_ = call.bind("x", axis=Const(-1), **dict.fromkeys(names))
+        source = operand(x)
+        if source.shape is not None and as_int(axis) is not None:
+            normal_axis(known_int(axis), len(source.shape))
+        return result(call, source.shape, floating(source.dtype, False))
+
+    return transfer
+
+
+def glu(call: Call) -> Value:
+    """`glu(x, axis)`: halves the axis."""
+    x, axis = call.bind("x", axis=Const(-1))
+    source = operand(x)
+    shape = known_rank(source)
+    at = axis_of(axis, len(shape))
+    if divisible(shape[at], 2) is False:
+        reject("an odd size along the axis")
+    halved = (*shape[:at], floordiv(shape[at], 2), *shape[at + 1 :])
+    dtype, weak = inexact(source.dtype, source.weak, False) if source.dtype else (None, False)
+    return result(call, halved, dtype, weak)
+
+
+def one_hot(call: Call) -> Value:
+    """`one_hot(x, num_classes, dtype, axis)`: a new axis of the classes."""
+    x, classes, dtype, axis = call.bind("x", "num_classes", dtype=None, axis=Const(-1))
+    shape = known_rank(operand(x))
+    at = axis_of(axis, len(shape) + 1)
+    (size,) = shape_of(classes)
+    return result(call, (*shape[:at], size, *shape[at:]), dtype_argument(dtype, "float32"))
+
+
+def dot_product_attention(call: Call) -> Value:
+    """`dot_product_attention(query, key, value)`: as the query, ``(batch,) time, heads, head_dim``."""
+    query, key, value, *_ = call.bind(
+        "query", "key", "value", bias=None, mask=None, scale=None, is_causal=None, query_seq_lengths=None,
+        key_value_seq_lengths=None, local_window_size=None, implementation=None, return_residual=None,
+    )  # fmt: skip
+    if truth(call.kwargs.get("return_residual"), False):
+        unresolved("the residual")
+    q, k, v = operands([query, key, value])
+    if any(x.shape is None for x in (q, k, v)):
+        return like(call, q, q.shape)
+    shapes = [known_rank(x) for x in (q, k, v)]
+    if any(len(shape) not in (3, 4) for shape in shapes):
+        reject("ranks other than 3 and 4")
+    same_dim((shapes[0][-1], shapes[1][-1]))
+    return like(call, q, shapes[0])
+
+
+TABLE: dict[str, Transfer] = table("jax.nn.", {
+    **{name: activation(inexact) for name in (
+        "sigmoid", "silu", "swish", "softplus", "log_sigmoid", "soft_sign", "tanh", "mish",
+        "hard_sigmoid", "hard_silu", "hard_swish", "relu6", "selu", "sparse_plus", "sparse_sigmoid",
+    )},
+    "relu": activation(no_bool),
+    "hard_tanh": activation(no_bool),
+    "identity": activation(same),
+    "gelu": activation(strong_inexact, "approximate"),
+    "elu": activation(inexact, "alpha"),
+    "celu": activation(inexact, "alpha"),
+    "leaky_relu": activation(inexact, "negative_slope"),
+    "squareplus": activation(inexact, "b"),
+    "softmax": along_axis("where"),
+    "log_softmax": along_axis("where"),
+    "standardize": along_axis("mean", "variance", "epsilon", "where", "algorithm"),
+    "glu": glu,
+    "one_hot": one_hot,
+    "logsumexp": reductions.logsumexp,
+    "dot_product_attention": dot_product_attention,
+})  # fmt: skip
+TABLE["jax.scipy.special.logsumexp"] = table("", {"f": reductions.logsumexp})["f"]

@@ -1,0 +1,82 @@
+"""`jax.numpy`."""
+
+from __future__ import annotations
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays import (
+    elementwise,
+    products,
+    reductions,
+    selecting,
+    shapes_creation,
+    shapes_joining,
+    shapes_layout,
+)  # fmt: skip
+from shardlint.inference.overlays.arrays import Transfer, broadcast, known_rank, operands, table, unresolved
+from shardlint.inference.overlays.elementwise import scalar_constructor
+from shardlint.inference.values import Array, Native, Value
+from shardlint.laws.dims import Shape
+
+
+def vectorize(call: Call) -> Value:
+    """`vectorize(f)`: f sees scalars, its results get the broadcast shape in front."""
+    function, _, signature = call.bind("pyfunc", excluded=None, signature=None)
+    if function is None or signature is not None:
+        unresolved("a signature")
+
+    def mapped(inner: Call) -> Value:
+        if inner.opaque or inner.kwargs:
+            return inner.unknown("the arguments are not known")
+        arrays = operands(inner.args)
+        lead = broadcast(x.shape for x in arrays)
+        scalars = [Array((), x.dtype, x.weak) for x in arrays]
+        answer = inner.interpreter.call(function, scalars, {}, inner.place)
+        return _under(lead, answer)
+
+    return Native("jnp.vectorize(...)", mapped, wraps=function, origin=call.place)
+
+
+def _under(lead: Shape | None, answer: Value) -> Value:
+    from shardlint.inference.overlays.trees import tree_map
+
+    def put(leaf: Value) -> Value:
+        (x,) = operands([leaf])
+        return Array(None if lead is None else (*lead, *known_rank(x)), x.dtype, x.weak)
+
+    return tree_map(put, answer)
+
+
+#: Names of dtypes that, called, cast: ``jnp.float32(x)``.
+DTYPES = [
+    "bool_",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "bfloat16",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
+
+_SHARED: dict[str, Transfer] = {
+    **elementwise.TABLE,
+    **reductions.TABLE,
+    **selecting.TABLE,
+    **products.TABLE,
+    **shapes_creation.TABLE,
+    **shapes_joining.TABLE,
+    **shapes_layout.TABLE,
+}
+
+TABLE: dict[str, Transfer] = table("jax.numpy.", {
+    **_SHARED,
+    "vectorize": vectorize,
+    **{name: scalar_constructor(name.rstrip("_")) for name in DTYPES},
+})  # fmt: skip

@@ -1,0 +1,242 @@
+"""`jax.random`: keys, and draws of a given shape."""
+
+from __future__ import annotations
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.arrays import (
+    Transfer,
+    axis_of,
+    broadcast,
+    dtype_argument,
+    given,
+    known_rank,
+    like,
+    operand,
+    operands,
+    result,
+    shape_of,
+    table,
+    unresolved,
+)  # fmt: skip
+from shardlint.inference.values import Array, Const, Value, as_dim
+from shardlint.laws.dims import Dim, Shape
+
+#: The dtype of a typed key with the default generator.
+KEY = "key<fry>"
+
+
+def _lead(key: Array) -> Shape:
+    """The batch shape of keys; raw keys are vectors of two words."""
+    shape = known_rank(key)
+    return shape[:-1] if key.dtype == "uint32" else shape
+
+
+def _keys(source: Array, shape: Shape) -> Array:
+    """Keys of this batch shape, typed or raw as the source is."""
+    if source.dtype is None:
+        return Array(None, None)
+    return Array((*shape, 2), "uint32") if source.dtype == "uint32" else Array(shape, source.dtype)
+
+
+def key(call: Call) -> Value:
+    """`key(seed)`: a typed key."""
+    _, impl, _ = call.bind("seed", impl=None, dtype=None)
+    return Array((), None if given(impl) else KEY)
+
+
+def raw_key(call: Call) -> Value:
+    """`PRNGKey(seed)`: a raw key."""
+    _, impl = call.bind("seed", impl=None)
+    if given(impl):
+        unresolved("a generator other than the default")
+    return Array((2,), "uint32")
+
+
+def split(call: Call) -> Value:
+    """`split(key, num)`: keys with ``num`` in front."""
+    source, num = call.bind("key", num=Const(2))
+    return _keys(operand(source), shape_of(num))
+
+
+def fold_in(call: Call) -> Value:
+    """`fold_in(key, data)`, `clone(key)`: a key like the first."""
+    source, _ = call.bind("key", data=None)
+    return like(call, operand(source), operand(source).shape)
+
+
+def key_data(call: Call) -> Value:
+    """`key_data(keys)`: the raw words."""
+    (keys,) = call.bind("keys")
+    source = operand(keys)
+    if source.dtype == "uint32":
+        return source
+    return result(call, (*known_rank(source), 2), "uint32")
+
+
+def wrap_key_data(call: Call) -> Value:
+    """`wrap_key_data(words)`: typed keys."""
+    words, impl, _ = call.bind("key_bits_array", impl=None, dtype=None)
+    if given(impl):
+        unresolved("a generator other than the default")
+    return Array(known_rank(operand(words))[:-1], KEY)
+
+
+def drawn(default: str, *before: str) -> Transfer:
+    """A draw ``key, *before, shape=(), dtype`` with this default dtype."""
+
+    def transfer(call: Call) -> Value:
+        _, *rest = call.bind("key", *before, shape=None, dtype=None, mode=None, out_sharding=None)
+        shape, dtype = rest[len(before)], rest[len(before) + 1]
+        return result(call, shape_of(shape) if given(shape) else (), dtype_argument(dtype, default))
+
+    return transfer
+
+
+def parametrised(default: str, *names: str) -> Transfer:
+    """A draw ``key, *parameters, shape=None, dtype``: no shape means the parameters' own."""
+
+    def transfer(call: Call) -> Value:
+        _, *rest = call.bind("key", *names, shape=None, dtype=None, out_sharding=None)
+        parameters, (shape, dtype, _) = rest[: len(names)], rest[len(names) :]
+        if given(shape):
+            return result(call, shape_of(shape), dtype_argument(dtype, default))
+        meant = broadcast(x.shape for x in operands(parameters))
+        return result(call, meant, dtype_argument(dtype, default))
+
+    return transfer
+
+
+def uniform(call: Call) -> Value:
+    """`uniform(key, shape, dtype, minval, maxval)`."""
+    _, shape, dtype, *_ = call.bind(
+        "key", shape=None, dtype=None, minval=None, maxval=None, out_sharding=None
+    )
+    return result(call, shape_of(shape) if given(shape) else (), dtype_argument(dtype, "float32"))
+
+
+def randint(call: Call) -> Value:
+    """`randint(key, shape, minval, maxval, dtype)`."""
+    _, shape, _, _, dtype, _ = call.bind("key", "shape", "minval", "maxval", dtype=None, out_sharding=None)
+    return result(call, shape_of(shape), dtype_argument(dtype, "int32"))
+
+
+def bernoulli(call: Call) -> Value:
+    """`bernoulli(key, p, shape)`: bool."""
+    _, p, shape, *_ = call.bind("key", p=Const(0.5), shape=None, mode=None, out_sharding=None)
+    return result(call, shape_of(shape) if given(shape) else operand(p).shape, "bool")
+
+
+def truncated_normal(call: Call) -> Value:
+    """`truncated_normal(key, lower, upper, shape, dtype)`."""
+    _, low, high, shape, dtype, _ = call.bind(
+        "key", "lower", "upper", shape=None, dtype=None, out_sharding=None
+    )
+    meant = shape_of(shape) if given(shape) else broadcast(x.shape for x in operands([low, high]))
+    return result(call, meant, dtype_argument(dtype, "float32"))
+
+
+def categorical(call: Call) -> Value:
+    """`categorical(key, logits, axis, shape)`: the axis goes."""
+    _, logits, axis, shape, _, *_ = call.bind(
+        "key", "logits", axis=Const(-1), shape=None, replace=None, mode=None, out_sharding=None
+    )
+    dims = known_rank(operand(logits))
+    at = axis_of(axis, len(dims))
+    return result(call, shape_of(shape) if given(shape) else dims[:at] + dims[at + 1 :], "int32")
+
+
+def permutation(call: Call) -> Value:
+    """`permutation(key, x, axis)`: of range(x), or of the array."""
+    _, x, *_ = call.bind("key", "x", axis=None, independent=None, out_sharding=None)
+    if (count := as_dim(x)) is not None:
+        return result(call, (count,), "int32")
+    source = operand(x)
+    return like(call, source, source.shape)
+
+
+def choice(call: Call) -> Value:
+    """`choice(key, a, shape, replace, p, axis)`: the shape in place of the axis."""
+    _, a, shape, _, _, axis, _ = call.bind(
+        "key", "a", shape=None, replace=None, p=None, axis=Const(0), mode=None
+    )
+    picked = shape_of(shape) if given(shape) else ()
+    if as_dim(a) is not None:
+        return result(call, picked, "int32")
+    source = operand(a)
+    dims = known_rank(source)
+    at = axis_of(axis, len(dims))
+    return like(call, source, (*dims[:at], *picked, *dims[at + 1 :]))
+
+
+def dirichlet(call: Call) -> Value:
+    """`dirichlet(key, alpha, shape)`: the categories come last."""
+    _, alpha, shape, dtype, _ = call.bind("key", "alpha", shape=None, dtype=None, out_sharding=None)
+    dims = known_rank(operand(alpha))
+    lead = shape_of(shape) if given(shape) else dims[:-1]
+    return result(call, (*lead, *dims[-1:]), dtype_argument(dtype, "float32"))
+
+
+def multivariate_normal(call: Call) -> Value:
+    """`multivariate_normal(key, mean, cov, shape)`: the mean's last axis comes last."""
+    _, mean, cov, shape, dtype, *_ = call.bind(
+        "key", "mean", "cov", shape=None, dtype=None, method=None, out_sharding=None
+    )
+    dims, spread = known_rank(operand(mean)), known_rank(operand(cov))
+    lead = shape_of(shape) if given(shape) else broadcast([dims[:-1], spread[:-2]]) or ()
+    return result(call, (*lead, *dims[-1:]), dtype_argument(dtype, "float32"))
+
+
+def orthogonal(call: Call) -> Value:
+    """`orthogonal(key, n, shape)`: square matrices."""
+    _, n, shape, dtype, m, _ = call.bind("key", "n", shape=None, dtype=None, m=None, out_sharding=None)
+    (rows,) = shape_of(n)
+    columns: Dim = shape_of(m)[0] if given(m) else rows
+    lead = shape_of(shape) if given(shape) else ()
+    return result(call, (*lead, rows, columns), dtype_argument(dtype, "float32"))
+
+
+def ball(call: Call) -> Value:
+    """`ball(key, d, p, shape)`: points of d coordinates."""
+    _, d, _, shape, dtype, _ = call.bind("key", "d", p=None, shape=None, dtype=None, out_sharding=None)
+    return result(
+        call, (*(shape_of(shape) if given(shape) else ()), *shape_of(d)), dtype_argument(dtype, "float32")
+    )
+
+
+_PLAIN = "normal cauchy laplace logistic exponential maxwell gumbel"
+_SHAPES = {
+    "gamma": ("a",), "loggamma": ("a",), "t": ("df",), "pareto": ("b",), "chisquare": ("df",),
+    "rayleigh": ("scale",), "beta": ("a", "b"), "f": ("dfnum", "dfden"), "wald": ("mean",),
+}  # fmt: skip
+
+TABLE: dict[str, Transfer] = table("jax.random.", {
+    "key": key,
+    "PRNGKey": raw_key,
+    "split": split,
+    "fold_in": fold_in,
+    "clone": fold_in,
+    "key_data": key_data,
+    "wrap_key_data": wrap_key_data,
+    **{name: drawn("float32") for name in _PLAIN.split()},
+    "rademacher": drawn("int32"),
+    "bits": drawn("uint32"),
+    "generalized_normal": drawn("float32", "p"),
+    "weibull_min": drawn("float32", "scale", "concentration"),
+    "double_sided_maxwell": drawn("float32", "loc", "scale"),
+    **{name: parametrised("float32", *names) for name, names in _SHAPES.items()},
+    "poisson": parametrised("int32", "lam"),
+    "geometric": parametrised("int32", "p"),
+    "binomial": parametrised("float32", "n", "p"),
+    "triangular": parametrised("float32", "left", "mode", "right"),
+    "uniform": uniform,
+    "randint": randint,
+    "bernoulli": bernoulli,
+    "truncated_normal": truncated_normal,
+    "categorical": categorical,
+    "permutation": permutation,
+    "choice": choice,
+    "dirichlet": dirichlet,
+    "multivariate_normal": multivariate_normal,
+    "orthogonal": orthogonal,
+    "ball": ball,
+})  # fmt: skip

@@ -1,0 +1,103 @@
+"""`jax.tree` and `jax.tree_util`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.arrays import Transfer, given, table, unresolved
+from shardlint.inference.overlays.trees import leaves, tree_map
+from shardlint.inference.values import Const, LibraryObject, ListValue, Tuple, Value, is_none
+
+
+def _function(value: Value | None) -> Value:
+    if value is None:
+        unresolved("the function is not given")
+    return value
+
+
+def map_(call: Call) -> Value:
+    """`tree.map(f, tree, *rest)`: the evaluator is asked about each leaf."""
+    if given(call.kwargs.get("is_leaf")):
+        unresolved("is_leaf")
+    if call.opaque or len(call.args) < 2 or call.kwargs.keys() - {"is_leaf"}:
+        unresolved("the arguments are not known")
+    function, tree, *rest = call.args
+    return tree_map(lambda *parts: call.interpreter.call(function, list(parts), {}, call.place), tree, *rest)
+
+
+def leaves_(call: Call) -> Value:
+    """`tree.leaves(tree)`."""
+    tree, is_leaf = call.bind("tree", is_leaf=None)
+    return ListValue(leaves(_plain(tree, is_leaf)))
+
+
+def structure(call: Call) -> Value:
+    """`tree.structure(tree)`."""
+    tree, is_leaf = call.bind("tree", is_leaf=None)
+    return LibraryObject("jax.tree.structure", {"tree": _plain(tree, is_leaf)})
+
+
+def flatten(call: Call) -> Value:
+    """`tree.flatten(tree)`: the leaves and the structure."""
+    tree, is_leaf = call.bind("tree", is_leaf=None)
+    plain = _plain(tree, is_leaf)
+    return Tuple((ListValue(leaves(plain)), LibraryObject("jax.tree.structure", {"tree": plain})))
+
+
+def unflatten(call: Call) -> Value:
+    """`tree.unflatten(structure, leaves)`."""
+    structure, values = call.bind("treedef", "leaves")
+    if not isinstance(structure, LibraryObject) or structure.kind != "jax.tree.structure":
+        unresolved("the structure is not known")
+    items: Sequence[Value] | None = values.items if isinstance(values, (Tuple, ListValue)) else None
+    tree = structure.fields["tree"]
+    if items is None or len(items) != len(leaves(tree)):
+        unresolved("the leaves are not known")
+    given_leaves = iter(items)
+    return tree_map(lambda _: next(given_leaves), tree)
+
+
+def _plain(tree: Value | None, is_leaf: Value | None) -> Value:
+    if tree is None or (is_leaf is not None and not is_none(is_leaf)):
+        unresolved("is_leaf")
+    return tree
+
+
+def reduce(call: Call) -> Value:
+    """`tree.reduce(f, tree, initializer)`."""
+    function, tree, initial, is_leaf = call.bind("function", "tree", initializer=None, is_leaf=None)
+    values = leaves(_plain(tree, is_leaf))
+    if initial is not None:
+        values.insert(0, initial)
+    if not values:
+        unresolved("an empty tree")
+    total, *others = values
+    for value in others:
+        total = call.interpreter.call(_function(function), [total, value], {}, call.place)
+    return total
+
+
+def all_(call: Call) -> Value:
+    """`tree.all(tree)`: True of an empty tree, else not known."""
+    tree, is_leaf = call.bind("tree", is_leaf=None)
+    if leaves(_plain(tree, is_leaf)):
+        unresolved("the leaves' truth")
+    return Const(True)
+
+
+_FUNCTIONS: dict[str, Transfer] = {
+    "map": map_,
+    "leaves": leaves_,
+    "structure": structure,
+    "flatten": flatten,
+    "unflatten": unflatten,
+    "reduce": reduce,
+    "all": all_,
+}
+
+TABLE: dict[str, Transfer] = {
+    **table("jax.tree.", _FUNCTIONS),
+    **table("jax.tree_util.", {f"tree_{name}": function for name, function in _FUNCTIONS.items()}),
+    "jax.tree_map": table("", {"f": map_})["f"],
+}

@@ -1,0 +1,161 @@
+"""`numpy`, and `numpy.random`: arrays of 64-bit defaults, and integers that stay integers."""
+
+from __future__ import annotations
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays import (
+    devices,
+    elementwise,
+    products,
+    reductions,
+    selecting,
+    shapes_creation,
+    shapes_joining,
+    shapes_layout,
+)  # fmt: skip
+from shardlint.inference.overlays.arrays import (
+    Transfer,
+    broadcast,
+    dtype_argument,
+    given,
+    operand,
+    operands,
+    result,
+    shape_of,
+    table,
+)  # fmt: skip
+from shardlint.inference.overlays.elementwise import scalar_constructor
+from shardlint.inference.overlays.jax_numpy import DTYPES
+from shardlint.inference.values import Const, LibraryObject, Native, Value, as_dim
+
+_SHARED: dict[str, Transfer] = {
+    **elementwise.TABLE,
+    **reductions.TABLE,
+    **reductions.NUMPY,
+    **selecting.TABLE,
+    **products.TABLE,
+    **shapes_creation.TABLE,
+    **shapes_joining.TABLE,
+    **shapes_layout.TABLE,
+}
+
+_DEVICES: dict[str, Transfer] = {
+    "reshape": devices.keeps_devices(devices.reshape_of, _SHARED["reshape"]),
+    "transpose": devices.keeps_devices(devices.transpose_of, _SHARED["transpose"]),
+    "expand_dims": devices.keeps_devices(devices.expand_of, _SHARED["expand_dims"]),
+}
+
+
+def _drawn(call: Call, size: Value | None, parameters: list[Value | None], dtype: str) -> Value:
+    """What a distribution draws: the size asked for, else its parameters' broadcast shape."""
+    if given(size):
+        return result(call, shape_of(size), dtype)
+    shape = broadcast(x.shape for x in operands([p for p in parameters if given(p)], numpy=True))
+    return result(call, shape, dtype)
+
+
+def _distribution(dtype: str, *names: str) -> Transfer:
+    """A distribution with these parameters and then ``size``."""
+
+    def transfer(call: Call) -> Value:
+        *parameters, size, kind, _ = call.bind(**dict.fromkeys(names), size=None, dtype=None, endpoint=None)
+        return _drawn(call, size, parameters, dtype_argument(kind, dtype) or dtype)
+
+    return transfer
+
+
+def _dimensions(call: Call) -> Value:
+    """`numpy.random.randn(2, 3)`, `rand`."""
+    return result(call, tuple(dim for arg in call.args for dim in shape_of(arg)), "float64")
+
+
+def _sized(call: Call) -> Value:
+    """`standard_normal(size, dtype)`, `random(size, dtype)`."""
+    size, dtype, _ = call.bind(size=None, dtype=None, out=None)
+    return result(call, shape_of(size) if given(size) else (), dtype_argument(dtype, "float64"))
+
+
+def _permutation(call: Call) -> Value:
+    """`permutation(x)`: of range(x), or of the array."""
+    x, _ = call.bind("x", axis=None)
+    if (count := as_dim(x)) is not None:
+        return result(call, (count,), "int64")
+    source = operand(x, numpy=True)
+    return result(call, source.shape, source.dtype)
+
+
+def _choice(call: Call) -> Value:
+    """`choice(a, size)` of a vector or range."""
+    a, size, *_ = call.bind("a", size=None, replace=None, p=None, axis=None, shuffle=None)
+    source = operand(a, numpy=True)
+    if source.shape is None or len(source.shape) > 1:
+        return call.unknown("a choice among slices")
+    return result(call, shape_of(size) if given(size) else (), source.dtype)
+
+
+_DISTRIBUTIONS: dict[str, Transfer] = {
+    "normal": _distribution("float64", "loc", "scale"),
+    "uniform": _distribution("float64", "low", "high"),
+    "lognormal": _distribution("float64", "mean", "sigma"),
+    "gamma": _distribution("float64", "shape", "scale"),
+    "beta": _distribution("float64", "a", "b"),
+    "exponential": _distribution("float64", "scale"),
+    "poisson": _distribution("int64", "lam"),
+    "binomial": _distribution("int64", "n", "p"),
+    "standard_normal": _sized,
+    "random": _sized,
+    "permutation": _permutation,
+    "choice": _choice,
+}
+
+#: Methods of `numpy.random.Generator` and `RandomState`; the receiver is not among the arguments.
+GENERATOR: dict[str, Transfer] = {
+    **_DISTRIBUTIONS,
+    "integers": _distribution("int64", "low", "high"),
+}
+_LEGACY: dict[str, Transfer] = {
+    **_DISTRIBUTIONS,
+    "randn": _dimensions,
+    "rand": _dimensions,
+    "randint": _distribution("int64", "low", "high"),
+    "random_sample": _sized,
+}
+
+
+def _generator(methods: dict[str, Transfer], kind: str) -> Transfer:
+    """`default_rng(seed)`, `RandomState(seed)`: an object with the methods as fields."""
+
+    def transfer(call: Call) -> Value:
+        ready = table(f"{kind}.", methods)
+        fields: dict[str, Value] = {
+            name.rpartition(".")[2]: Native(name, _renamed(name, method)) for name, method in ready.items()
+        }
+        return LibraryObject(kind, fields, origin=call.place)
+
+    return transfer
+
+
+def _renamed(name: str, method: Transfer) -> Transfer:
+    def transfer(call: Call) -> Value:
+        return method(
+            Call(call.interpreter, name, call.args, call.kwargs, call.place, call.opaque, call.arg_places)
+        )
+
+    return transfer
+
+
+def _seed(call: Call) -> Value:
+    return Const(None)
+
+
+TABLE: dict[str, Transfer] = {
+    **table("numpy.", {
+        **_SHARED,
+        **_DEVICES,
+        **{name: scalar_constructor(name.rstrip("_")) for name in DTYPES if name != "bfloat16"},
+        "random.default_rng": _generator(GENERATOR, "numpy.random.Generator"),
+        "random.RandomState": _generator(_LEGACY, "numpy.random.RandomState"),
+        "random.seed": _seed,
+    }),
+    **table("numpy.random.", _LEGACY),
+}  # fmt: skip

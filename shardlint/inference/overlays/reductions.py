@@ -1,0 +1,235 @@
+"""Functions that take axes away (sum, mean, argmax, norm) or accumulate along them (cumsum)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.arrays import (
+    Transfer,
+    arrays_tuple,
+    axes_of,
+    axis_of,
+    broadcast,
+    dtype_argument,
+    given,
+    is_numpy,
+    known_rank,
+    mixed,
+    operand,
+    operands,
+    result,
+    truth,
+    unresolved,
+)  # fmt: skip
+from shardlint.inference.overlays.dtypes import floating, real_part, summed
+from shardlint.inference.values import Array, Const, Value, as_dim, as_items, integer
+from shardlint.laws.dims import Shape, product
+
+#: Takes the operand's dtype and whether numpy computes, and returns the result's.
+DtypeRule = Callable[[str | None, bool], str | None]
+
+
+def reduced(shape: Shape | None, axis: Value | None, keepdims: bool) -> Shape | None:
+    """The shape after reducing the axes; None (or nothing) reduces all."""
+    if shape is None:
+        return None if keepdims or given(axis) else ()
+    gone = axes_of(axis, len(shape))
+    if keepdims:
+        return tuple(1 if i in gone else dim for i, dim in enumerate(shape))
+    return tuple(dim for i, dim in enumerate(shape) if i not in gone)
+
+
+def reduction(rule: DtypeRule, *names: str) -> Transfer:
+    """A reduction whose parameters after the array are these."""
+
+    def transfer(call: Call) -> Value:
+        defaults = dict.fromkeys(names)
+        a, *rest = call.bind("a", **defaults)
+        options = dict(zip(names, rest, strict=True))
+        x = operand(a, is_numpy(call))
+        shape = x.shape
+        if given(where := options.get("where")) and shape is not None:
+            meant = broadcast([shape, operand(where).shape])
+            if meant != shape:
+                unresolved("the mask reshapes the operand")
+        shape = reduced(shape, options.get("axis"), truth(options.get("keepdims"), False))
+        dtype = x.dtype
+        if not truth(options.get("promote_integers"), True):
+            dtype = "int32" if dtype == "bool" else dtype
+        else:
+            dtype = rule(dtype, is_numpy(call))
+        if given(initial := options.get("initial")):
+            dtype, _ = mixed(call, [Array((), dtype, numpy=is_numpy(call)), operand(initial, is_numpy(call))])
+        return result(call, shape, dtype_argument(options.get("dtype"), dtype))
+
+    return transfer
+
+
+def kept(dtype: str | None, numpy: bool) -> str | None:
+    """The operand's dtype."""
+    return dtype
+
+
+def spread(dtype: str | None, numpy: bool) -> str | None:
+    """Floating and real: variances and norms."""
+    return real_part(floating(dtype, numpy))
+
+
+def flag(dtype: str | None, numpy: bool) -> str | None:
+    """Bool."""
+    return "bool"
+
+
+def count(dtype: str | None, numpy: bool) -> str | None:
+    """The default integer."""
+    return "int64" if numpy else "int32"
+
+
+def arg_reduction(call: Call) -> Value:
+    """`argmax(a, axis, out, keepdims)`: integers; no axis means the flattened array."""
+    a, axis, _, keepdims = call.bind("a", axis=None, out=None, keepdims=None)
+    x = operand(a, is_numpy(call))
+    keep = truth(keepdims, False) if given(keepdims) else False
+    if given(axis) and x.shape is not None:
+        axis_of(axis, len(x.shape))
+    return result(call, reduced(x.shape, axis, keep), count(x.dtype, is_numpy(call)))
+
+
+def folded(reduce: Callable[[list[int]], int], otherwise: Transfer) -> Transfer:
+    """numpy's reduction of a list of plain integers is an integer, often a size (``np.prod(shape)``)."""
+
+    def transfer(call: Call) -> Value:
+        items = as_items(call.args[0]) if len(call.args) == 1 and not call.kwargs else None
+        dims = None if items is None else [as_dim(item) for item in items]
+        if dims and reduce is math.prod and all(dim is not None for dim in dims):
+            return integer(product(dim for dim in dims if dim is not None))
+        known = [dim for dim in dims or [] if isinstance(dim, int)]
+        if known and dims is not None and len(known) == len(dims):
+            return Const(reduce(known))
+        return otherwise(call)
+
+    return transfer
+
+
+def cumulative(call: Call) -> Value:
+    """`cumsum(a, axis, dtype)`: no axis flattens."""
+    a, axis, dtype, _ = call.bind("a", axis=None, dtype=None, out=None)
+    x = operand(a, is_numpy(call))
+    shape = x.shape
+    if given(axis):
+        axis_of(axis, len(known_rank(x)))
+    elif shape is not None:
+        shape = (product(shape),)
+    kind = summed(x.dtype, is_numpy(call)) if is_numpy(call) or x.dtype == "bool" else x.dtype
+    return result(call, shape, dtype_argument(dtype, kind))
+
+
+def median(call: Call) -> Value:
+    """`median(a, axis, out, overwrite_input, keepdims)`."""
+    a, axis, _, _, keepdims = call.bind("a", axis=None, out=None, overwrite_input=None, keepdims=None)
+    x = operand(a, is_numpy(call))
+    return result(call, reduced(x.shape, axis, truth(keepdims, False)), floating(x.dtype, is_numpy(call)))
+
+
+def quantile(call: Call) -> Value:
+    """`quantile(a, q, axis, ...)`: the shape of q comes first."""
+    a, q, axis, _, _, _, keepdims = call.bind(
+        "a", "q", axis=None, out=None, overwrite_input=None, method=None, keepdims=None
+    )
+    x, points = operands([a, q], is_numpy(call))
+    rest = reduced(x.shape, axis, truth(keepdims, False))
+    shape = None if rest is None or points.shape is None else (*points.shape, *rest)
+    dtype, _ = mixed(call, [x, points])
+    return result(call, shape, floating(dtype, is_numpy(call)))
+
+
+def average(call: Call) -> Value:
+    """`average(a, axis, weights)`."""
+    a, axis, weights, returned, keepdims = call.bind(
+        "a", axis=None, weights=None, returned=None, keepdims=None
+    )
+    values = operands([a, weights] if given(weights) else [a], is_numpy(call))
+    dtype, _ = mixed(call, values)
+    shape = reduced(values[0].shape, axis, truth(keepdims, False))
+    mean = result(call, shape, floating(dtype, is_numpy(call)))
+    return arrays_tuple([mean, mean]) if truth(returned, False) else mean
+
+
+def norm(call: Call) -> Value:
+    """`linalg.norm(x, ord, axis, keepdims)`: floating and real."""
+    x, order, axis, keepdims = call.bind("x", ord=None, axis=None, keepdims=None)
+    array = operand(x, is_numpy(call))
+    if given(order) and not given(axis) and len(known_rank(array)) > 2:
+        unresolved("ord without an axis")
+    shape = reduced(array.shape, axis, truth(keepdims, False))
+    return result(call, shape, spread(array.dtype, is_numpy(call)))
+
+
+def logsumexp(call: Call) -> Value:
+    """`logsumexp(a, axis, b, keepdims, return_sign, where)`."""
+    a, axis, b, keepdims, signed, _ = call.bind(
+        "a", axis=None, b=None, keepdims=None, return_sign=None, where=None
+    )
+    values = operands([a, b] if given(b) else [a])
+    dtype, _ = mixed(call, values)
+    shape = reduced(broadcast(v.shape for v in values), axis, truth(keepdims, False))
+    total = result(call, shape, floating(dtype, False))
+    return arrays_tuple([total, total]) if truth(signed, False) else total
+
+
+def trace(call: Call) -> Value:
+    """`trace(a, offset, axis1, axis2, dtype)`."""
+    a, _, first, second, dtype, _ = call.bind("a", offset=None, axis1=None, axis2=None, dtype=None, out=None)
+    x = operand(a, is_numpy(call))
+    if x.shape is None:
+        return result(call, None, None)
+    rank = len(x.shape)
+    gone = {axis_of(first or Const(0), rank), axis_of(second or Const(1), rank)}
+    if len(gone) == 1:
+        unresolved("the axes are equal")
+    shape = tuple(dim for i, dim in enumerate(x.shape) if i not in gone)
+    return result(call, shape, dtype_argument(dtype, summed(x.dtype, is_numpy(call))))
+
+
+def allclose(call: Call) -> Value:
+    """`allclose(a, b)`, `array_equal(a, b)`: one bool."""
+    call.bind("a", "b", rtol=None, atol=None, equal_nan=None)
+    return result(call, (), "bool")
+
+
+_SUM = ("axis", "dtype", "out", "keepdims", "initial", "where", "promote_integers")
+_MAX = ("axis", "out", "keepdims", "initial", "where")
+_ALL = ("axis", "out", "keepdims", "where")
+_MEAN = ("axis", "dtype", "out", "keepdims", "where")
+_STD = ("axis", "dtype", "out", "ddof", "keepdims", "where", "mean", "correction")
+
+
+#: Shared by `jax.numpy` and `numpy`.
+TABLE: dict[str, Transfer] = {
+    **{name: reduction(summed, *_SUM) for name in ("sum", "prod", "nansum", "nanprod")},
+    **{name: reduction(kept, *_MAX) for name in ("max", "min", "amax", "amin", "nanmax", "nanmin")},
+    **{name: reduction(flag, *_ALL) for name in ("all", "any")},
+    **{name: reduction(floating, *_MEAN) for name in ("mean", "nanmean")},
+    **{name: reduction(spread, *_STD) for name in ("std", "var", "nanstd", "nanvar")},
+    "ptp": reduction(kept, "axis", "out", "keepdims"),
+    "count_nonzero": reduction(count, "axis", "keepdims"),
+    **dict.fromkeys(("argmax", "argmin", "nanargmax", "nanargmin"), arg_reduction),
+    **dict.fromkeys(("cumsum", "cumprod"), cumulative),
+    **dict.fromkeys(("median", "nanmedian"), median),
+    **dict.fromkeys(("quantile", "percentile"), quantile),
+    "average": average,
+    "trace": trace,
+    "allclose": allclose,
+    "array_equal": allclose,
+    "linalg.norm": norm,
+}
+
+#: numpy's own: reductions of plain integers fold.
+NUMPY: dict[str, Transfer] = {
+    "prod": folded(math.prod, TABLE["prod"]),
+    "sum": folded(sum, TABLE["sum"]),
+    "max": folded(max, TABLE["max"]),
+    "min": folded(min, TABLE["min"]),
+}

@@ -1,0 +1,320 @@
+"""Functions that make arrays from sizes, numbers or lists."""
+
+from __future__ import annotations
+
+import math
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.arrays import (
+    Transfer,
+    arrays_list,
+    arrays_tuple,
+    at_most,
+    axis_of,
+    broadcast,
+    dtype_argument,
+    given,
+    is_numpy,
+    known_int,
+    known_rank,
+    minimum,
+    mixed,
+    operand,
+    operands,
+    reject,
+    result,
+    shape_of,
+    truth,
+    unresolved,
+)  # fmt: skip
+from shardlint.inference.overlays.dtypes import floating
+from shardlint.inference.values import (
+    Array,
+    Const,
+    Devices,
+    Tuple,
+    Value,
+    as_dim,
+    as_str,
+    integer,
+)  # fmt: skip
+from shardlint.laws.dims import Dim, fresh, product
+
+#: Accepted everywhere and of no effect on shapes: the placement is the evaluator's to judge.
+_PLACEMENT: dict[str, Value | None] = {"device": None, "out_sharding": None}
+
+
+def filled(call: Call) -> Value:
+    """`zeros(shape, dtype)`, `ones`, `empty`: the default float."""
+    shape, dtype, _, *_ = call.bind("shape", dtype=None, order=None, like=None, **_PLACEMENT)
+    return result(call, shape_of(shape), dtype_argument(dtype, "float64"))
+
+
+def full(call: Call) -> Value:
+    """`full(shape, fill_value, dtype)`: the fill's dtype, weak as it is."""
+    shape, value, dtype, *_ = call.bind("shape", "fill_value", dtype=None, order=None, **_PLACEMENT)
+    fill = operand(value, is_numpy(call))
+    if given(dtype):
+        return result(call, shape_of(shape), dtype_argument(dtype, None))
+    return result(call, shape_of(shape), fill.dtype, fill.weak)
+
+
+def filled_like(call: Call) -> Value:
+    """`zeros_like(a, dtype, shape)`, `ones_like`, `empty_like`."""
+    return _like(call, *call.bind("a", dtype=None, shape=None, order=None, subok=None, **_PLACEMENT)[:3])
+
+
+def full_like(call: Call) -> Value:
+    """`full_like(a, fill_value, dtype, shape)`."""
+    a, _, dtype, shape, *_ = call.bind(
+        "a", "fill_value", dtype=None, shape=None, order=None, subok=None, **_PLACEMENT
+    )
+    return _like(call, a, dtype, shape)
+
+
+def _like(call: Call, a: Value | None, dtype: Value | None, shape: Value | None) -> Value:
+    x = operand(a, is_numpy(call))
+    sizes = shape_of(shape) if given(shape) else x.shape
+    if given(dtype):
+        return result(call, sizes, dtype_argument(dtype, None))
+    return result(call, sizes, x.dtype, x.weak)
+
+
+def array(call: Call) -> Value:
+    """`array(object, dtype, ...)`, `asarray`: lists of numbers and arrays, or a copy."""
+    value, dtype, *rest = call.bind(
+        "object", dtype=None, copy=None, order=None, ndmin=None, subok=None, like=None, **_PLACEMENT
+    )
+    if isinstance(value, Devices) and is_numpy(call):
+        return Devices(value.shape, numpy=True, origin=value.origin)
+    x = operand(value, is_numpy(call))
+    shape = x.shape
+    if given(rest[2]):
+        least = known_int(rest[2])
+        shape = (1,) * (least - len(known_rank(x))) + known_rank(x)
+    if given(dtype):
+        return result(call, shape, dtype_argument(dtype, None))
+    if x.dtype is None or isinstance(value, Array | Const):
+        return result(call, shape, x.dtype, x.weak)
+    return result(call, shape, x.dtype, x.weak and shape == ())
+
+
+def asarray(call: Call) -> Value:
+    """`asarray(a, dtype)`: as `array`, under its own parameter name."""
+    kwargs = {("object" if key == "a" else key): value for key, value in call.kwargs.items()}
+    return array(Call(call.interpreter, call.name, call.args, kwargs, call.place, call.opaque))
+
+
+def astype(call: Call) -> Value:
+    """`astype(x, dtype)`."""
+    x, dtype, *_ = call.bind("x", "dtype", copy=None, device=None, order=None, casting=None)
+    source = operand(x, is_numpy(call))
+    return result(call, source.shape, dtype_argument(dtype, "float64"))
+
+
+def copy(call: Call) -> Value:
+    """`copy(a)`: the same array."""
+    a, _, _ = call.bind("a", order=None, subok=None)
+    x = operand(a, is_numpy(call))
+    return result(call, x.shape, x.dtype, x.weak)
+
+
+def arange(call: Call) -> Value:
+    """`arange(start, stop, step, dtype)`: ceil((stop - start) / step) numbers."""
+    start, stop, step, dtype, *_ = call.bind("start", stop=None, step=None, dtype=None, **_PLACEMENT)
+    if not given(stop):
+        start, stop = Const(0), start
+    start = start if given(start) else Const(0)
+    step = step if given(step) else Const(1)
+    kinds, _ = mixed(call, operands([start, stop, step], is_numpy(call)))
+    size = _range_size(start, stop, step)
+    default = "int64" if is_numpy(call) else "int32"
+    return result(call, (size,), dtype_argument(dtype, default if kinds == "bool" else kinds))
+
+
+def _range_size(start: Value | None, stop: Value | None, step: Value | None) -> Dim:
+    low, high, by = as_dim(start), as_dim(stop), as_dim(step)
+    if low is not None and high is not None and isinstance(by, int) and by:
+        if by < 0:
+            low, high, by = high, low, -by
+        length = high - low
+        if isinstance(length, int):
+            return max(0, -(-length // by))
+        return (length + (by - 1)) // by if at_most(0, length) else fresh()
+    parts = [
+        p.value for p in (start, stop, step) if isinstance(p, Const) and isinstance(p.value, int | float)
+    ]
+    if len(parts) == 3 and parts[2]:
+        return max(0, math.ceil((parts[1] - parts[0]) / parts[2]))
+    return fresh()
+
+
+def linspace(call: Call) -> Value:
+    """`linspace(start, stop, num, endpoint, retstep, dtype, axis)`."""
+    start, stop, num, _, retstep, dtype, axis, *_ = call.bind(
+        "start", "stop", num=Const(50), endpoint=None, retstep=None, dtype=None, axis=None, device=None
+    )
+    return _spaced(call, start, stop, num, retstep, dtype, axis)
+
+
+def logspace(call: Call) -> Value:
+    """`logspace(start, stop, num, endpoint, base, dtype, axis)`."""
+    start, stop, num, _, _, dtype, axis = call.bind(
+        "start", "stop", num=Const(50), endpoint=None, base=None, dtype=None, axis=None
+    )
+    return _spaced(call, start, stop, num, None, dtype, axis)
+
+
+def _spaced(
+    call: Call, start: Value | None, stop: Value | None, num: Value | None, retstep: Value | None,
+    dtype: Value | None, axis: Value | None,
+) -> Value:  # fmt: skip
+    ends = operands([start, stop], is_numpy(call))
+    size = as_dim(num)
+    shape = broadcast(end.shape for end in ends)
+    if shape is not None:
+        at = axis_of(axis or Const(0), len(shape) + 1)
+        shape = (*shape[:at], fresh() if size is None else size, *shape[at:])
+    kinds, _ = mixed(call, ends)
+    points = result(call, shape, dtype_argument(dtype, floating(kinds, is_numpy(call))))
+    if truth(retstep, False):
+        return arrays_tuple([points, result(call, broadcast(end.shape for end in ends), None)])
+    return points
+
+
+def eye(call: Call) -> Value:
+    """`eye(N, M, k, dtype)`."""
+    n, m, _, dtype, *_ = call.bind("N", M=None, k=None, dtype=None, order=None, **_PLACEMENT)
+    (rows,) = shape_of(n)
+    (columns,) = shape_of(m) if given(m) else (rows,)
+    return result(call, (rows, columns), dtype_argument(dtype, "float64"))
+
+
+def identity(call: Call) -> Value:
+    """`identity(n, dtype)`."""
+    n, dtype = call.bind("n", dtype=None)
+    (rows,) = shape_of(n)
+    return result(call, (rows, rows), dtype_argument(dtype, "float64"))
+
+
+def meshgrid(call: Call) -> Value:
+    """`meshgrid(*xi, indexing, sparse)`: one array an input, of rank len(xi)."""
+    extra = Call(call.interpreter, call.name, (), call.kwargs, call.place)
+    _, sparse, indexing = extra.bind(copy=None, sparse=None, indexing=Const("xy"))
+    vectors = operands(call.args, is_numpy(call))
+    if call.opaque or (order := as_str(indexing)) is None:
+        unresolved("the inputs or the indexing are not known")
+    sizes: list[Dim] = []
+    for vector in vectors:
+        shape = known_rank(vector)
+        if len(shape) > 1:
+            if not is_numpy(call):
+                reject("arguments of rank above 1")
+            unresolved("arguments of rank above 1")
+        sizes.append(shape[0] if shape else 1)
+    swap = order == "xy" and len(sizes) > 1
+    places = [1, 0, *range(2, len(sizes))] if swap else list(range(len(sizes)))
+    grid = [sizes[i] for i in places]
+    dense = not truth(sparse, False)
+    grids = []
+    for i, vector in enumerate(vectors):
+        shape = tuple(grid) if dense else tuple(d if places[j] == i else 1 for j, d in enumerate(grid))
+        grids.append(result(call, shape, vector.dtype, vector.weak))
+    return arrays_tuple(grids) if is_numpy(call) else arrays_list(grids)
+
+
+def indices(call: Call) -> Value:
+    """`indices(dimensions, dtype)`."""
+    dimensions, dtype, sparse = call.bind("dimensions", dtype=None, sparse=None)
+    if truth(sparse, False):
+        unresolved("sparse")
+    shape = shape_of(dimensions)
+    return result(call, (len(shape), *shape), dtype_argument(dtype, "int64"))
+
+
+def diag(call: Call) -> Value:
+    """`diag(v, k)`: a vector becomes a matrix, a matrix gives its diagonal."""
+    v, k = call.bind("v", k=Const(0))
+    x, offset = operand(v, is_numpy(call)), known_int(k)
+    shape = known_rank(x)
+    if len(shape) == 1:
+        size = shape[0] + abs(offset)
+        return result(call, (size, size), x.dtype, x.weak)
+    if len(shape) != 2:
+        reject("rank is neither 1 nor 2")
+    return result(call, (_diagonal_size(shape[0], shape[1], offset),), x.dtype, x.weak)
+
+
+def diagonal(call: Call) -> Value:
+    """`diagonal(a, offset, axis1, axis2)`: the diagonal comes last."""
+    a, offset, first, second = call.bind("a", offset=Const(0), axis1=Const(0), axis2=Const(1))
+    x = operand(a, is_numpy(call))
+    shape = known_rank(x)
+    i, j = axis_of(first, len(shape)), axis_of(second, len(shape))
+    if i == j:
+        reject("the axes are equal")
+    rest = tuple(dim for at, dim in enumerate(shape) if at not in (i, j))
+    size = _diagonal_size(shape[i], shape[j], known_int(offset))
+    return result(call, (*rest, size), x.dtype, x.weak)
+
+
+def _diagonal_size(rows: Dim, columns: Dim, offset: int) -> Dim:
+    rows, columns = (rows, columns - offset) if offset >= 0 else (rows + offset, columns)
+    if isinstance(rows, int) and isinstance(columns, int):
+        return max(0, min(rows, columns))
+    size = minimum(rows, columns)
+    return size if at_most(0, size) else fresh()
+
+
+def tri_indices(call: Call) -> Value:
+    """`tril_indices(n, k, m)`: two index vectors of equal, here unknown, length."""
+    call.bind("n", k=None, m=None)
+    pair = result(call, (fresh(),), "int64")
+    return arrays_tuple([pair, pair])
+
+
+def shape(call: Call) -> Value:
+    """`shape(a)`."""
+    (a,) = call.bind("a")
+    return Tuple(tuple(integer(dim) for dim in known_rank(operand(a, is_numpy(call)))))
+
+
+def ndim(call: Call) -> Value:
+    """`ndim(a)`."""
+    (a,) = call.bind("a")
+    return Const(len(known_rank(operand(a, is_numpy(call)))))
+
+
+def size(call: Call) -> Value:
+    """`size(a, axis)`."""
+    a, axis = call.bind("a", axis=None)
+    dims = known_rank(operand(a, is_numpy(call)))
+    return integer(dims[axis_of(axis, len(dims))] if given(axis) else product(dims))
+
+
+#: Shared by `jax.numpy` and `numpy`.
+TABLE: dict[str, Transfer] = {
+    **dict.fromkeys(("zeros", "ones", "empty"), filled),
+    "full": full,
+    **dict.fromkeys(("zeros_like", "ones_like", "empty_like"), filled_like),
+    "full_like": full_like,
+    "array": array,
+    "asarray": asarray,
+    "astype": astype,
+    "copy": copy,
+    "arange": arange,
+    "logspace": logspace,
+    "linspace": linspace,
+    "eye": eye,
+    "tri": eye,
+    "identity": identity,
+    "meshgrid": meshgrid,
+    "indices": indices,
+    "diag": diag,
+    "diagonal": diagonal,
+    "tril_indices": tri_indices,
+    "triu_indices": tri_indices,
+    "shape": shape,
+    "ndim": ndim,
+    "size": size,
+}
