@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,10 +16,13 @@ from shardlint.files.problems import finding_of, internal_error
 from shardlint.files.suppressions import matches, suppressions
 from shardlint.findings import Finding, Severity
 from shardlint.laws.values import Mesh
+from shardlint.output.fixture_table import FixtureTable, Row
 from shardlint.spans import Span
 from shardlint.uses import FileProblem, Use
 
 if TYPE_CHECKING:
+    from shardlint.confirm.expectations import Expectation
+    from shardlint.confirm.fixtures import UnitRun
     from shardlint.inference.settings import InferenceSettings
 
 __all__ = [
@@ -99,6 +103,24 @@ class Linter:
             confirmed = confirmer.confirm(report.findings, count)
         return Report(tuple(confirmed), (*report.notes, *confirmer.notes), report.files)
 
+    def run_fixtures(
+        self, paths: Iterable[str], python: str | None = None, progress: Progress | None = None
+    ) -> list[FixtureTable]:
+        """Execute fixtures, their own code included, and compare what JAX does with what is found."""
+        everything = dataclasses.replace(self.settings, exhaustive=True)
+        sources = [s for s in Linter(everything).read_paths(paths)[1] if not s.path.endswith(".pyi")]
+        tables = []
+        for number, source in enumerate(sources):
+            if progress is not None:
+                progress("running", number, len(sources))
+            findings = self.check_source(source)
+            if source.cells:
+                tables.append(_fixture_table(source, findings, python, self.settings.confirm_timeout))
+            else:
+                messages = tuple(finding.message for finding in findings)
+                tables.append(FixtureTable(source.path, None, (), messages))
+        return tables
+
     def uses(self, sources: Sequence[Source], progress: Progress | None = None) -> list[Use | FileProblem]:
         """Return what inference makes of the sources; a crash on one is a problem of that file alone."""
         from shardlint.inference import analyze
@@ -171,7 +193,72 @@ class Linter:
 
     def _mark_expected(self, findings: list[Finding], sources: dict[str, Source]) -> list[Finding]:
         """Mark the findings of fixtures that a comment on their line announces."""
-        return findings
+        announced: dict[str, list[Expectation]] = {}
+        marked = []
+        for finding in findings:
+            path = finding.span.path
+            if path not in announced:
+                source = sources.get(path)
+                announced[path] = _expectations(source) if source and self.is_fixture(path) else []
+            expected = any(_announces(expectation, finding) for expectation in announced[path])
+            marked.append(dataclasses.replace(finding, expected=True) if expected else finding)
+        return marked
+
+
+def _expectations(source: Source) -> list[Expectation]:
+    """Return what a source's comments announce, cell by cell."""
+    from shardlint.confirm.expectations import parse_expectations
+
+    return [
+        dataclasses.replace(expectation, cell=cell.index)
+        for cell in source.cells
+        for expectation in parse_expectations(cell.written)
+    ]
+
+
+def _announces(expectation: Expectation, finding: Finding) -> bool:
+    span = finding.span
+    here = expectation.cell == span.cell and span.line <= expectation.line <= span.end_line
+    return here and finding.code in expectation.codes
+
+
+def _fixture_table(
+    source: Source, findings: Sequence[Finding], python: str | None, timeout: float
+) -> FixtureTable:
+    """Run a fixture and set what each part of it did beside what was found there."""
+    from shardlint.confirm.comparison import compare
+    from shardlint.confirm.fixtures import run_fixture
+
+    run = run_fixture(source.path, python=python, timeout=timeout)
+    said: dict[UnitRun | None, list[str]] = {}
+    for finding in findings:
+        span = finding.span
+        holding = [unit for unit in run.units if unit.place.holds(span.cell, span.line)]
+        home = min(holding, key=lambda unit: unit.place.end_line - unit.place.line, default=None)
+        said.setdefault(home, []).append(f"{finding.code} {finding.name}, line {span.line}")
+    wrong: dict[tuple[str, int | None] | None, list[str]] = {}
+    for disagreement in compare(run, _expectations(source), findings):
+        where = "" if disagreement.cell is None else f"cell {disagreement.cell}, "
+        key = None if disagreement.unit is None else (disagreement.unit, disagreement.cell)
+        wrong.setdefault(key, []).append(f"{where}line {disagreement.line}: {disagreement.message}")
+    rows = tuple(
+        Row(
+            unit.name,
+            tuple(said.get(unit, ())),
+            _jax_said(unit),
+            tuple(wrong.pop((unit.name, unit.place.cell), ())),
+        )
+        for unit in run.units
+    )
+    return FixtureTable(source.path, run.jax, rows, tuple(text for texts in wrong.values() for text in texts))
+
+
+def _jax_said(unit: UnitRun) -> str:
+    if not unit.ran:
+        return "did not run"
+    if unit.exception is None:
+        return "accepts"
+    return f"{unit.exception}, line {unit.line}" if unit.line else unit.exception
 
 
 def _ordered(findings: Iterable[Finding]) -> list[Finding]:

@@ -85,6 +85,20 @@ def _check(options: argparse.Namespace) -> int:
     return FOUND if report.failing and not options.exit_zero else CLEAN
 
 
+def _run(options: argparse.Namespace) -> int:
+    from shardlint.output import fixture_table
+    from shardlint.output.progress import ProgressBar
+
+    for path in options.paths:
+        if not os.path.exists(path):
+            raise _UsageError(f"{path} does not exist")
+    linter = _linter(options)
+    with ProgressBar() as progress:
+        tables = linter.run_fixtures(options.paths, options.python, progress)
+    fixture_table.write(tables, sys.stdout)
+    return FOUND if any(table.disagreements for table in tables) else CLEAN
+
+
 def _layout(options: argparse.Namespace) -> int:
     from shardlint.output import layout
     from shardlint.output.styles import styles_for
@@ -222,6 +236,11 @@ def _parser() -> argparse.ArgumentParser:
     layout.add_argument("place", metavar="FILE[:LINE]")
     _add_mesh(layout)
 
+    run = commands.add_parser("run", help="execute fixtures and compare what JAX does with what is found")
+    run.add_argument("paths", nargs="+", metavar="FIXTURE", help="programs, notebooks, or folders of them")
+    _add_mesh(run)
+    _add_python(run)
+
     explain = commands.add_parser("explain", help="explain a rule")
     explain.add_argument("code", metavar="CODE", help="a code (SHL202) or a name (indivisible-dimension)")
     commands.add_parser("rules", help="list all rules")
@@ -250,6 +269,7 @@ def _add_python(parser: argparse.ArgumentParser) -> None:
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "check": _check,
     "layout": _layout,
+    "run": _run,
     "explain": _explain,
     "rules": _rules,
     "server": _server,

@@ -15,6 +15,8 @@ Lines = Callable[[Span], Sequence[str]]
 _TAB = 4
 #: A span of more lines is shown by its first ones.
 _MOST_LINES = 4
+#: A longer line is data, and not shown.
+_LONGEST_LINE = 1000
 
 
 def render(findings: Iterable[Finding], lines: Lines, styles: Styles) -> str:
@@ -61,15 +63,19 @@ def excerpt(
 ) -> list[str]:
     """Return the lines of a span with numbers ``width`` wide, each underlined where the span is.
 
-    Nothing is shown of a line that is not there, or of an empty span at the start of a file.
+    Nothing is shown of a line that is not there, or for a finding about the file as a whole.
     """
-    if not 1 <= span.line <= len(lines) or (span.line, span.column) == (span.end_line, span.end_column):
+    whole_file = (span.line, span.column, span.end_line, span.end_column) == (1, 1, 1, 1)
+    if whole_file or not 1 <= span.line <= len(lines):
         return []
     bar = styles.dim("|")
     out = [f"{' ' * width} {bar}"]
     last = min(span.end_line, span.line + _MOST_LINES - 1, len(lines))
     for number in range(span.line, last + 1):
         text = lines[number - 1]
+        if len(text) > _LONGEST_LINE:
+            out.append(f"{styles.dim(f'{number:>{width}}')} {bar} {styles.dim('(a very long line)')}")
+            continue
         start = span.column - 1 if number == span.line else len(text) - len(text.lstrip())
         end = span.end_column - 1 if number == span.end_line else len(text.rstrip())
         before = _columns(text[:start])

@@ -1,0 +1,65 @@
+"""``shardlint run``: for each fixture, what the analyzer says beside what JAX does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+#: Columns of a table that is not drawn on a terminal.
+_WIDTH = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One case, cell or top level: what was found in it, what it raised, and what does not agree."""
+
+    unit: str
+    findings: tuple[str, ...]
+    jax: str
+    disagreements: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FixtureTable:
+    """A fixture's rows. ``general`` are disagreements that belong to no part of it."""
+
+    path: str
+    jax: str | None
+    rows: tuple[Row, ...]
+    general: tuple[str, ...] = ()
+
+    @property
+    def disagreements(self) -> int:
+        """How many there are."""
+        return len(self.general) + sum(len(row.disagreements) for row in self.rows)
+
+
+def write(tables: Sequence[FixtureTable], stream: TextIO) -> None:
+    """Draw a table for each fixture, its disagreements below it, and one line that counts them all."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(file=stream, highlight=False, width=None if stream.isatty() else _WIDTH)
+    for fixture in tables:
+        table = Table(title=Text(fixture.path), title_justify="left", title_style="bold", show_lines=True)
+        table.add_column("part")
+        table.add_column("shardlint says")
+        table.add_column(f"JAX {fixture.jax}" if fixture.jax else "JAX")
+        for row in fixture.rows:
+            style = "red" if row.disagreements else None
+            said = Text("\n".join(row.findings) or "nothing")
+            table.add_row(Text(row.unit), said, Text(row.jax), style=style)
+        if fixture.rows:
+            console.print(table)
+        else:
+            console.print(Text(fixture.path, style="bold"))
+        for disagreement in (*fixture.general, *(d for row in fixture.rows for d in row.disagreements)):
+            console.print(Text(f"  disagreement: {disagreement}", style="red"))
+        console.print()
+    wrong = sum(fixture.disagreements for fixture in tables)
+    parts = sum(len(fixture.rows) for fixture in tables)
+    outcome = f"{wrong} disagreement{'s' * (wrong != 1)}" if wrong else "no disagreement"
+    plural = "s" * (len(tables) != 1)
+    console.print(Text(f"{len(tables)} fixture{plural}, {parts} parts: {outcome}."))
