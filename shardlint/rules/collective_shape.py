@@ -58,10 +58,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.values import nearest_sizes
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import names_text, size_text
+from shardlint.rules.wording import names_text, size_text, sizes_text
 from shardlint.uses import CollectiveUse
 
 
@@ -75,13 +74,13 @@ def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
 
 def _misfit(verdict: Rejected) -> str:
     size, ways = verdict.size, verdict.ways
-    if verdict.cause is not Cause.INDIVISIBLE or size is None or ways is None:
+    if size is None or ways is None or verdict.dimension is None:
         return verdict.detail or "JAX rejects its arguments"
-    where = "the split dimension" if verdict.dimension is None else f"dimension {verdict.dimension}"
-    said = f"{where} has size {size_text(size)} on each device, which {size_text(ways)} devices cannot share"
-    if verdict.detail or not isinstance(size, int) or not isinstance(ways, int):
-        return f"{said}; {verdict.detail}" if verdict.detail else said
-    return f"{said}; {' or '.join(str(n) for n in nearest_sizes(size, ways))} would do"
+    said = f"dimension {verdict.dimension} has size {size_text(size)} on each device"
+    if verdict.cause is not Cause.INDIVISIBLE:
+        return f"{said}, which without tiled=True must be the number of devices, {size_text(ways)}"
+    would = sizes_text(size, ways)
+    return f"{said}, which {size_text(ways)} devices cannot share" + (f"; {would} would do" if would else "")
 
 
 RULE = Rule(

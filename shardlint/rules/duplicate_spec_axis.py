@@ -49,18 +49,23 @@ def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
     verdict, spec = use.verdict, spec_of(use)
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.DUPLICATE_AXIS:
         return
-    if not isinstance(spec, Spec):
+    if not isinstance(spec, Spec) or verdict.axis is None:
         return
-    axis = verdict.axis
-    dimensions = [d for d, entry in enumerate(spec.entries) for name in entry_axes(entry) if name == axis]
-    where = ""
-    if len(dimensions) > 1:
-        first, second = dimensions[:2]
-        where = f" for dimension {first}" if first == second else f": for dimensions {first} and {second}"
     yield Problem(
-        f'axis "{axis}" is used twice{where}; a mesh axis can split one dimension only',
-        entry_place(use, dimensions[1] if len(dimensions) > 1 else verdict.dimension),
+        f'axis "{verdict.axis}" is used twice{_where(spec, verdict.axis)}; '
+        "a mesh axis can split one dimension only",
+        entry_place(use, verdict.dimension),
     )
+
+
+def _where(spec: Spec, axis: str) -> str:
+    if axis in spec.unreduced | spec.reduced:
+        return ", among them as unreduced or reduced"
+    dimensions = [d for d, entry in enumerate(spec.entries) for name in entry_axes(entry) if name == axis]
+    if len(dimensions) < 2:
+        return ""
+    first, second = dimensions[:2]
+    return f" for dimension {first}" if first == second else f", for dimensions {first} and {second}"
 
 
 RULE = Rule(

@@ -44,8 +44,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.dims import Dim
-from shardlint.laws.values import entry_axes, nearest_sizes
+from shardlint.laws.values import entry_axes
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import (
@@ -56,6 +55,7 @@ from shardlint.rules.wording import (
     entry_place,
     mesh_of,
     size_text,
+    sizes_text,
 )
 from shardlint.uses import ParameterUse, Placement
 
@@ -68,23 +68,13 @@ def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Pro
     entry, mesh = entry_of(use, verdict.dimension), mesh_of(use)
     if mesh is None or verdict.size is None or verdict.ways is None or not entry_axes(entry):
         return
-    never = "" if isinstance(verdict.size, int) else "ever "
-    verb = "divide" if isinstance(verdict.ways, int) and len(entry_axes(entry)) > 1 else "divides"
+    verb = "does not divide" if isinstance(verdict.size, int) else "never divides"
+    would = sizes_text(verdict.size, verdict.ways)
     yield Problem(
         f"dimension {verdict.dimension} of {array_text(use)} has size {size_text(verdict.size)}, "
-        f"which {axes_text(entry, mesh)} {_negated(verb, never)}{_way_out(verdict.size, verdict.ways)}",
+        f"which {axes_text(entry, mesh)} {verb}" + (f"; {would} would" if would else ""),
         entry_place(use, verdict.dimension),
     )
-
-
-def _negated(verb: str, never: str) -> str:
-    return "never divides" if never else "does not divide" if verb == "divides" else "do not divide"
-
-
-def _way_out(size: Dim, ways: Dim) -> str:
-    if not isinstance(size, int) or not isinstance(ways, int):
-        return ""
-    return f"; {' or '.join(str(n) for n in nearest_sizes(size, ways))} would"
 
 
 RULE = Rule(

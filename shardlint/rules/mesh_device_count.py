@@ -37,15 +37,16 @@ from shardlint.laws.dims import product
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import shape_text, size_text
+from shardlint.rules.wording import RESHAPE, shape_text, size_text
 from shardlint.uses import MeshUse
 
 
 def check(use: MeshUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report a mesh of more (or fewer) devices than there are."""
-    if not isinstance(use.verdict, Rejected) or use.verdict.cause is not Cause.DEVICE_COUNT:
+    verdict = use.verdict
+    if not isinstance(verdict, Rejected) or verdict.cause is not Cause.DEVICE_COUNT:
         return
-    if isinstance(use.shape, Unknown) or use.devices is None:
+    if verdict.stage == RESHAPE or isinstance(use.shape, Unknown) or use.devices is None:
         return
     needed = product(use.shape)
     yield Problem(

@@ -40,25 +40,26 @@ from collections.abc import Iterable
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import shape_text, size_text
+from shardlint.rules.wording import RESHAPE, shape_text, size_text
 from shardlint.uses import MeshUse
 
 
 def check(use: MeshUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a shape that the devices cannot take, or a malformed argument."""
+    """Report a shape that the devices cannot take, or that is none."""
     verdict, place = use.verdict, use.shape_place or use.place
-    if not isinstance(verdict, Rejected) or verdict.cause not in (Cause.MESH_SHAPE, Cause.BAD_ARGUMENT):
+    if not isinstance(verdict, Rejected) or isinstance(use.shape, Unknown):
         return
-    if verdict.detail:
-        yield Problem(f"`{use.function}` rejects its arguments: {verdict.detail}", place)
-    elif not isinstance(use.shape, Unknown) and use.devices is not None:
+    shape = shape_text(use.shape)
+    if verdict.cause is Cause.DEVICE_COUNT and verdict.stage == RESHAPE and use.devices is not None:
         yield Problem(
-            f"{size_text(use.devices)} devices cannot take the shape {shape_text(use.shape)}; "
-            "the axis sizes must multiply to the number of devices",
+            f"{size_text(use.devices)} devices cannot take the shape {shape}; "
+            "its sizes must multiply to the number of devices",
             place,
         )
-    elif not isinstance(use.shape, Unknown):
-        yield Problem(f"no mesh can have the shape {shape_text(use.shape)}", place)
+    elif verdict.cause in (Cause.MESH_SHAPE, Cause.BAD_ARGUMENT):
+        several = sum(size == -1 for size in use.shape) > 1
+        why = verdict.detail or ("only one size may be -1" if several else "no mesh can have it")
+        yield Problem(f"{use.function} rejects the shape {shape}: {why}", place)
 
 
 RULE = Rule(

@@ -44,20 +44,20 @@ from shardlint.uses import MeshUse
 
 
 def check(use: MeshUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report names that do not match the mesh's dimensions."""
-    if not isinstance(use.verdict, Rejected) or use.verdict.cause is not Cause.MESH_NAMES:
+    """Report names, or axis types, that do not match the mesh's dimensions."""
+    verdict = use.verdict
+    if not isinstance(verdict, Rejected) or verdict.cause is not Cause.MESH_NAMES:
         return
-    place = use.names_place or use.place
-    if isinstance(use.shape, Unknown) or use.names is None or isinstance(use.names, Unknown):
-        yield Problem(f"the axis names do not fit the mesh: {use.verdict.detail}", place)
-        return
-    if len(use.shape) == len(use.names):
-        yield Problem(f"JAX rejects the axis names {names_text(use.names)}: {use.verdict.detail}", place)
-        return
+    if verdict.detail == "axis_types" or not isinstance(use.names, tuple):
+        what = f"{verdict.ways} {'axis_types' if verdict.detail else 'axis names'}"
+    else:
+        listed = f" ({names_text(use.names)})" if use.names else ""
+        what = f"{count_text(len(use.names), 'axis name')}{listed}"
+    shape = "" if isinstance(use.shape, Unknown) else f" of shape {shape_text(use.shape)}"
+    rank = verdict.size if isinstance(verdict.size, int) else 0
     yield Problem(
-        f"{count_text(len(use.names), 'axis name')} ({names_text(use.names)}) for a mesh of shape "
-        f"{shape_text(use.shape)}, which has {count_text(len(use.shape), 'dimension')}; give one name each",
-        place,
+        f"{what} for a mesh{shape}, which has {count_text(rank, 'dimension')}; give one each",
+        use.names_place or use.place,
     )
 
 

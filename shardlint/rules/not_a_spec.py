@@ -51,7 +51,7 @@ def check(use: ShardingUse | Placement, settings: RuleSettings) -> Iterable[Prob
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.NOT_A_SPEC:
         return
-    written = use.spec if isinstance(use.spec, str) else "this"
+    written = use.spec if isinstance(use.spec, str) else verdict.detail
     yield Problem(
         f"{written} is not a PartitionSpec, which {api_text(use)} needs; {_way_out(written)}", use.place
     )

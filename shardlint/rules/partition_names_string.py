@@ -52,7 +52,7 @@ def check(use: ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
     if not isinstance(use.names, str):
         return
     name = use.names.strip("\"'")
-    effect = "is ignored" if use.library == "nnx" else f"means one axis a letter, ({names_text(name)})"
+    effect = "is ignored" if use.library.endswith("nnx") else f"means one axis a letter, ({names_text(name)})"
     yield Problem(
         f'the names of {array_text(use)} are the string "{name}", which {effect}; write ("{name}",)',
         use.names_place or use.place,

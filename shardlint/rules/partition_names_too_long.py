@@ -45,22 +45,32 @@ from collections.abc import Iterable
 from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import array_text, count_text, entry_place, shape_text, spec_text
-from shardlint.uses import ParameterUse
+from shardlint.rules.wording import (
+    ARRAY_KINDS,
+    array_text,
+    count_text,
+    entry_place,
+    is_parameter,
+    shape_text,
+    spec_of,
+    spec_text,
+)
+from shardlint.uses import ParameterUse, Placement
 
 
-def check(use: ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
+def check(use: ParameterUse | Placement, settings: RuleSettings) -> Iterable[Problem]:
     """Report names beyond the parameter's rank; linen accepts them until they are used."""
-    verdict = use.verdict
+    verdict, names = use.verdict, spec_of(use)
+    if not is_parameter(use) or isinstance(use.shape, Unknown) or not isinstance(names, Spec):
+        return
     if isinstance(verdict, Rejected) and verdict.cause is not Cause.TOO_LONG:
         return
-    if isinstance(use.shape, Unknown) or not isinstance(use.names, Spec) or len(use.names) <= len(use.shape):
-        return
-    yield Problem(
-        f"{array_text(use)} has rank {len(use.shape)}, shape {shape_text(use.shape)}, "
-        f"but {count_text(len(use.names), 'partitioning name')}: {spec_text(use)}",
-        entry_place(use, len(use.shape)),
-    )
+    if len(names) > len(use.shape):
+        yield Problem(
+            f"{array_text(use)} has rank {len(use.shape)}, shape {shape_text(use.shape)}, "
+            f"but {count_text(len(names), 'partitioning name')}: {spec_text(use)}",
+            entry_place(use, len(use.shape)),
+        )
 
 
 RULE = Rule(
@@ -68,6 +78,6 @@ RULE = Rule(
     name="partition-names-too-long",
     summary="A Flax parameter has more partitioning names than dimensions",
     docs=__doc__,
-    kinds=(ParameterUse,),
+    kinds=ARRAY_KINDS,
     check=check,
 )

@@ -28,25 +28,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Severity
-from shardlint.laws.exceptions import is_caught
+from shardlint.laws.verdicts import Rejected
 from shardlint.rules.api_versions import find_change
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.uses import ApiReference
 
-#: What an import, and what an attribute, of a name that is gone raises.
-_RAISED = ("ImportError", "AttributeError")
-
 
 def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a name that is gone."""
-    change, caught = find_change(use.name), use.environment.caught
-    if change is None or not change.removed or any(is_caught(name, caught) for name in _RAISED):
+    """Report a name that is gone, where nothing guards it."""
+    if not isinstance(use.verdict, Rejected):
         return
-    since = f"since JAX {change.since}" if change.since else "from current JAX"
-    yield Problem(
-        f"`{change.name}` is gone {since}; use {change.instead}", use.place, severity=Severity.ERROR
-    )
+    change = find_change(use.name)
+    since = f" since JAX {change.since}" if change and change.since else " from JAX"
+    instead = f"; use {change.instead}" if change else ""
+    yield Problem(f"`{use.name}` is gone{since}{instead}", use.place)
 
 
 RULE = Rule(

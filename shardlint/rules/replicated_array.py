@@ -41,11 +41,12 @@ FSDP does.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from shardlint.findings import Severity
 from shardlint.laws.shards import dtype_size
-from shardlint.laws.values import Spec, Unknown, entry_axes, shard_bytes
+from shardlint.laws.values import Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import ARRAY_KINDS, array_text, mesh_of, shape_text, spec_of
@@ -61,7 +62,7 @@ def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Pro
     if mesh is None or shape is None or not itemsize or not _is_placed(use):
         return
     sizes = {name: size for name, size in zip(mesh.names, mesh.sizes, strict=True) if isinstance(size, int)}
-    total = shard_bytes(shape, itemsize)
+    total = int(math.prod(shape) * itemsize)
     if len(sizes) < len(mesh.sizes) or total < settings.replicated_bytes or not _is_replicated(use, sizes):
         return
     devices = mesh.device_count

@@ -45,8 +45,11 @@ from collections.abc import Iterable
 from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Api, Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import array_text, count_text, entry_place, shape_text
+from shardlint.rules.wording import FLAX_APIS, array_text, count_text, entry_place, shape_text
 from shardlint.uses import Placement
+
+#: Reported as out-spec-longer-than-result and partition-names-too-long.
+_OTHERS = FLAX_APIS | {Api.SHARD_MAP_OUT}
 
 
 def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
@@ -54,7 +57,7 @@ def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.TOO_LONG:
         return
-    if use.api is Api.SHARD_MAP_OUT or not use.shape or not isinstance(use.spec, Spec):
+    if use.api in _OTHERS or not use.shape or not isinstance(use.spec, Spec):
         return
     if isinstance(use.shape, Unknown):
         return
@@ -64,7 +67,7 @@ def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
     yield Problem(
         f"{use.spec} has {count_text(length, 'entry')}, but {array_text(use)} has rank {rank}, "
         f"shape {shape_text(use.shape)}; drop {dropping}",
-        entry_place(use, rank),
+        entry_place(use, rank if verdict.dimension is None else verdict.dimension),
     )
 
 

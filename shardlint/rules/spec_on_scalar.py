@@ -42,8 +42,11 @@ from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Api, Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import array_text, entry_place, spec_text
+from shardlint.rules.wording import FLAX_APIS, array_text, entry_place, spec_text
 from shardlint.uses import Placement
+
+#: Reported as out-spec-longer-than-result and partition-names-too-long.
+_OTHERS = FLAX_APIS | {Api.SHARD_MAP_OUT}
 
 
 def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
@@ -51,7 +54,7 @@ def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.TOO_LONG:
         return
-    if use.api is Api.SHARD_MAP_OUT or use.shape != ():
+    if use.api in _OTHERS or use.shape != ():
         return
     yield Problem(
         f"{array_text(use)} is a scalar, which {spec_text(use)} cannot split; use P()", entry_place(use, 0)

@@ -1,7 +1,7 @@
 """# spec-without-mesh (SHL206)
 
 ## What it does
-Finds a bare `PartitionSpec` where no mesh is set.
+Finds a bare `PartitionSpec` where no mesh is set, or where a sharding is needed.
 
 ## Why is this bad?
 A spec names axes; without a mesh there are none. `with jax.set_mesh(mesh):` or `jax.set_mesh(mesh)`
@@ -29,8 +29,9 @@ x = jax.device_put(jnp.ones((8, 16)), NamedSharding(mesh, P("data")))
 
 ## What JAX says
 `device_put` raises `ValueError`; `jit`'s shardings and `with_sharding_constraint` raise
-`RuntimeError`; `nnx.Param(out_sharding=)` raises `ValueError` (JAX 0.10.2, Flax 0.12.8). Flax does
-not see `with mesh:`.
+`RuntimeError`; `nnx.Param(out_sharding=)` raises `ValueError`. `jnp.zeros(device=)` and
+`make_array_from_callback` take no bare spec under any mesh: `AttributeError` and `TypeError` (JAX
+0.10.2, Flax 0.12.8). Flax does not see `with mesh:`.
 
 ## References
 - https://docs.jax.dev/en/latest/_autosummary/jax.set_mesh.html
@@ -40,30 +41,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.verdicts import Api, Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import SPEC_KINDS, SpecHolder, api_text, spec_text
-from shardlint.uses import ParameterUse
+from shardlint.rules.wording import SPEC_KINDS, SpecHolder, api_text, entry_place, spec_text
+from shardlint.uses import Placement
+
+_SHARD_MAP = (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT)
 
 
 def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a spec for which JAX finds no mesh."""
-    verdict = use.verdict
-    if not isinstance(verdict, Rejected) or verdict.cause is not Cause.NO_MESH:
+    """Report a spec for which JAX finds no mesh, or that stands where only a sharding may."""
+    verdict, place = use.verdict, entry_place(use, None)
+    if not isinstance(verdict, Rejected):
         return
-    bind = "" if isinstance(use, ParameterUse) else f", or pass NamedSharding(mesh, {spec_text(use)})"
-    place = (use.names_place or use.place) if isinstance(use, ParameterUse) else use.place
-    yield Problem(
-        f"{api_text(use)} is given {spec_text(use)} where no mesh is set; "
-        f"set one with jax.set_mesh(mesh){bind}",
-        place,
-    )
+    bound = f"NamedSharding(mesh, {spec_text(use)})"
+    if verdict.cause is Cause.BAD_ARGUMENT and isinstance(use, Placement):
+        yield Problem(f"{api_text(use)} takes a sharding, not a bare {spec_text(use)}; pass {bound}", place)
+    elif verdict.cause is Cause.NO_MESH:
+        way_out = "set one with jax.set_mesh(mesh)"
+        if isinstance(use, Placement):
+            way_out += ", or pass " + ("mesh=" if use.api in _SHARD_MAP else bound)
+        yield Problem(f"{api_text(use)} is given {spec_text(use)} where no mesh is set; {way_out}", place)
 
 
 RULE = Rule(
     code="SHL206",
     name="spec-without-mesh",
-    summary="A bare PartitionSpec is used where no mesh is set",
+    summary="A bare PartitionSpec is used where no mesh is set or a sharding is needed",
     docs=__doc__,
     kinds=SPEC_KINDS,
     check=check,

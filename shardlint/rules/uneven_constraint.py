@@ -56,7 +56,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.laws.dims import product
-from shardlint.laws.values import Unknown, entry_axes, nearest_sizes
+from shardlint.laws.values import Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import (
@@ -67,6 +67,7 @@ from shardlint.rules.wording import (
     entry_place,
     mesh_of,
     size_text,
+    sizes_text,
 )
 from shardlint.uses import ParameterUse, Placement
 
@@ -79,11 +80,11 @@ def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Pro
     for dimension in verdict.replicated:
         size, entry = use.shape[dimension], entry_of(use, dimension)
         ways = product(mesh.size_of(axis) for axis in entry_axes(entry))
-        sizes = nearest_sizes(size, ways) if isinstance(size, int) and isinstance(ways, int) else ()
-        way_out = f"; {' or '.join(map(str, sizes))} would divide" if sizes else ""
+        would = sizes_text(size, ways)
         yield Problem(
             f"dimension {dimension} of {array_text(use)} has size {size_text(size)}, not divisible by "
-            f"{axes_text(entry, mesh)}: JAX silently replicates it{way_out}",
+            f"{axes_text(entry, mesh)}: JAX silently replicates it"
+            + (f"; {would} would be split" if would else ""),
             entry_place(use, dimension),
         )
 

@@ -77,10 +77,10 @@ def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
     axis = verdict.axis or ""
     names = [name for name, _ in bound]
     if names:
-        where = f'bound here: {names_text(names)}, not "{axis}"{near_miss(axis, names)}'
+        why = f"bound here are {names_text(names)}{near_miss(axis, names)}"
     else:
-        where = f'no mesh axis is bound here, not even "{axis}": call it under jax.shard_map'
-    yield Problem(f"`{use.function}` over an axis that does not exist here; {where}", _place(use, axis))
+        why = "no mesh axis is bound here; call it under jax.shard_map"
+    yield Problem(f'`{use.function}` runs over "{axis}", but {why}', _place(use, axis))
 
 
 def _place(use: CollectiveUse, axis: str) -> Place:

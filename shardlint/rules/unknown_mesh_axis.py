@@ -36,8 +36,10 @@ sharding = NamedSharding(mesh, P(None, "model"))
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
+from shardlint.laws.values import entry_text
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import (
@@ -62,9 +64,16 @@ def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
     axis = verdict.axis or ""
     has = names_text(mesh.names) or "no axes"
     yield Problem(
-        f'the mesh has {has}, but no axis "{axis}"{near_miss(axis, mesh.names)}',
+        f'the mesh has {has}, but no axis "{axis}"{_way_out(axis, mesh.names)}',
         entry_place(use, verdict.dimension),
     )
+
+
+def _way_out(axis: str, known: tuple[str, ...]) -> str:
+    parts = tuple(re.split(r"[,\s]+", axis))
+    if len(parts) > 1 and set(parts) <= set(known):
+        return f"; several axes for one dimension are a tuple, {entry_text(parts)}"
+    return near_miss(axis, known)
 
 
 RULE = Rule(

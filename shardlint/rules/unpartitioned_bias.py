@@ -45,7 +45,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from shardlint.laws.values import Entry, Spec, Unknown, entry_axes, entry_text
 from shardlint.laws.verdicts import Rejected
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
-from shardlint.rules.wording import spec_text
+from shardlint.rules.wording import array_text, spec_text
 from shardlint.uses import Fact, ParameterUse, Use
 
 
@@ -63,7 +63,7 @@ def check(uses: Sequence[ParameterUse], settings: RuleSettings) -> Iterable[tupl
             yield (
                 bias,
                 Problem(
-                    f"`bias` of `{bias.owner}` is not partitioned, but its `kernel` is, {spec_text(kernel)}: "
+                    f"{array_text(bias)} is not partitioned, but its `kernel` is, {spec_text(kernel)}: "
                     f"give bias_init the names {entry_text(shared)}",
                     bias.owner_place,
                     related=_kernel_facts(kernel),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from shardlint.laws.dims import Dim, Shape, product
-from shardlint.laws.values import Entry, Mesh, Spec, Unknown, entry_axes, entry_text
+from shardlint.laws.values import Entry, Mesh, Spec, Unknown, entry_axes, entry_text, nearest_sizes
 from shardlint.laws.verdicts import Api
 from shardlint.spans import Place
 from shardlint.uses import CollectiveUse, MeshUse, ParameterUse, Placement, ShardingUse, SpecUse, Use
@@ -16,6 +16,14 @@ from shardlint.uses import CollectiveUse, MeshUse, ParameterUse, Placement, Shar
 SPEC_KINDS: tuple[type[Use], ...] = (SpecUse, ShardingUse, Placement, ParameterUse)
 #: The kinds in which a spec meets an array.
 ARRAY_KINDS: tuple[type[Use], ...] = (Placement, ParameterUse)
+
+#: Where Flax, not JAX itself, meets a parameter's names with its shape.
+FLAX_APIS = frozenset(
+    {Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER, Api.LINEN_SHARDING, Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT}
+)
+
+#: The stage of a rejection by NumPy's reshape of the devices, before there is a mesh.
+RESHAPE = "reshape"
 
 SpecHolder = SpecUse | ShardingUse | Placement | ParameterUse
 
@@ -44,16 +52,28 @@ def names_text(names: Iterable[str]) -> str:
 
 def array_text(use: Placement | ParameterUse) -> str:
     """What the user calls the array: `` `kernel` ``, ``argument 0 of `step` ``, ``the array``."""
-    subject = f"`{use.name}` of `{use.owner}`" if isinstance(use, ParameterUse) else use.subject
+    subject = f"`{use.name}` of {use.owner}" if isinstance(use, ParameterUse) else use.subject
     return subject if " " in subject or "`" in subject else f"`{subject}`"
 
 
 def spec_text(use: SpecHolder) -> str:
     """Write the spec as the user did: a parameter's names are a tuple."""
     spec = spec_of(use)
-    if isinstance(use, ParameterUse) and isinstance(spec, Spec):
+    if isinstance(spec, Spec) and is_parameter(use):
         return entry_text(spec.entries)
     return str(spec) if isinstance(spec, (Spec, str)) else "the spec"
+
+
+def is_parameter(use: SpecHolder) -> bool:
+    """Whether the spec is the names of a Flax parameter."""
+    return isinstance(use, ParameterUse) or (isinstance(use, Placement) and use.api in FLAX_APIS)
+
+
+def sizes_text(size: Dim, ways: Dim) -> str:
+    """The sizes around one that do not leave a rest, ``8 or 12``; empty where they are not numbers."""
+    if not isinstance(size, int) or not isinstance(ways, int):
+        return ""
+    return " or ".join(str(n) for n in nearest_sizes(size, ways))
 
 
 def axes_text(entry: Entry, mesh: Mesh) -> str:

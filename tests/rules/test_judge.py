@@ -1,0 +1,133 @@
+"""From uses to findings: severity, caught and expected exceptions, alternatives, duplicates."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from rule_uses import MESH, at, parameter, placement
+
+from shardlint.findings import Finding, Related, Severity
+from shardlint.laws.verdicts import Accepted, Undecided
+from shardlint.rules import RuleSettings, judge
+from shardlint.uses import Environment, Fact, FileProblem, Use
+
+BAD = (None, "model")
+
+
+def judged(*uses: Use | FileProblem) -> list[Finding]:
+    return judge(uses, RuleSettings())
+
+
+def test_a_rejected_use_is_an_error_at_the_entry() -> None:
+    use = placement(*BAD)
+    (finding,) = judged(use)
+    assert (finding.code, finding.name, finding.severity) == (
+        "SHL202",
+        "indivisible-dimension",
+        Severity.ERROR,
+    )
+    assert finding.span == at(1, 11)
+    assert finding.use is use
+
+
+def test_without_a_place_of_its_own_the_entry_is_shown_at_the_use() -> None:
+    (finding,) = judged(placement(*BAD, entry_places=(at(1, 10), None)))
+    assert finding.span == at(1)
+
+
+@pytest.mark.parametrize("verdict", [Accepted(), Undecided("the mesh is not known")])
+def test_what_is_accepted_or_undecided_is_no_error(verdict: Accepted | Undecided) -> None:
+    assert judged(placement(*BAD, verdict=verdict)) == []
+
+
+def test_file_problems_are_left_to_others() -> None:
+    assert judged(FileProblem("syntax", "invalid syntax", at(1))) == []
+
+
+@pytest.mark.parametrize(
+    "caught", ["IndivisibleError", "ValueError", "Exception", "jax.errors.IndivisibleError"]
+)
+def test_a_caught_rejection_is_no_finding(caught: str) -> None:
+    assert judged(placement(*BAD, environment=Environment(caught=frozenset({caught})))) == []
+
+
+def test_another_exception_that_is_caught_hides_nothing() -> None:
+    assert len(judged(placement(*BAD, environment=Environment(caught=frozenset({"KeyError"}))))) == 1
+
+
+def test_a_finding_under_pytest_raises_is_expected() -> None:
+    (finding,) = judged(placement(*BAD, environment=Environment(expected=True)))
+    assert finding.expected
+
+
+def test_a_place_reached_by_several_callers_is_reported_once() -> None:
+    expected = placement(*BAD, environment=Environment(entry="test", expected=True))
+    plain = placement(*BAD, environment=Environment(entry="main"))
+    (finding,) = judged(expected, plain, placement(*BAD))
+    assert not finding.expected
+
+
+def test_the_error_is_kept_of_an_error_and_a_warning() -> None:
+    demoted = placement(*BAD, variants=2, environment=Environment(entry="one caller"))
+    (finding,) = judged(demoted, placement(*BAD))
+    assert finding.severity is Severity.ERROR
+
+
+def test_facts_become_related_locations_once_each() -> None:
+    facts = (Fact("the mesh", at(7)), Fact("the shape", at(8)), Fact("the mesh", at(7)))
+    (finding,) = judged(placement(*BAD, facts=facts))
+    assert finding.related == (Related(at(7), "the mesh"), Related(at(8), "the shape"))
+
+
+def test_findings_come_in_reading_order() -> None:
+    found = judged(placement(*BAD, line=9), placement("data", None, None, line=4), placement(*BAD, line=2))
+    assert [(f.span.line, f.code) for f in found] == [(2, "SHL202"), (4, "SHL201"), (9, "SHL202")]
+
+
+def variant(number: int, count: int, size: int) -> Use:
+    return placement(*BAD, shape=(16, size), variant=number, variants=count)
+
+
+def test_when_every_possible_value_fails_the_first_is_reported_as_an_error() -> None:
+    (finding,) = judged(variant(1, 2, 11), variant(0, 2, 10))
+    assert finding.severity is Severity.ERROR
+    assert "has size 10" in finding.message
+
+
+def test_when_one_possible_value_works_the_others_are_a_warning() -> None:
+    (finding,) = judged(variant(0, 3, 12), variant(1, 3, 10), variant(2, 3, 11))
+    assert finding.severity is Severity.WARNING
+    assert finding.message.endswith("has size 10, which \"model\" (4 devices) does not divide; 8 or 12 would "
+                                    "(for 2 of 3 possible values)")  # fmt: skip
+
+
+def test_a_value_that_is_not_judged_counts_as_working() -> None:
+    (finding,) = judged(variant(0, 2, 10))
+    assert finding.severity is Severity.WARNING
+
+
+def test_values_of_other_callers_are_other_sites() -> None:
+    here = dataclasses.replace(variant(0, 2, 10), environment=Environment(entry="f"))
+    there = dataclasses.replace(variant(1, 2, 10), environment=Environment(entry="g"))
+    (finding,) = judged(here, there)
+    assert finding.severity is Severity.WARNING
+
+
+def test_arrays_placed_by_one_call_are_sites_of_their_own() -> None:
+    kernel = dataclasses.replace(variant(0, 2, 10), entry_places=(at(1, 10), at(1, 11)))
+    bias = dataclasses.replace(variant(1, 2, 10), subject="bias", entry_places=(at(1, 20), at(1, 21)))
+    assert [f.severity for f in judged(kernel, bias)] == [Severity.WARNING, Severity.WARNING]
+
+
+def test_places_are_resolved_only_where_something_is_wrong() -> None:
+    class Unresolvable:
+        def resolve(self) -> None:
+            raise AssertionError("this costs work")
+
+    nowhere = Unresolvable()
+    fine = placement(
+        "data", "model", shape=(8, 8), place=nowhere, entry_places=(nowhere, nowhere), variants=2
+    )
+    bare = parameter("bias", (8,), place=nowhere, owner_place=nowhere, mesh=MESH, dtype="float32")
+    assert judged(fine, bare) == []

@@ -1,0 +1,498 @@
+"""What each rule says, and where it points, of uses that the laws reject or accept with a catch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rule_uses import MESH, at, parameter, placement
+
+from shardlint.findings import Severity
+from shardlint.laws.arity import judge_arity
+from shardlint.laws.collectives import judge_axes, local_result
+from shardlint.laws.dims import fresh, symbol
+from shardlint.laws.meshes import judge_mesh
+from shardlint.laws.placements import judge_placement
+from shardlint.laws.shardings import judge_sharding
+from shardlint.laws.specs import judge_spec
+from shardlint.laws.values import AxisType, Junk, Marker, Mesh, Spec, Unknown
+from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected
+from shardlint.rules import RuleSettings, judge
+from shardlint.uses import (
+    ApiReference,
+    ArityUse,
+    CollectiveUse,
+    Environment,
+    MeshUse,
+    ParameterUse,
+    ShardingUse,
+    SpecUse,
+    Use,
+)
+
+BATCH = symbol("batch", 1)
+
+
+def spec(*entries: Any, **other: Any) -> SpecUse:
+    places = tuple(at(1, 10 + i) for i in range(len(entries)))
+    written = Spec(entries, **other)
+    return SpecUse(
+        place=at(1), environment=Environment(), verdict=judge_spec(written), spec=written, entry_places=places
+    )
+
+
+def sharding(*entries: Any, mesh: Mesh = MESH) -> ShardingUse:
+    places = tuple(at(1, 10 + i) for i in range(len(entries)))
+    verdict = judge_sharding(mesh, Spec(entries))
+    return ShardingUse(
+        place=at(1),
+        environment=Environment(),
+        verdict=verdict,
+        mesh=mesh,
+        spec=Spec(entries),
+        entry_places=places,
+    )
+
+
+def not_spec(written: str, kind: str = "tuple") -> ShardingUse:
+    verdict = judge_sharding(MESH, Junk(written, kind))
+    return ShardingUse(place=at(1), environment=Environment(), verdict=verdict, mesh=MESH, spec=written)
+
+
+def arity(api: Api, given: int, due: int) -> ArityUse:
+    return ArityUse(
+        place=at(1),
+        environment=Environment(),
+        verdict=judge_arity(api, given, due),
+        api=api,
+        function="step",
+        given=given,
+        due=due,
+    )
+
+
+def collective(function: str, *axes: str, bound: tuple[tuple[str, int], ...] = ()) -> CollectiveUse:
+    return CollectiveUse(
+        place=at(1),
+        environment=Environment(bound_axes=bound),
+        verdict=judge_axes(function, axes, bound),
+        function=function,
+        axes=axes,
+        axis_places=tuple(at(1, 10 + i) for i in range(len(axes))),
+    )
+
+
+def scatter(size: int, tiled: bool) -> CollectiveUse:
+    verdict = local_result("psum_scatter", (size, 16), 4, tiled=tiled)
+    assert isinstance(verdict, Rejected)
+    return CollectiveUse(
+        place=at(1), environment=Environment(), verdict=verdict, function="psum_scatter", axes=("model",)
+    )
+
+
+def mesh(
+    function: str, shape: tuple[int, ...], *names: str, devices: int | None = 8, types: int | None = None
+) -> MeshUse:
+    return MeshUse(
+        place=at(1),
+        environment=Environment(),
+        verdict=judge_mesh(function, shape, names or None, devices, types=types),
+        function=function,
+        shape=shape,
+        names=names or None,
+        devices=devices,
+        names_place=at(1, 20),
+        shape_place=at(1, 10),
+    )
+
+
+def reference(name: str, verdict: Any) -> ApiReference:
+    return ApiReference(place=at(1), environment=Environment(), verdict=verdict, name=name)
+
+
+def bare(*entries: Any, api: Api = Api.DEVICE_PUT, under: Mesh | None = None) -> Use:
+    verdict = judge_placement(api, under, Spec(entries), (16, 10), raw=True)
+    return placement(*entries, api=api, raw=True, mesh=under, verdict=verdict)
+
+
+EXPLICIT = Mesh(("data", "model"), (2, 4), (AxisType.EXPLICIT, AxisType.EXPLICIT))
+
+SAYS: list[tuple[Use, str, int, str]] = [
+    (
+        spec((("data", "model"),), None),
+        "SHL101", 10,
+        '("data", "model") is a nested tuple in (("data", "model"),); '
+        "an entry of a PartitionSpec is an axis name, a flat tuple of names, or None",
+    ),
+    (
+        sharding(None, Junk("1", "int")),
+        "SHL101", 11,
+        "1 is an int; an entry of a PartitionSpec is an axis name, a flat tuple of names, or None",
+    ),
+    (
+        sharding(("data", None)),
+        "SHL101", 10,
+        'None is no axis name in ("data", None); '
+        "an entry of a PartitionSpec is an axis name, a flat tuple of names, or None",
+    ),
+    (
+        sharding("model", None, "model"),
+        "SHL102", 12,
+        'axis "model" is used twice, for dimensions 0 and 2; a mesh axis can split one dimension only',
+    ),
+    (
+        sharding(("data", "data")),
+        "SHL102", 10,
+        'axis "data" is used twice for dimension 0; a mesh axis can split one dimension only',
+    ),
+    (
+        spec("data", unreduced=frozenset({"data"})),
+        "SHL102", 10,
+        'axis "data" is used twice, among them as unreduced or reduced; '
+        "a mesh axis can split one dimension only",
+    ),
+    (
+        sharding(None, "modle"),
+        "SHL103", 11,
+        'the mesh has "data", "model", but no axis "modle"; did you mean "model"?',
+    ),
+    (sharding("tp"), "SHL103", 10, 'the mesh has "data", "model", but no axis "tp"'),
+    (
+        sharding("data,model"),
+        "SHL103", 10,
+        'the mesh has "data", "model", but no axis "data,model"; '
+        'several axes for one dimension are a tuple, ("data", "model")',
+    ),
+    (
+        not_spec('("data", None)'),
+        "SHL104", 1,
+        '("data", None) is not a PartitionSpec, which NamedSharding needs; write `P("data", None)`',
+    ),
+    (
+        not_spec('("data",)'),
+        "SHL104", 1,
+        '("data",) is not a PartitionSpec, which NamedSharding needs; write `P("data")`',
+    ),
+    (
+        not_spec('"data"', "str"),
+        "SHL104", 1,
+        '"data" is not a PartitionSpec, which NamedSharding needs; write `P("data")`',
+    ),
+    (
+        not_spec("None", "NoneType"),
+        "SHL104", 1,
+        "None is not a PartitionSpec, which NamedSharding needs; `P()` says replicated",
+    ),
+    (
+        spec(None, Junk("0", "int", falsy=True)),
+        "SHL105", 11,
+        "0 shards nothing: JAX reads it as None; name a mesh axis, or write None",
+    ),
+    (spec(""), "SHL105", 10, '"" shards nothing: JAX reads it as None; name a mesh axis, or write None'),
+    (spec(()), "SHL105", 10, "() shards nothing: JAX reads it as None; name a mesh axis, or write None"),
+    (
+        placement("data", None, shape=(16,)),
+        "SHL201", 11,
+        'P("data", None) has 2 entries, but `kernel` has rank 1, shape (16,); drop the last entry',
+    ),
+    (
+        placement(None, None, None, None, shape=(BATCH, 512), subject="argument 0 of `step`"),
+        "SHL201", 12,
+        "P(None, None, None, None) has 4 entries, but argument 0 of `step` has rank 2, "
+        "shape (batch, 512); drop 2 entries",
+    ),
+    (
+        placement(None, "model"),
+        "SHL202", 11,
+        'dimension 1 of `kernel` has size 10, which "model" (4 devices) does not divide; 8 or 12 would',
+    ),
+    (
+        placement(("data", "model"), shape=(3,)),
+        "SHL202", 10,
+        'dimension 0 of `kernel` has size 3, which ("data", "model") (2 × 4 = 8 devices) '
+        "does not divide; 8 would",
+    ),
+    (
+        placement("model", shape=(4 * BATCH + 1,)),
+        "SHL202", 10,
+        'dimension 0 of `kernel` has size 4*batch + 1, which "model" (4 devices) never divides',
+    ),
+    (
+        placement("model", shape=(4 * fresh(1) + 1,)),
+        "SHL202", 10,
+        'dimension 0 of `kernel` has size 4*n + 1, which "model" (4 devices) never divides',
+    ),
+    (placement("data", shape=(), subject="step"), "SHL203", 10,
+     '`step` is a scalar, which P("data") cannot split; use P()'),
+    (
+        placement(Marker.UNCONSTRAINED, "data"),
+        "SHL204", 10,
+        "device_put needs a definite layout, and P.UNCONSTRAINED leaves dimension 0 to the compiler; "
+        "name an axis, or None",
+    ),
+    (
+        placement(None, "model", api=Api.CONSTRAINT, subject="x"),
+        "SHL205", 11,
+        'dimension 1 of `x` has size 10, not divisible by "model" (4 devices): JAX silently replicates it; '
+        "8 or 12 would be split",
+    ),
+    (
+        bare("data"),
+        "SHL206", 1,
+        'device_put is given P("data") where no mesh is set; set one with jax.set_mesh(mesh), '
+        'or pass NamedSharding(mesh, P("data"))',
+    ),
+    (
+        bare("data", api=Api.SHARD_MAP_IN),
+        "SHL206", 1,
+        'shard_map(in_specs=) is given P("data") where no mesh is set; set one with jax.set_mesh(mesh), '
+        "or pass mesh=",
+    ),
+    (
+        bare("data", api=Api.CREATE, under=MESH),
+        "SHL206", 1,
+        'jnp.zeros(device=) takes a sharding, not a bare P("data"); pass NamedSharding(mesh, P("data"))',
+    ),
+    (
+        parameter("kernel", (16, 8), None, "model", owner="nnx.Linear",
+                  verdict=Rejected(Cause.NO_MESH, "ValueError", "nnx.Param()")),
+        "SHL206", 20,
+        'nnx.Linear is given (None, "model") where no mesh is set; set one with jax.set_mesh(mesh)',
+    ),
+    (
+        arity(Api.SHARD_MAP_IN, 1, 2),
+        "SHL301", 1,
+        "in_specs holds 1 spec, but `step` is called with 2 arguments; give one for each",
+    ),
+    (
+        arity(Api.JIT_OUT, 3, 1),
+        "SHL301", 1,
+        "out_shardings holds 3 shardings, but `step` returns 1 result; give one for each",
+    ),
+    (
+        placement("data", api=Api.SHARD_MAP_OUT, shape=(), subject="the result of `loss`"),
+        "SHL302", 10,
+        'the result of `loss` is a scalar on each device, too short for P("data"); '
+        "use P(), or keep a dimension in the body",
+    ),
+    (
+        placement("data", None, api=Api.SHARD_MAP_OUT, shape=(8,), subject="y"),
+        "SHL302", 11,
+        '`y` has rank 1, shape (8,) on each device, too short for P("data", None); '
+        "drop entries, or keep the dimension in the body",
+    ),
+    (
+        collective("psum", "data", "modle", bound=(("data", 2), ("model", 4))),
+        "SHL303", 11,
+        '`psum` runs over "modle", but bound here are "data", "model"; did you mean "model"?',
+    ),
+    (
+        collective("psum", "model"),
+        "SHL303", 10,
+        '`psum` runs over "model", but no mesh axis is bound here; call it under jax.shard_map',
+    ),
+    (
+        scatter(6, tiled=True),
+        "SHL304", 1,
+        '`psum_scatter` over "model": dimension 0 has size 6 on each device, which 4 devices cannot share; '
+        "4 or 8 would do",
+    ),
+    (
+        scatter(8, tiled=False),
+        "SHL304", 1,
+        '`psum_scatter` over "model": dimension 0 has size 8 on each device, '
+        "which without tiled=True must be the number of devices, 4",
+    ),
+    (
+        mesh("Mesh", (8,), "data", "model"),
+        "SHL401", 20,
+        '2 axis names ("data", "model") for a mesh of shape (8,), which has 1 dimension; give one each',
+    ),
+    (
+        mesh("Mesh", (2, 4), "data", "model", types=1),
+        "SHL401", 20,
+        "1 axis_types for a mesh of shape (2, 4), which has 2 dimensions; give one each",
+    ),
+    (
+        mesh("Mesh", (2, 4), "model", "model"),
+        "SHL402", 20,
+        'two axes of the mesh are named "model": JAX builds it, and fails where it is used',
+    ),
+    (
+        mesh("make_mesh", (4, 4), "data", "model"),
+        "SHL403", 10,
+        "a mesh of shape (4, 4) needs 16 devices, and there are 8; the axis sizes must multiply to that",
+    ),
+    (
+        mesh("reshape", (3, -1)),
+        "SHL404", 10,
+        "8 devices cannot take the shape (3, -1); its sizes must multiply to the number of devices",
+    ),
+    (
+        mesh("reshape", (-1, -1)),
+        "SHL404", 10,
+        "reshape rejects the shape (-1, -1): only one size may be -1",
+    ),
+    (
+        parameter("bias", (16,), None, "model"),
+        "SHL501", 22,
+        '`bias` of nn.Dense has rank 1, shape (16,), but 2 partitioning names: (None, "model")',
+    ),
+    (
+        placement(None, "model", shape=(16,), api=Api.NNX_PARAM, subject="`bias` of nnx.Linear"),
+        "SHL501", 11,
+        '`bias` of nnx.Linear has rank 1, shape (16,), but 2 partitioning names: (None, "model")',
+    ),
+    (
+        parameter("bias", (16,), names="tp", names_place=at(1, 20)),
+        "SHL502", 20,
+        'the names of `bias` of nn.Dense are the string "tp", which means one axis a letter, ("t", "p"); '
+        'write ("tp",)',
+    ),
+    (
+        parameter("bias", (16,), names="tp", library="flax.nnx", owner="nnx.Linear"),
+        "SHL502", 1,
+        'the names of `bias` of nnx.Linear are the string "tp", which is ignored; write ("tp",)',
+    ),
+    (
+        parameter("kernel", (8, 16), "model"),
+        "SHL504", 21,
+        '("model",) on `kernel` of nn.Dense of shape (8, 16) puts "model" on dimension 0, '
+        'not on the outputs; write (None, "model") for the outputs, '
+        'or ("model", None) if dimension 0 is meant',
+    ),
+    (
+        placement(shape=(8192, 2048), dtype="float32"),
+        "SHL601", 1,
+        "`kernel`, (8192, 2048) float32, is whole on each of 8 devices, 64 MiB on each; "
+        'splitting dimension 0 over "model" (4 devices) would leave 16 MiB',
+    ),
+    (
+        placement(None, shape=(16385, 1026), dtype="float32"),
+        "SHL601", 1,
+        "`kernel`, (16385, 1026) float32, is whole on each of 8 devices, 64.1 MiB on each; "
+        'splitting dimension 1 over "data" (2 devices) would leave 32.1 MiB',
+    ),
+    (
+        parameter("embedding", (50257, 1601), mesh=MESH, dtype="bfloat16", owner="nn.Embed"),
+        "SHL601", 1,
+        "`embedding` of nn.Embed, (50257, 1601) bfloat16, is whole on each of 8 devices, 153.5 MiB on each",
+    ),
+    (
+        placement("data", mesh=EXPLICIT, api=Api.CONSTRAINT,
+                  verdict=Rejected(Cause.AXIS_TYPE, "ValueError", "trace", axis="data", dimension=0)),
+        "SHL701", 10,
+        '"data" is an Explicit axis, which with_sharding_constraint does not take; '
+        "use jax.sharding.reshard, or make the mesh with axis_types=(AxisType.Auto, ...)",
+    ),
+    (
+        reference("jax.experimental.shard_map.shard_map", Accepted()),
+        "SHL801", 1,
+        "`jax.experimental.shard_map.shard_map` is deprecated since JAX 0.8.0; "
+        "use jax.shard_map (check_rep is now check_vma)",
+    ),
+    (
+        reference("jax.sharding.use_mesh", Rejected(Cause.BAD_ARGUMENT, "ImportError", "import")),
+        "SHL802", 1,
+        "`jax.sharding.use_mesh` is gone since JAX 0.7.1; use jax.set_mesh",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("use", "code", "column", "message"), SAYS, ids=[f"{c}-{i}" for i, (_, c, *_) in enumerate(SAYS)]
+)
+def test_a_rule_names_what_is_wrong_where(use: Use, code: str, column: int, message: str) -> None:
+    (finding,) = judge([use], RuleSettings())
+    assert finding.message == message
+    assert (finding.code, finding.span) == (code, at(1, column))
+    rejected = isinstance(use.verdict, Rejected)
+    assert finding.severity is (Severity.ERROR if rejected else Severity.WARNING)
+
+
+def test_every_cause_of_rejection_is_reported() -> None:
+    assert {use.verdict.cause for use, *_ in SAYS if isinstance(use.verdict, Rejected)} == set(Cause)
+
+
+SILENT: list[Use] = [
+    spec("data", None),
+    placement("data", shape=(16, 8)),
+    placement("data", "model", shape=(BATCH, 4 * BATCH)),
+    placement(None, "model", shape=Unknown("not inferred")),
+    placement("data", shape=(8192, 8192), dtype="float32"),
+    placement(shape=(8192, 8192)),
+    placement(shape=(8192, BATCH), dtype="float32"),
+    placement(shape=(8192, 1024), dtype="float32"),
+    placement(shape=(8192, 8192), dtype="float32", api=Api.CONSTRAINT),
+    placement(Unknown("a parameter"), shape=(8192, 8192), dtype="float32", verdict=Accepted()),
+    placement(shape=(8192, 8192), dtype="float32", mesh=Mesh(("data",), (1,), (AxisType.AUTO,))),
+    placement(shape=(8192, 8192), dtype="float32", mesh=Mesh(("data",), (BATCH,), (AxisType.AUTO,))),
+    parameter("embedding", (8, 16), "model"),
+    parameter("kernel", (8, 16), "model", None),
+    parameter("kernel", (8, 16), None),
+    parameter("kernel", Unknown("not inferred"), "data", "model", None),
+    parameter("embedding", (50257, 1600), dtype="bfloat16"),
+    mesh("make_mesh", (2, 2), "data", "model"),
+    mesh("make_mesh", (4, 4), "data", "model", devices=None),
+    arity(Api.SHARD_MAP_IN, 2, 2),
+    collective("psum", "data", bound=(("data", 2),)),
+    reference("jax.sharding.NamedSharding", Accepted()),
+    reference("jax.sharding.use_mesh", Accepted()),
+]
+
+
+@pytest.mark.parametrize("use", SILENT, ids=range(len(SILENT)))
+def test_what_is_right_or_not_known_is_not_reported(use: Use) -> None:
+    assert judge([use], RuleSettings()) == []
+
+
+def test_an_empty_tuple_that_is_one_of_several_values_is_a_choice() -> None:
+    chosen = SpecUse(
+        place=at(1), environment=Environment(), verdict=Accepted(), spec=Spec(((),)), variant=0, variants=2
+    )
+    assert judge([chosen], RuleSettings()) == []
+
+
+def test_the_size_of_what_may_be_replicated_can_be_set() -> None:
+    use = placement(shape=(1024, 1024), dtype="float32")
+    assert judge([use], RuleSettings()) == []
+    (finding,) = judge([use], RuleSettings(replicated_bytes=4 * 2**20))
+    assert finding.code == "SHL601"
+
+
+def layer(kernel: ParameterUse, bias: ParameterUse) -> list[str]:
+    return [finding.message for finding in judge([kernel, bias], RuleSettings()) if finding.code == "SHL503"]
+
+
+def test_a_bare_bias_beside_a_kernel_split_on_its_outputs() -> None:
+    kernel, bias = parameter("kernel", (8, 16), None, "model"), parameter("bias", (16,))
+    (finding,) = judge([kernel, bias], RuleSettings())
+    assert finding.code == "SHL503" and finding.severity is Severity.WARNING
+    assert finding.message == (
+        '`bias` of nn.Dense is not partitioned, but its `kernel` is, (None, "model"): '
+        'give bias_init the names ("model",)'
+    )
+    assert [r.message for r in finding.related] == ["the kernel's names"]
+
+
+def test_a_bias_takes_all_the_output_dimensions_of_its_kernel() -> None:
+    kernel, bias = parameter("kernel", (8, 4, 16), None, "model", None), parameter("bias", (4, 16))
+    assert layer(kernel, bias) == [
+        '`bias` of nn.Dense is not partitioned, but its `kernel` is, (None, "model", None): '
+        'give bias_init the names ("model", None)'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "bias"),
+    [
+        (parameter("kernel", (8, 16), "model", None), parameter("bias", (16,))),
+        (parameter("kernel", (8, 16), None, "model"), parameter("bias", (16,), "model")),
+        (parameter("kernel", (8, 16), None, "model"), parameter("bias", (16,), names=Unknown("a field"))),
+        (parameter("kernel", (8, 16), None, "model"), parameter("bias", (16,), line=2)),
+        (parameter("kernel", Unknown("not inferred"), None, "model"), parameter("bias", (16,))),
+        (parameter("kernel", (8, 16)), parameter("bias", (16,))),
+    ],
+)
+def test_a_bias_that_is_right_or_not_known(kernel: ParameterUse, bias: ParameterUse) -> None:
+    assert layer(kernel, bias) == []
