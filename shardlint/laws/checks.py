@@ -218,6 +218,15 @@ def unique(case: Case) -> Outcome:
     return unknown_part(case.spec)
 
 
+def unique_on_many(case: Case) -> Outcome:
+    """As `unique`, but over a context mesh of one device shard_map lowers to nothing inside jit."""
+    outcome = unique(case)
+    if isinstance(outcome, Rejected) and isinstance(case.mesh, Mesh):
+        alone = equal(case.mesh.device_count, 1)
+        return outcome if alone is False else Undecided("on one device only calls outside jit are refused")
+    return outcome
+
+
 def found(case: Case) -> Outcome:
     """`named_sharding._check_mesh_resource_axis`: every part must name an axis of the mesh."""
     return _names(case, none_passes=False)

@@ -26,9 +26,11 @@ from shardlint.laws.checks import (
     surplus_axes,
     unconstrained,
     unique,
+    unique_on_many,
 )
 from shardlint.laws.dims import Shape
 from shardlint.laws.results import result
+from shardlint.laws.specs import judge_spec, normalize
 from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 
@@ -41,11 +43,11 @@ def _constraint(stage: str, *, eager: bool) -> Law:
 
 
 def _put(stage: str) -> Law:
-    """`api._check_sharding`: rank, then `shard_shape`; the result's type then looks UNCONSTRAINED up."""
+    """`core.modify_spec_for_auto_manual` looks every entry up; `api._check_sharding`, with `shard_shape`."""
     return (
+        *raising("KeyError", stage, unconstrained),
         *raising("ValueError", stage, rank),
         *raising("IndivisibleError", stage, even),
-        *raising("KeyError", stage, unconstrained),
     )
 
 
@@ -57,6 +59,19 @@ def _jit(stage: str) -> Law:
 def _whole(stage: str) -> Law:
     """`Sharding.shard_shape` alone: trailing Nones and axes of one device may exceed the rank."""
     return raising("IndexError", stage, surplus_axes) + raising("IndivisibleError", stage, even)
+
+
+def _shard_map_in(repeated: Check) -> Law:
+    """`shard_map._shmap_checks`, then `_check_specs_vs_args`; a repeated axis is met when lowering."""
+    return (
+        *raising("ValueError", "trace", context_mesh),
+        *raising("TypeError", "trace", a_spec),
+        none_passes,
+        *raising("ValueError", "trace", found_or_none, rank),
+        *raising("KeyError", "trace", none_in_tuple),
+        *raising("ValueError", "trace", even),
+        *raising("DuplicateSpecError", "lower", repeated),
+    )
 
 
 #: What is checked of a well-formed `NamedSharding` (for shard_map: of a bare spec on its mesh).
@@ -77,25 +92,14 @@ LAWS: dict[Api, Law] = {
     ),
     Api.CONSTRAINT: _constraint("trace", eager=False),
     Api.CONSTRAINT_EAGER: _constraint("wsc eager", eager=True),
-    # shard_map._shmap_checks, then _check_specs_vs_args; a repeated axis is met when lowering
-    Api.SHARD_MAP_IN: (
-        *raising("ValueError", "trace", context_mesh),
-        *raising("TypeError", "trace", a_spec),
-        none_passes,
-        none_replicates,
-        not_none,
-        *raising("ValueError", "trace", found_or_none, rank),
-        *raising("KeyError", "trace", none_in_tuple),
-        *raising("ValueError", "trace", even),
-        *raising("DuplicateSpecError", "lower", unique),
-    ),
+    Api.SHARD_MAP_IN: _shard_map_in(unique),
     # shard_map._shmap_checks, _check_specs for the results; sizes are multiplied, never divided
     Api.SHARD_MAP_OUT: (
         *raising("ValueError", "trace", context_mesh),
         *raising("TypeError", "trace", a_spec),
         *raising("ValueError", "trace", not_none),
         *raising("ValueError", "trace", found_or_none, rank),
-        *raising("AssertionError", "trace", none_in_tuple),
+        *raising("Exception", "trace", none_in_tuple),  # AssertionError, or KeyError without check_vma
         *raising("DuplicateSpecError", "trace", unique),
     ),
     # lax.full and array.make_array_from_callback call shard_shape and nothing before it
@@ -178,7 +182,7 @@ BARE_LAWS: dict[Api, Law] = {
             *raising("IndivisibleError", "lower", even),
         )
     ),
-    Api.SHARD_MAP_IN: LAWS[Api.SHARD_MAP_IN],
+    Api.SHARD_MAP_IN: _shard_map_in(unique_on_many),
     Api.SHARD_MAP_OUT: LAWS[Api.SHARD_MAP_OUT],
     # a bare spec has none of the attributes that lax.full reads of a sharding
     Api.CREATE: (none_passes, *raising("AttributeError", "jnp.zeros(device=)", a_sharding)),
@@ -188,6 +192,15 @@ BARE_LAWS: dict[Api, Law] = {
     Api.LINEN_UNBOX_EAGER: (meshless_passes, *LAWS[Api.LINEN_UNBOX_EAGER]),
     Api.NNX_PARAM: _bare_param("nnx.Param()", LAWS[Api.NNX_PARAM]),
     Api.NNX_PARAM_IN_JIT: _bare_param("nnx.jit(Param())", LAWS[Api.NNX_PARAM_IN_JIT]),
+}
+
+#: APIs that make a spec of partitioning names themselves, and where that fails.
+TAKE_NAMES = {
+    Api.LINEN_SHARDING: "get_sharding",
+    Api.LINEN_UNBOX: "unbox",
+    Api.LINEN_UNBOX_EAGER: "unbox eager",
+    Api.NNX_PARAM: "nnx.Param()",
+    Api.NNX_PARAM_IN_JIT: "nnx.jit(Param())",
 }
 
 #: APIs whose checks do not look at axis types.
@@ -248,7 +261,19 @@ def judge_placement(
             return Undecided("the mesh is empty or repeats an axis name")
         if mesh.abstract and api in NEED_DEVICES:
             return Undecided("an AbstractMesh has no devices")
+    if api in TAKE_NAMES and isinstance(spec, Spec):
+        made = judge_spec(spec)
+        if isinstance(made, Rejected):
+            return replace(made, stage=TAKE_NAMES[api])
+        spec = normalize(spec)
     verdict = judge(law, Case(mesh, spec, shape))
+    if (
+        isinstance(mesh, Mesh)
+        and mesh.abstract
+        and isinstance(verdict, Rejected)
+        and verdict.stage == "lower"
+    ):
+        return Undecided("what has an AbstractMesh is traced, not lowered")
     if api not in TYPE_BLIND and not _all_auto(mesh):
         return _on_any_mesh(api, verdict)
     if isinstance(verdict, Accepted) and verdict.spec is None:

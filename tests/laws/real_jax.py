@@ -81,7 +81,8 @@ def _part(part: Any) -> Any:
 
 def law_spec(spec: PartitionSpec) -> values.Spec:
     """Read a spec of JAX back, without trailing Nones."""
-    return trimmed(values.Spec(tuple(spec)))
+    marker = values.Marker.UNCONSTRAINED
+    return trimmed(values.Spec(tuple(marker if e is PartitionSpec.UNCONSTRAINED else e for e in spec)))
 
 
 def trimmed(spec: values.Spec) -> values.Spec:
@@ -127,7 +128,7 @@ def _struct(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) ->
 
 def _argument(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> None:
     struct = _struct(stages, mesh, sharding, shape)
-    _jit(stages, jax.jit(lambda x: x * 2), struct, lower=True)
+    _jit(stages, jax.jit(lambda x: x * 2), struct, lower=not isinstance(mesh, AbstractMesh))
 
 
 def _device_put(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
@@ -185,38 +186,38 @@ def _callback(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) 
     return jax.make_array_from_callback(shape, sharding, lambda index: data[index])
 
 
-def _boxed(mesh: Any, spec: Any, shape: tuple[int, ...]) -> Any:
-    return nn.Partitioned(jnp.ones(shape), names=tuple(spec), mesh=mesh)
+def _boxed(mesh: Any, names: Any, shape: tuple[int, ...]) -> Any:
+    return nn.Partitioned(jnp.ones(shape), names=names, mesh=mesh)
 
 
-def _linen_sharding(stages: Stages, mesh: Any, spec: Any, shape: tuple[int, ...]) -> None:
-    box = _boxed(mesh, spec, shape)
+def _linen_sharding(stages: Stages, mesh: Any, names: Any, shape: tuple[int, ...]) -> None:
+    box = _boxed(mesh, names, shape)
     stages("get_sharding")
     box.get_sharding(mesh)
 
 
-def _linen_unbox(stages: Stages, mesh: Any, spec: Any, shape: tuple[int, ...]) -> Any:
-    box = _boxed(mesh, spec, shape)
+def _linen_unbox(stages: Stages, mesh: Any, names: Any, shape: tuple[int, ...]) -> Any:
+    box = _boxed(mesh, names, shape)
     stages("unbox")
     return jax.jit(lambda b: b.unbox())(box)
 
 
-def _linen_unbox_eager(stages: Stages, mesh: Any, spec: Any, shape: tuple[int, ...]) -> Any:
-    box = _boxed(mesh, spec, shape)
+def _linen_unbox_eager(stages: Stages, mesh: Any, names: Any, shape: tuple[int, ...]) -> Any:
+    box = _boxed(mesh, names, shape)
     stages("unbox eager")
     return box.unbox()
 
 
-def _nnx_param(stages: Stages, mesh: Any, spec: Any, shape: tuple[int, ...]) -> Any:
+def _nnx_param(stages: Stages, mesh: Any, names: Any, shape: tuple[int, ...]) -> Any:
     array = jnp.ones(shape)
     stages("nnx.Param()")
-    return nnx.Param(array, out_sharding=tuple(spec), **({} if mesh is None else {"mesh": mesh}))[...]
+    return nnx.Param(array, out_sharding=names, **({} if mesh is None else {"mesh": mesh}))[...]
 
 
-def _nnx_param_in_jit(stages: Stages, mesh: Any, spec: Any, shape: tuple[int, ...]) -> Any:
+def _nnx_param_in_jit(stages: Stages, mesh: Any, names: Any, shape: tuple[int, ...]) -> Any:
     stages("nnx.jit(Param())")
     given = {} if mesh is None else {"mesh": mesh}
-    return nnx.jit(lambda: nnx.Param(jnp.ones(shape), out_sharding=tuple(spec), **given))()[...]
+    return nnx.jit(lambda: nnx.Param(jnp.ones(shape), out_sharding=names, **given))()[...]
 
 
 PROGRAMS: dict[Api, Program] = {
@@ -239,13 +240,12 @@ PROGRAMS: dict[Api, Program] = {
     Api.NNX_PARAM: _nnx_param,
     Api.NNX_PARAM_IN_JIT: _nnx_param_in_jit,
 }
-#: These take a bare spec (or names) whether or not the mesh comes from the context.
-BARE_SPECS = frozenset(
-    {
-        Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT, Api.LINEN_SHARDING, Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER,
-        Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT,
-    }
-)  # fmt: skip
+#: These take partitioning names, of which flax makes a spec later.
+NAMES = frozenset(
+    {Api.LINEN_SHARDING, Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT}
+)
+#: These take a bare spec whether or not the mesh comes from the context.
+BARE_SPECS = frozenset({Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT})
 
 
 @contextlib.contextmanager
@@ -265,16 +265,17 @@ def attempt(
     *,
     raw: bool = False,
 ) -> Outcome:
-    """Run the API's program: P(), NamedSharding() unless the spec is used bare, then the API."""
+    """Run P() and NamedSharding() where the API's users write them, then the API's program."""
     stages = Stages()
     try:
         built = None if mesh is None else real_mesh(mesh)
         stages("P()")
-        sharding = real_spec(spec)
+        names = api in NAMES and isinstance(spec, values.Spec)
+        sharding = tuple(_part(entry) for entry in spec.entries) if names else real_spec(spec)
         if raw:
             with _context(built):
                 return _read(PROGRAMS[api](stages, None, sharding, shape))
-        if api not in BARE_SPECS:
+        if api not in BARE_SPECS | NAMES:
             stages("NamedSharding()")
             sharding = NamedSharding(built, sharding)
         return _read(PROGRAMS[api](stages, built, sharding, shape))

@@ -1,0 +1,69 @@
+"""A case of the laws, judged from the spec's construction to its meeting with the array."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from real_jax import BARE_SPECS, NAMES, Outcome, trimmed
+
+from shardlint.laws.dims import Shape
+from shardlint.laws.placements import judge_placement
+from shardlint.laws.shardings import judge_sharding
+from shardlint.laws.specs import judge_spec
+from shardlint.laws.values import Junk, Mesh, Spec, Unknown
+from shardlint.laws.verdicts import Accepted, Api, Rejected, Verdict
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call: ``mesh`` is the sharding's (shard_map's, the metadata's), or when ``raw`` the context's."""
+
+    api: Api
+    mesh: Mesh | Unknown | None
+    spec: Spec | Junk | Unknown | None
+    shape: Shape | Unknown
+    raw: bool = False
+
+
+def judge_case(case: Case) -> Verdict:
+    """Judge P() and NamedSharding() where there are such calls, then the API."""
+    spec = case.spec
+    if isinstance(spec, Spec) and case.api not in NAMES:
+        made = judge_spec(spec)
+        if not isinstance(made, Accepted):
+            return made
+        spec = made.spec
+    if not case.raw and case.api not in BARE_SPECS | NAMES and case.mesh is not None:
+        sharding = judge_sharding(case.mesh, spec)
+        if not isinstance(sharding, Accepted):
+            return sharding
+    return judge_placement(case.api, case.mesh, spec, case.shape, raw=case.raw)
+
+
+def contradiction(verdict: Verdict, outcome: Outcome) -> str | None:
+    """Say how a verdict that claims something disagrees with what JAX did; None when it does not."""
+    if isinstance(verdict, Rejected):
+        if outcome.ok:
+            return "JAX accepts"
+        if verdict.exception not in (outcome.exception, "Exception"):
+            return "another exception"
+        return None if verdict.stage == outcome.stage else "another stage"
+    if isinstance(verdict, Accepted):
+        if not outcome.ok:
+            return "JAX rejects"
+        if verdict.spec is not None and outcome.spec is not None and not _same(verdict.spec, outcome.spec):
+            return "another result"
+    return None
+
+
+def _same(law: Spec, real: Spec) -> bool:
+    """Whether two specs of results are equal, dimensions left to the compiler aside."""
+    if any(isinstance(entry, Unknown) for entry in law.entries):
+        width = max(len(law), len(real))
+        pairs = zip(_padded(law, width), _padded(real, width), strict=True)
+        return all(isinstance(ours, Unknown) or ours == theirs for ours, theirs in pairs)
+    return trimmed(law) == real
+
+
+def _padded(spec: Spec, width: int) -> tuple[object, ...]:
+    return (*spec.entries, *[None] * (width - len(spec)))

@@ -1,0 +1,285 @@
+"""Random (API, mesh, spec, shape) cases, and the laws set against the real JAX on them.
+
+usage: python tests/laws/random_cases.py [CASES [SEED]]
+
+Each case starts from a placement that is right and then gets no, one or two mistakes, so that every
+API sees accepted cases and every cause of rejection. The suite runs 1,500 (or as many as the
+environment variable SHARDLINT_RANDOM_CASES says); the full size is 10,000 and takes about two minutes.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from judging import Case, contradiction, judge_case
+from real_jax import NAMES, PROGRAMS, attempt
+
+from shardlint.laws.placements import BARE_LAWS
+from shardlint.laws.values import AxisType, Entry, Junk, Marker, Mesh, Spec, entry_axes
+from shardlint.laws.verdicts import Api, Cause, Rejected, Undecided
+
+UNEVEN_PASSES = frozenset(
+    {
+        Api.SHAPE_DTYPE_STRUCT, Api.CONSTRAINT, Api.SHARD_MAP_OUT, Api.LINEN_SHARDING, Api.LINEN_UNBOX,
+        Api.NNX_PARAM_IN_JIT,
+    }
+)  # fmt: skip
+UNCONSTRAINED_FAILS = frozenset(
+    {
+        Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT, Api.JIT_IN, Api.JIT_OUT, Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT,
+    }
+)  # fmt: skip
+MESHLESS_FAILS = frozenset(
+    {
+        Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT, Api.JIT_IN, Api.JIT_OUT, Api.JIT_ARGUMENT, Api.CONSTRAINT,
+        Api.CONSTRAINT_EAGER, Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT, Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT,
+    }
+)  # fmt: skip
+DEVICE_FREE = frozenset(
+    {
+        Api.SHARD_SHAPE, Api.SHAPE_DTYPE_STRUCT, Api.JIT_ARGUMENT, Api.DEVICE_PUT_IN_JIT, Api.JIT_IN,
+        Api.JIT_OUT, Api.CONSTRAINT, Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT, Api.LINEN_SHARDING,
+    }
+)  # fmt: skip
+SIZES = (1, 2, 2, 2, 3, 4, 4, 8)
+
+
+def causes(api: Api) -> tuple[Cause, ...]:
+    """The causes for which JAX rejects a call of this API on Auto axes."""
+    found = [Cause.BAD_ENTRY, Cause.DUPLICATE_AXIS, Cause.UNKNOWN_AXIS]
+    if api not in NAMES:
+        found.append(Cause.NOT_A_SPEC)
+    if api is not Api.LINEN_SHARDING:
+        found.append(Cause.TOO_LONG)
+    if api not in UNEVEN_PASSES:
+        found.append(Cause.INDIVISIBLE)
+    if api in UNCONSTRAINED_FAILS:
+        found.append(Cause.UNCONSTRAINED)
+    if api in MESHLESS_FAILS:
+        found.append(Cause.NO_MESH)
+    return tuple(found)
+
+
+def draw_cases(count: int, seed: int) -> Iterator[Case]:
+    """Draw cases, each API as often as the others; of an API four in nine have no mistake."""
+    rng = random.Random(seed)
+    apis = list(PROGRAMS)
+    plans = {api: [None] * 4 * max(1, len(causes(api)) // 4) + list(causes(api)) for api in apis}
+    for index in range(count):
+        api = apis[index % len(apis)]
+        plan = plans[api]
+        mistake = plan[index // len(apis) % len(plan)]
+        case = _right(rng, api)
+        if mistake is not None:
+            case = MISTAKES[mistake](rng, case)
+            if rng.random() < 0.2:
+                case = MISTAKES[rng.choice(causes(api))](rng, case)
+        yield case
+
+
+def _right(rng: random.Random, api: Api) -> Case:
+    """A placement that is right on Auto axes; sometimes uneven where that is allowed."""
+    mesh = _mesh(rng, api)
+    free = list(mesh.names)
+    rng.shuffle(free)
+    rank = rng.choice((0, 1, 2, 2, 3, 3, 4, 5))
+    entries: list[Entry] = []
+    shape: list[int] = []
+    for _ in range(rank):
+        count = rng.choice((0, 0, 1, 1, 1, 2, 3))
+        axes, free = tuple(free[:count]), free[count:]
+        entries.append(_written(rng, axes))
+        ways = 1
+        for axis in axes:
+            ways *= int(str(mesh.size_of(axis)))
+        shape.append(ways * rng.choice((1, 1, 2, 2, 3, 5, 0 if rng.random() < 0.2 else 4)))
+    if api in UNEVEN_PASSES and shape and rng.random() < 0.4:
+        shape[rng.randrange(rank)] = rng.choice((1, 2, 3, 4, 5, 6, 7, 12))
+    spec = Spec(tuple(entries[: rng.choice((rank, rank, rank, max(rank - 1, 0)))]))
+    if api not in UNCONSTRAINED_FAILS and spec.entries and rng.random() < 0.1:
+        spec = _with_entry(rng, spec, Marker.UNCONSTRAINED)
+    raw = api in BARE_LAWS and not mesh.abstract and rng.random() < (0.5 if api in MESHLESS_FAILS else 0.1)
+    return Case(api, mesh, spec, tuple(shape), raw)
+
+
+def _mesh(rng: random.Random, api: Api) -> Mesh:
+    """A mesh of 1 to 4 axes and at most 8 devices, mostly of Auto axes."""
+    while True:
+        names = tuple(rng.sample(("data", "model", "x", "y"), rng.randint(1, 4)))
+        sizes = tuple(rng.choice(SIZES) for _ in names)
+        devices = 1
+        for size in sizes:
+            devices *= size
+        if devices <= 8:
+            break
+    types = tuple(AxisType.AUTO for _ in names)
+    if rng.random() < 0.15:
+        types = tuple(rng.choice((AxisType.AUTO, AxisType.EXPLICIT)) for _ in names)
+    return Mesh(names, sizes, types, abstract=api in DEVICE_FREE and rng.random() < 0.15)
+
+
+def _written(rng: random.Random, axes: tuple[str, ...]) -> Entry:
+    """The axes as a user may write them: nothing has several spellings."""
+    if not axes:
+        return rng.choice((None, None, None, (), "", Junk("0", "int", falsy=True), (None,)))
+    return axes[0] if len(axes) == 1 and rng.random() < 0.8 else axes
+
+
+def _with_entry(rng: random.Random, spec: Spec, *entries: Entry) -> Spec:
+    """Put entries in the place of others, or at the end of a spec that is too short."""
+    places = list(spec.entries) + [None] * (len(entries) - len(spec))
+    for place, entry in zip(rng.sample(range(len(places)), len(entries)), entries, strict=True):
+        places[place] = entry
+    return Spec(tuple(places))
+
+
+def _names(case: Case) -> tuple[str, ...]:
+    return case.mesh.names if isinstance(case.mesh, Mesh) else ("x", "y")
+
+
+def _spec(case: Case) -> Spec:
+    return case.spec if isinstance(case.spec, Spec) else Spec()
+
+
+def _bad_entry(rng: random.Random, case: Case) -> Case:
+    axis = rng.choice(_names(case))
+    bad: Entry = rng.choice(
+        (
+            Junk("1", "int"), Junk("{'x'}", "set", hashable=False), Junk("frozenset({'x'})", "frozenset"),
+            ((axis,),), (axis, None), (axis, ""), (axis, Marker.UNCONSTRAINED),
+            (axis, Junk("0", "int", falsy=True)), (axis, Junk("{'y'}", "set", hashable=False)),
+            ("",), (axis, ()),
+        )
+    )  # fmt: skip
+    return replace(case, spec=_with_entry(rng, _spec(case), bad))
+
+
+def _not_a_spec(rng: random.Random, case: Case) -> Case:
+    if case.api in NAMES:
+        return case
+    junk = rng.choice(
+        (
+            None, Junk("'x'", "str"), Junk("('x', 'y')", "tuple"), Junk("('x', None)", "tuple"),
+            Junk("['x']", "list", hashable=False), Junk("3", "int"),
+        )
+    )  # fmt: skip
+    return replace(case, spec=junk)
+
+
+def _duplicate(rng: random.Random, case: Case) -> Case:
+    axis = rng.choice(_names(case))
+    twice = (axis, axis)
+    if rng.random() < 0.5 or case.shape == () or len(case.shape) < 2:
+        return replace(case, spec=_with_entry(rng, _spec(case), twice))
+    return replace(case, spec=_with_entry(rng, _spec(case), *twice))
+
+
+def _unknown_axis(rng: random.Random, case: Case) -> Case:
+    axis = rng.choice(("modle", "z", "x,y"))
+    entry: Entry = axis if rng.random() < 0.7 else (rng.choice(_names(case)), axis)
+    return replace(case, spec=_with_entry(rng, _spec(case), entry))
+
+
+def _too_long(rng: random.Random, case: Case) -> Case:
+    """Surplus entries: mostly the largest axis, taken from where it was, sometimes None alone."""
+    largest = max(_names(case), key=lambda name: _size(case, name))
+    surplus = largest if rng.random() < 0.8 else None
+    kept = [None if largest in entry_axes(entry) else entry for entry in _spec(case).entries]
+    padding = [None] * (len(case.shape) - len(kept))
+    return replace(case, spec=Spec((*kept, *padding, surplus)))
+
+
+def _indivisible(rng: random.Random, case: Case) -> Case:
+    """A prime that no axis divides, under the largest axis, taken from where it was."""
+    largest = max(_names(case), key=lambda name: _size(case, name))
+    shape = list(case.shape) or [1]
+    kept = [None if largest in entry_axes(entry) else entry for entry in _spec(case).entries]
+    entries = [*kept, *[None] * (len(shape) - len(kept))]
+    place = rng.randrange(len(shape))
+    entries[place], shape[place] = largest, rng.choice((7, 11, 13))
+    return replace(case, shape=tuple(shape), spec=Spec(tuple(entries)))
+
+
+def _size(case: Case, name: str) -> int:
+    return int(str(case.mesh.size_of(name))) if isinstance(case.mesh, Mesh) else 1
+
+
+def _unconstrained(rng: random.Random, case: Case) -> Case:
+    return replace(case, spec=_with_entry(rng, _spec(case), Marker.UNCONSTRAINED))
+
+
+def _no_mesh(rng: random.Random, case: Case) -> Case:
+    return replace(case, mesh=None, raw=True)
+
+
+MISTAKES: dict[Cause, Callable[[random.Random, Case], Case]] = {
+    Cause.BAD_ENTRY: _bad_entry,
+    Cause.NOT_A_SPEC: _not_a_spec,
+    Cause.DUPLICATE_AXIS: _duplicate,
+    Cause.UNKNOWN_AXIS: _unknown_axis,
+    Cause.TOO_LONG: _too_long,
+    Cause.INDIVISIBLE: _indivisible,
+    Cause.UNCONSTRAINED: _unconstrained,
+    Cause.NO_MESH: _no_mesh,
+}
+
+
+@dataclass
+class Tally:
+    """What became of the cases of one API."""
+
+    cases: int = 0
+    accepted: int = 0
+    undecided: int = 0
+    causes: Counter[Cause] = field(default_factory=Counter)
+
+
+def set_against_jax(count: int, seed: int) -> tuple[dict[Api, Tally], list[str]]:
+    """Judge random cases and run them; return the tallies and each disagreement in words."""
+    tallies: dict[Api, Tally] = defaultdict(Tally)
+    disagreements = []
+    for case in draw_cases(count, seed):
+        verdict = judge_case(case)
+        outcome = attempt(case.api, case.mesh, case.spec, case.shape, raw=case.raw)
+        tally = tallies[case.api]
+        tally.cases += 1
+        tally.accepted += outcome.ok
+        if isinstance(verdict, Rejected):
+            tally.causes[verdict.cause] += 1
+        wrong = contradiction(verdict, outcome)
+        if isinstance(verdict, Undecided):
+            tally.undecided += 1
+            if must_decide(case):
+                wrong = "undecided on Auto axes"
+        if wrong:
+            disagreements.append(f"{wrong}: {case}\n    law {verdict}\n    JAX {outcome}")
+    return tallies, disagreements
+
+
+def must_decide(case: Case) -> bool:
+    """Whether a law is due: every axis is Auto, or there is no mesh."""
+    if not isinstance(case.mesh, Mesh):
+        return True
+    alone = case.api is Api.SHARD_MAP_IN and case.raw and case.mesh.device_count == 1
+    return set(case.mesh.types) == {AxisType.AUTO} and not case.mesh.abstract and not alone
+
+
+def main() -> int:
+    """Run as many cases as asked for and print the figures per API."""
+    count, seed = (int(text) for text in (*sys.argv[1:], *("10000", "0")[len(sys.argv) - 1 :]))
+    tallies, disagreements = set_against_jax(count, seed)
+    for api, tally in tallies.items():
+        shares = " ".join(f"{cause.value} {n / tally.cases:.0%}" for cause, n in tally.causes.most_common())
+        accepted = f"accepted {tally.accepted / tally.cases:.0%}"
+        print(f"{api.value:38} {tally.cases:5} {accepted}, {shares}; undecided {tally.undecided}")
+    print("\n".join(disagreements[:20]))
+    print(f"{count} cases, {len(disagreements)} disagreements")
+    return bool(disagreements)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,175 @@
+"""The laws against every measured cell of `tests/data/matrix.json` (JAX 0.10.2, mesh x=4, y=2).
+
+Not covered: `reshard`, `reshard_jit`, `zeros_out` and `rand_out` (they take Explicit axes only),
+`nnx_noeager` (it switches nnx's checks off), and `list_of_P` where a pytree of specs is meant.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from judging import Case, judge_case
+from real_jax import trimmed
+
+from shardlint.laws.shardings import judge_sharding
+from shardlint.laws.shards import shard_shape
+from shardlint.laws.specs import judge_spec, normalize
+from shardlint.laws.values import AxisType, Junk, Marker, Mesh, Spec
+from shardlint.laws.verdicts import Accepted, Api, Rejected, Undecided, Verdict
+
+CELLS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "data" / "matrix.json").read_text())
+
+AUTO, EXPLICIT = AxisType.AUTO, AxisType.EXPLICIT
+MESHES = {
+    mode: Mesh(("x", "y"), (4, 2), types)
+    for mode, types in {
+        "auto": (AUTO, AUTO),
+        "explicit": (EXPLICIT, EXPLICIT),
+        "mixed": (EXPLICIT, AUTO),
+    }.items()
+}
+
+#: The law's API for each API of the matrix, and whether the spec is used bare.
+APIS: dict[str, tuple[Api, bool]] = {
+    "ctor": (Api.NAMED_SHARDING, False),
+    "sds": (Api.SHAPE_DTYPE_STRUCT, False),
+    "shard_shape": (Api.SHARD_SHAPE, False),
+    "dput_np": (Api.DEVICE_PUT, False),
+    "dput_jax": (Api.DEVICE_PUT, False),
+    "dput_P": (Api.DEVICE_PUT, True),
+    "dput_injit": (Api.DEVICE_PUT_IN_JIT, False),
+    "in": (Api.JIT_IN, False),
+    "in_P": (Api.JIT_IN, True),
+    "out": (Api.JIT_OUT, False),
+    "out_P": (Api.JIT_OUT, True),
+    "wsc": (Api.CONSTRAINT, False),
+    "wsc_setmesh_P": (Api.CONSTRAINT, True),
+    "wsc_eager": (Api.CONSTRAINT_EAGER, False),
+    "wsc_inner": (Api.CONSTRAINT, False),
+    "smin": (Api.SHARD_MAP_IN, False),
+    "smout": (Api.SHARD_MAP_OUT, False),
+    "smout_vma": (Api.SHARD_MAP_OUT, False),
+    "zeros": (Api.CREATE, False),
+    "cb": (Api.CALLBACK, False),
+    "arg": (Api.JIT_ARGUMENT, False),
+    "linen": (Api.LINEN_UNBOX, False),
+    "linen_eager_unbox": (Api.LINEN_UNBOX_EAGER, False),
+    "nnx": (Api.NNX_PARAM, True),
+    "nnx_jit": (Api.NNX_PARAM_IN_JIT, True),
+}
+#: Here the matrix shows what a computation made of the result, which is not the law's subject.
+OTHER_RESULT = {"ctor", "shard_shape", "dput_injit", "wsc_inner", "smin", "arg"}
+#: Here it shows an output of jit, which XLA replicates when its size is 0.
+JIT_OUTPUT = {"in", "in_P", "smout", "smout_vma"}
+
+U = Marker.UNCONSTRAINED
+MISTAKES: dict[str, tuple[Spec | Junk | None, tuple[int, ...]]] = {
+    "ok": (Spec(("x", "y")), (8, 8)),
+    "too_long": (Spec(("x", "y")), (8,)),
+    "too_long_trailing_None": (Spec(("x", None)), (8,)),
+    "too_short": (Spec(("x",)), (8, 8)),
+    "scalar_P_x": (Spec(("x",)), ()),
+    "scalar_P_None": (Spec((None,)), ()),
+    "scalar_P": (Spec(), ()),
+    "unknown_axis": (Spec(("z",)), (8, 8)),
+    "dup_dims": (Spec(("x", "x")), (8, 8)),
+    "dup_tuple": (Spec((("x", "x"),)), (16, 8)),
+    "uneven_5_over_4": (Spec(("x",)), (5, 8)),
+    "smaller_2_over_4": (Spec(("x",)), (2, 8)),
+    "tuple_uneven_4_over_8": (Spec((("x", "y"),)), (4, 8)),
+    "zero_dim": (Spec(("x",)), (0, 8)),
+    "unconstrained": (Spec((U, "y")), (8, 8)),
+    "empty_tuple": (Spec(((),)), (8, 8)),
+    "list_entry": (Spec((("x", "y"),)), (8, 8)),
+    "set_entry": (Spec((Junk("{'x', 'y'}", "set", hashable=False),)), (8, 8)),
+    "nested_tuple": (Spec(((("x", "y"),),)), (8, 8)),
+    "int_entry": (Spec((Junk("0", "int", falsy=True),)), (8, 8)),
+    "none_in_tuple": (Spec((("x", None),)), (8, 8)),
+    "empty_string": (Spec(("",)), (8, 8)),
+    "comma_string": (Spec(("x,y",)), (8, 8)),
+    "auto_axis_y": (Spec(("y",)), (8, 8)),
+    "raw_tuple": (Junk("('x', 'y')", "tuple"), (8, 8)),
+    "raw_str": (Junk("'x'", "str"), (8,)),
+    "None": (None, (8, 8)),
+    "list_of_P": (Junk("[P('x', 'y')]", "list", hashable=False), (8, 8)),
+}
+BARE = {"dput_P", "in_P", "out_P", "wsc_setmesh_P", "smin", "smout", "smout_vma"}
+
+
+def covered(cell: dict[str, Any]) -> bool:
+    """Whether a law speaks of the cell."""
+    return cell["api"] in APIS and not (cell["mistake"] == "list_of_P" and cell["api"] in BARE)
+
+
+def judge_cell(cell: dict[str, Any]) -> Verdict:
+    """Judge the calls the cell's program makes, in their order."""
+    api, raw = APIS[cell["api"]]
+    mesh, (spec, shape) = MESHES[cell["mode"]], MISTAKES[cell["mistake"]]
+    if isinstance(spec, Spec):
+        made = judge_spec(spec)
+        if not isinstance(made, Accepted):
+            return made
+        spec = normalize(spec)
+    if api is Api.NAMED_SHARDING:
+        return judge_sharding(mesh, spec)
+    if cell["api"] == "linen":
+        sharding = judge_case(Case(Api.LINEN_SHARDING, mesh, spec, shape))
+        if not isinstance(sharding, Accepted):
+            return sharding
+    return judge_case(Case(api, mesh, spec, shape, raw))
+
+
+def cell_name(cell: dict[str, Any]) -> str:
+    """The cell's test id."""
+    return f"{cell['mode']}-{cell['api']}-{cell['mistake']}"
+
+
+@pytest.mark.parametrize("cell", [c for c in CELLS if covered(c) and c["mode"] == "auto"], ids=cell_name)
+def test_law_agrees_with_the_measured_cell(cell: dict[str, Any]) -> None:
+    verdict = judge_cell(cell)
+    if not cell["ok"]:
+        assert isinstance(verdict, Rejected)
+        assert verdict.stage == cell["stage"]
+        depends_on_check_vma = cell["mistake"] == "none_in_tuple" and cell["api"] in ("smout", "smout_vma")
+        assert verdict.exception == ("Exception" if depends_on_check_vma else cell["exception"])
+        return
+    assert isinstance(verdict, Accepted)
+    spec, shape = MISTAKES[cell["mistake"]]
+    if cell["api"] == "shard_shape":
+        assert isinstance(spec, Spec)
+        held = Spec(normalize(spec).entries[: len(shape)])
+        assert str(shard_shape(MESHES["auto"], held, shape)) == cell["result"]
+    elif cell["api"] not in OTHER_RESULT and not (cell["api"] in JIT_OUTPUT and 0 in shape):
+        assert verdict.spec is None or as_result(verdict.spec) == parse(cell["result"])
+
+
+@pytest.mark.parametrize("cell", [c for c in CELLS if covered(c) and c["mode"] != "auto"], ids=cell_name)
+def test_law_claims_nothing_wrong_on_other_axis_types(cell: dict[str, Any]) -> None:
+    verdict = judge_cell(cell)
+    if isinstance(verdict, Undecided):
+        return
+    assert isinstance(verdict, Accepted) == cell["ok"]
+    if isinstance(verdict, Rejected):
+        assert (verdict.exception in (cell["exception"], "Exception"), verdict.stage) == (True, cell["stage"])
+
+
+def test_every_auto_cell_is_decided() -> None:
+    auto = [cell for cell in CELLS if covered(cell) and cell["mode"] == "auto"]
+    assert len(auto) > 600
+    assert not [cell for cell in auto if isinstance(judge_cell(cell), Undecided)]
+
+
+def as_result(spec: Spec) -> Spec:
+    """The result's spec as the matrix shows it, where XLA's choice was None."""
+    return trimmed(Spec(tuple(e if e is None or isinstance(e, str | tuple) else None for e in spec.entries)))
+
+
+def parse(text: str) -> Spec:
+    """Read ``P('x', None)`` as the matrix writes it."""
+    unconstrained = {"P": lambda *entries: trimmed(Spec(entries)), "UNCONSTRAINED": U}
+    read = eval(text, unconstrained)
+    assert isinstance(read, Spec)
+    return read
