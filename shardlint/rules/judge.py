@@ -24,14 +24,15 @@ def judge_with(
     one of them is rejected.
     """
     judged = [use for use in uses if isinstance(use, Use)]
+    uncaught = [use for use in judged if not _is_caught(use)]
     found = [
-        _finding(rule, use, problem) for rule in rules for use, problem in _problems(rule, judged, settings)
+        _finding(rule, use, problem) for rule in rules for use, problem in _problems(rule, uncaught, settings)
     ]
-    return _deduplicated(_settle_alternatives(found))
+    return _deduplicated(_settle_alternatives(found, _sites(judged)))
 
 
 def _problems(rule: AnyRule, uses: Sequence[Use], settings: RuleSettings) -> Iterator[tuple[Use, Problem]]:
-    ours = [use for use in uses if isinstance(use, rule.kinds) and not _is_caught(use)]
+    ours = [use for use in uses if isinstance(use, rule.kinds)]
     if isinstance(rule, ProjectRule):
         yield from rule.check(ours, settings)
         return
@@ -61,28 +62,41 @@ def _finding(rule: AnyRule, use: Use, problem: Problem) -> Finding:
     )
 
 
-def _site(use: Use) -> Hashable:
-    """What the possible values of one use have in common."""
-    subject: Hashable = None
+def _sites(uses: Iterable[Use]) -> dict[int, Hashable]:
+    """For each use (by id) of several possible values: what it has in common with the other values.
+
+    A place that is met again, with its values from the first one on, is another site.
+    """
+    sites: dict[int, Hashable] = {}
+    latest: dict[Hashable, tuple[int, int]] = {}
+    for use in uses:
+        if use.variants > 1:
+            key = (type(use), use.place, use.environment.entry, use.variants, _subject(use))
+            meeting, variant = latest.get(key, (0, 0))
+            meeting += use.variant < variant
+            latest[key] = (meeting, use.variant)
+            sites[id(use)] = (key, meeting)
+    return sites
+
+
+def _subject(use: Use) -> Hashable:
+    """What tells the uses of one place apart."""
     if isinstance(use, Placement):
-        subject = (use.api, use.subject)
-    elif isinstance(use, (ParameterUse, ApiReference)):
-        subject = use.name
-    elif isinstance(use, CollectiveUse):
-        subject = use.function
-    return (type(use), use.place.resolve(), use.environment.entry, subject)
+        return (use.api, use.subject)
+    if isinstance(use, (ParameterUse, ApiReference)):
+        return use.name
+    return use.function if isinstance(use, CollectiveUse) else None
 
 
-def _settle_alternatives(findings: Sequence[Finding]) -> Iterator[Finding]:
-    sites: dict[Hashable, list[Finding]] = {}
+def _settle_alternatives(findings: Sequence[Finding], sites: dict[int, Hashable]) -> Iterator[Finding]:
+    met: dict[Hashable, list[Finding]] = {}
     for finding in findings:
-        use = finding.use
-        if use is None or use.variants == 1:
+        if (site := sites.get(id(finding.use))) is None:
             yield finding
         else:
-            sites.setdefault(_site(use), []).append(finding)
-    for site in sites.values():
-        yield from _settle_site(site)
+            met.setdefault(site, []).append(finding)
+    for together in met.values():
+        yield from _settle_site(together)
 
 
 def _settle_site(findings: Sequence[Finding]) -> Iterator[Finding]:

@@ -90,9 +90,15 @@ def variant(number: int, count: int, size: int) -> Use:
 
 
 def test_when_every_possible_value_fails_the_first_is_reported_as_an_error() -> None:
-    (finding,) = judged(variant(1, 2, 11), variant(0, 2, 10))
+    (finding,) = judged(variant(0, 2, 10), variant(1, 2, 11))
     assert finding.severity is Severity.ERROR
     assert "has size 10" in finding.message
+
+
+def test_values_that_fail_in_different_ways_all_fail() -> None:
+    too_long = placement("data", "model", shape=(16,), variant=0, variants=2)
+    (finding,) = judged(too_long, variant(1, 2, 10))
+    assert (finding.code, finding.severity) == ("SHL201", Severity.ERROR)
 
 
 def test_when_one_possible_value_works_the_others_are_a_warning() -> None:
@@ -112,6 +118,21 @@ def test_values_of_other_callers_are_other_sites() -> None:
     there = dataclasses.replace(variant(1, 2, 10), environment=Environment(entry="g"))
     (finding,) = judged(here, there)
     assert finding.severity is Severity.WARNING
+
+
+def test_a_place_that_is_met_twice_is_judged_each_time() -> None:
+    sizes = [(0, 10), (1, 12), (0, 12), (1, 11)]
+    found = judged(*(variant(number, 2, size) for number, size in sizes))
+    assert [f.severity for f in found] == [Severity.WARNING]
+    found = judged(*(variant(number, 2, size) for number, size in [*sizes, (0, 9), (1, 10)]))
+    assert [f.severity for f in found] == [Severity.ERROR]
+    assert "has size 9," in found[0].message
+
+
+def test_a_loop_under_each_value_fails_when_one_of_its_rounds_does() -> None:
+    rounds = [(0, 10), (0, 12), (1, 12), (1, 10)]
+    (finding,) = judged(*(variant(number, 2, size) for number, size in rounds))
+    assert finding.severity is Severity.ERROR
 
 
 def test_arrays_placed_by_one_call_are_sites_of_their_own() -> None:
