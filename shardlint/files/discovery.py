@@ -51,7 +51,8 @@ class _Walker:
 
     def __init__(self, root: str, exclude: Sequence[str], include: Sequence[str]) -> None:
         self._root = os.path.abspath(root)
-        self._exclude = GitIgnoreSpec.from_lines([*DEFAULT_EXCLUDE, *exclude])
+        self._skip = GitIgnoreSpec.from_lines(DEFAULT_EXCLUDE)
+        self._exclude = GitIgnoreSpec.from_lines(exclude)
         self._include = GitIgnoreSpec.from_lines(include) if include else None
         self._seen: set[str] = set()
 
@@ -91,6 +92,8 @@ class _Walker:
     def _excluded(self, path: str, ignores: Sequence[tuple[str, GitIgnoreSpec]]) -> bool:
         """Whether a path (a folder's ends with a slash) is excluded; the nearest `.gitignore` decides."""
         slash = "/" if path.endswith("/") else ""
+        if self._skip.match_file(os.path.basename(path.rstrip("/")) + slash):
+            return True
         if self._exclude.match_file(os.path.relpath(path, self._root) + slash):
             return True
         for folder, spec in reversed(ignores):

@@ -45,7 +45,8 @@ def _finding(finding: Finding, lines: Lines, styles: Styles) -> str:
         out.append(f"{' ' * width} {styles.dim('=')} {styles.help('help')}: {finding.help}")
     if finding.fix and finding.fix.message != finding.help:
         out.append(f"{' ' * width} {styles.dim('=')} {styles.help('fix')}: {finding.fix.message}")
-    out.append(f"{' ' * width} {styles.dim('=')} {_confirmation(finding, styles)}")
+    if finding.confirmation is not Confirmation.NOT_RUNNABLE:
+        out.append(f"{' ' * width} {styles.dim('=')} {_confirmation(finding, styles)}")
     return "\n".join(out) + "\n"
 
 
