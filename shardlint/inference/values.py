@@ -47,11 +47,14 @@ class Tuple:
 
 @dataclass(eq=False, slots=True)
 class ListValue:
-    """A list. ``items`` is None once something happened to it that was not followed."""
+    """A list. ``items`` is None once something happened to it that was not followed.
+
+    ``path`` is the branch it was made in: what another branch does to it is not followed.
+    """
 
     items: list[Value] | None
     origin: Place | None = None
-    depth: int = 0
+    path: tuple[int, ...] = ()
 
 
 @dataclass(eq=False, slots=True)
@@ -60,7 +63,7 @@ class DictValue:
 
     items: dict[Hashable, Value] | None
     origin: Place | None = None
-    depth: int = 0
+    path: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +225,7 @@ class Instance:
     attributes: dict[str, Value]
     opaque: bool = False
     origin: Place | None = None
-    depth: int = 0
+    path: tuple[int, ...] = ()
 
 
 @dataclass(eq=False, slots=True)

@@ -53,6 +53,7 @@ class Cause(StrEnum):
     UNBOUND_AXIS = "unbound-axis"
     ARITY = "arity"
     BAD_ARGUMENT = "bad-argument"
+    REMOVED = "removed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,6 @@
+"""Abstract evaluation of programs; its only product is a list of uses."""
+
+from shardlint.inference.analysis import analyze
+from shardlint.inference.settings import InferenceSettings
+
+__all__ = ["InferenceSettings", "analyze"]

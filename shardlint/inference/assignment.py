@@ -1,0 +1,147 @@
+"""Assignment targets: names, attributes, items, and unpacking."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from shardlint.inference.joins import join, options
+from shardlint.inference.values import (
+    Array,
+    Const,
+    DictValue,
+    External,
+    Instance,
+    LibraryObject,
+    ListValue,
+    MeshValue,
+    Native,
+    Tuple,
+    Value,
+    as_int,
+)
+from shardlint.laws.values import Unknown
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+
+def assign(interpreter: Interpreter, target: cst.BaseExpression, value: Value) -> None:
+    """Bind a target to a value."""
+    if isinstance(target, cst.Name):
+        bind(interpreter, target.value, value)
+    elif isinstance(target, cst.Tuple | cst.List):
+        _unpack(interpreter, target, value)
+    elif isinstance(target, cst.Attribute):
+        from shardlint.inference.expressions import evaluate
+
+        set_attribute(interpreter, evaluate(interpreter, target.value), target.attr.value, value)
+    elif isinstance(target, cst.Subscript):
+        _set_item(interpreter, target, value)
+    elif isinstance(target, cst.StarredElement):
+        assign(interpreter, target.value, value)
+
+
+def bind(interpreter: Interpreter, name: str, value: Value) -> None:
+    """Bind a name in the running scope; arrays and meshes learn what the user calls them."""
+    if isinstance(value, MeshValue | Array) and value.name is None:
+        value = replace(value, name=name)
+    interpreter.scope.target(name).variables[name] = value
+
+
+def delete(interpreter: Interpreter, target: cst.BaseExpression | cst.DelTarget) -> None:
+    """Forget a name. Items and attributes that are deleted make their object unknown."""
+    from shardlint.inference.expressions import evaluate
+
+    if isinstance(target, cst.Name):
+        interpreter.scope.target(target.value).variables.pop(target.value, None)
+    elif isinstance(target, cst.Tuple | cst.List):
+        for element in target.elements:
+            delete(interpreter, element.value)
+    elif isinstance(target, cst.Subscript | cst.Attribute):
+        forget(evaluate(interpreter, target.value))
+
+
+def forget(value: Value) -> None:
+    """Make an object's contents unknown."""
+    for option in options(value):
+        if isinstance(option, ListValue | DictValue):
+            option.items = None
+        elif isinstance(option, Instance):
+            option.opaque = True
+            option.attributes.clear()
+
+
+def set_attribute(interpreter: Interpreter, receiver: Value, name: str, value: Value) -> None:
+    """Set ``receiver.name``; on an undecided branch the attribute may be either value."""
+    if isinstance(value, Array) and value.name is None:
+        value = replace(value, name=name)
+    if isinstance(receiver, Instance):
+        if not interpreter.certain(receiver.path):
+            before = receiver.attributes.get(name)
+            value = Unknown(f"`{name}` is set on some paths only") if before is None else join([before, value])
+        receiver.attributes[name] = value
+    elif isinstance(receiver, LibraryObject):
+        receiver.fields[name] = value if interpreter.certain(()) else Unknown(f"`{name}` may be set")
+    elif isinstance(receiver, Native):
+        receiver.attributes[name] = value
+
+
+def _unpack(interpreter: Interpreter, target: cst.Tuple | cst.List, value: Value) -> None:
+    from shardlint.inference.iteration import iterate
+
+    elements = list(target.elements)
+    count = len(elements)
+    starred = [i for i, element in enumerate(elements) if isinstance(element, cst.StarredElement)]
+    columns = [iterate(interpreter, option) for option in options(value)]
+    if starred and all(column is not None and len(column) >= count - 1 for column in columns):
+        _unpack_starred(interpreter, elements, starred[0], [c for c in columns if c is not None])
+        return
+    for i, element in enumerate(elements):
+        found = [column[i] if column is not None and len(column) == count else None for column in columns]
+        if any(item is None for item in found) or starred:
+            assign(interpreter, element.value, Unknown("could not be unpacked"))
+        else:
+            assign(interpreter, element.value, join(item for item in found if item is not None))
+
+
+def _unpack_starred(
+    interpreter: Interpreter, elements: list[cst.BaseElement], star: int, columns: list[tuple[Value, ...]]
+) -> None:
+    after = len(elements) - star - 1
+    for i, element in enumerate(elements):
+        if i == star:
+            middles = [ListValue(list(c[star : len(c) - after]), path=interpreter.path) for c in columns]
+            assign(interpreter, element.value, join(middles))
+        else:
+            position = i if i < star else i - len(elements)
+            assign(interpreter, element.value, join(column[position] for column in columns))
+
+
+def _set_item(interpreter: Interpreter, target: cst.Subscript, value: Value) -> None:
+    from shardlint.inference.expressions import evaluate, evaluate_index
+
+    receiver = evaluate(interpreter, target.value)
+    key = evaluate_index(interpreter, target.slice)
+    if isinstance(receiver, External) and receiver.name == "os.environ":
+        interpreter.project.set_environment(interpreter, key, value)
+    elif isinstance(receiver, ListValue | DictValue) and receiver.items is not None:
+        if not interpreter.certain(receiver.path):
+            receiver.items = None
+        elif isinstance(receiver, DictValue):
+            if isinstance(key, Const):
+                receiver.items[key.value] = value
+            elif isinstance(key, Tuple) and all(isinstance(k, Const) for k in key.items):
+                receiver.items[tuple(k.value for k in key.items if isinstance(k, Const))] = value
+            else:
+                receiver.items = None
+        else:
+            index = as_int(key)
+            if index is None or not -len(receiver.items) <= index < len(receiver.items):
+                receiver.items = None
+            else:
+                receiver.items[index] = value
+    elif not isinstance(receiver, Array):
+        forget(receiver)

@@ -1,0 +1,136 @@
+"""``value.name``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shardlint.inference.classes import class_attribute, has_unknown_base, library_bases
+from shardlint.inference.definitions import method_of
+from shardlint.inference.joins import join
+from shardlint.inference.values import (
+    Alternatives,
+    Array,
+    Bound,
+    ClassValue,
+    Const,
+    Devices,
+    DictValue,
+    External,
+    Function,
+    Instance,
+    LibraryObject,
+    ListValue,
+    MeshValue,
+    ModuleValue,
+    Native,
+    Partial,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+)
+from shardlint.laws.values import Unknown
+from shardlint.spans import Place
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+__all__ = ["class_attribute", "get_attribute"]
+
+
+def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Place) -> Value:
+    """Evaluate ``value.name``."""
+    if isinstance(value, Alternatives):
+        return join(get_attribute(interpreter, option, name, place) for option in value.options)
+    if isinstance(value, Unknown):
+        return value
+    if isinstance(value, External):
+        full = f"{value.name}.{name}"
+        interpreter.project.reference(interpreter, full, place)
+        return interpreter.project.external(full)
+    if isinstance(value, ModuleValue):
+        return interpreter.project.member(interpreter, value, name)
+    if isinstance(value, Instance):
+        return _of_instance(interpreter, value, name, place)
+    if isinstance(value, ClassValue):
+        return _of_class(value, name)
+    if isinstance(value, Array | Devices | MeshValue | SpecValue | ShardingValue | LibraryObject):
+        from shardlint.inference.overlays import object_attribute
+
+        return object_attribute(interpreter, value, name, place)
+    if isinstance(value, Tuple | ListValue | DictValue | Const):
+        return _of_python(value, name)
+    if isinstance(value, Native):
+        return _of_native(interpreter, value, name)
+    if isinstance(value, Partial):
+        return {"func": value.function, "args": Tuple(value.args)}.get(name, Unknown(f"`partial.{name}`"))
+    if isinstance(value, Function | Bound):
+        inner = value.function if isinstance(value, Bound) else value
+        if name == "__name__" and isinstance(inner, Function):
+            return Const(inner.name)
+        if name == "__wrapped__":
+            return value
+    return Unknown(f"attribute `{name}` is not known")
+
+
+def _of_python(value: Tuple | ListValue | DictValue | Const, name: str) -> Value:
+    if isinstance(value, Tuple) and value.fields is not None and name in value.fields:
+        return value.items[value.fields.index(name)]
+    from shardlint.inference.overlays.py_methods import python_method
+
+    return python_method(value, name)
+
+
+def _of_native(interpreter: Interpreter, value: Native, name: str) -> Value:
+    if name in value.attributes:
+        return value.attributes[name]
+    if name in ("__wrapped__", "func") and value.wraps is not None:
+        return value.wraps
+    if name == "__name__" and isinstance(value.wraps, Function):
+        return Const(value.wraps.name)
+    if name in ("lower", "trace", "eval_shape"):
+        # Ahead-of-time forms of a jitted function make the checks a call makes.
+        def staged(call: object) -> Value:
+            result = value.call(call)  # type: ignore[arg-type]
+            return result if name == "eval_shape" else LibraryObject("jax.stages", {"result": result})
+
+        interpreter.wrappers.pop(id(value), None)
+        return Native(f"{value.description}.{name}", staged)
+    if name in ("defvjp", "defjvp", "defjvps", "defvmap", "clear_cache"):
+        return Native(name, lambda call: Const(None))
+    return Unknown(f"attribute `{name}` of a transformed function")
+
+
+def _of_instance(interpreter: Interpreter, value: Instance, name: str, place: Place) -> Value:
+    if name in value.attributes:
+        return value.attributes[name]
+    if name == "__class__":
+        return value.cls
+    found = class_attribute(value.cls, name)
+    if found is not None:
+        if isinstance(found, LibraryObject) and found.kind == "builtins.property":
+            return interpreter.call(found.fields["function"], [value], {}, place)
+        return method_of(found, value, value.cls)
+    from shardlint.inference.overlays import instance_attribute
+
+    for base in library_bases(value.cls):
+        inherited = instance_attribute(interpreter, base, value, name, place)
+        if inherited is not None:
+            return inherited
+    reason = "may be set elsewhere" if value.opaque or has_unknown_base(value.cls) else "is not set"
+    return Unknown(f"`{value.cls.name}.{name}` {reason}")
+
+
+def _of_class(value: ClassValue, name: str) -> Value:
+    found = class_attribute(value, name)
+    if name == "__name__":
+        return Const(value.name)
+    if found is None:
+        return Unknown(f"`{value.name}.{name}` is not known")
+    if "enum.Enum" in library_bases(value) and isinstance(found, Const):
+        return LibraryObject("enum.member", {"value": found, "name": Const(name)})
+    if isinstance(found, LibraryObject) and found.kind == "builtins.classmethod":
+        return Bound(found.fields["function"], value)
+    if isinstance(found, LibraryObject) and found.kind == "builtins.staticmethod":
+        return found.fields["function"]
+    return found

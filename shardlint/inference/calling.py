@@ -1,0 +1,227 @@
+"""Calls: evaluating arguments, and calling every kind of value."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from shardlint.inference.calls import Call, CannotBind
+from shardlint.inference.functions import bind_parameters, run_function
+from shardlint.inference.iteration import iterate
+from shardlint.inference.joins import join, options
+from shardlint.inference.values import (
+    MAX_ALTERNATIVES,
+    Alternatives,
+    Bound,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    Function,
+    Instance,
+    LibraryObject,
+    Native,
+    Partial,
+    Tuple,
+    Value,
+)
+from shardlint.laws.values import Unknown
+from shardlint.spans import Place
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+MAX_DEPTH = 12
+Arguments = tuple[list[Value], dict[str, Value], bool, dict["int | str", Place]]
+
+
+def evaluate_arguments(interpreter: Interpreter, nodes: Sequence[cst.Arg]) -> Arguments:
+    """Evaluate the arguments of a call; the flag tells that a starred one hides how many there are."""
+    from shardlint.inference.expressions import evaluate
+
+    args: list[Value] = []
+    kwargs: dict[str, Value] = {}
+    places: dict[int | str, Place] = {}
+    opaque = False
+    for node in nodes:
+        value = evaluate(interpreter, node.value)
+        if node.star == "*":
+            items = iterate(interpreter, value)
+            opaque = opaque or items is None
+            args.extend(items or ())
+        elif node.star == "**":
+            known = isinstance(value, DictValue) and value.items is not None
+            if known and isinstance(value, DictValue) and value.items is not None:
+                kwargs.update({str(key): item for key, item in value.items.items()})
+            opaque = opaque or not known
+        elif node.keyword is not None:
+            kwargs[node.keyword.value] = value
+            places[node.keyword.value] = interpreter.place(node.value)
+        else:
+            places[len(args)] = interpreter.place(node.value)
+            args.append(value)
+    return args, kwargs, opaque, places
+
+
+def call_value(
+    interpreter: Interpreter,
+    function: Value,
+    args: Sequence[Value],
+    kwargs: dict[str, Value],
+    place: Place,
+    opaque: bool = False,
+    places: dict[int | str, Place] | None = None,
+) -> Value:
+    """Call any value. What cannot be followed is Unknown."""
+    places = places or {}
+    if isinstance(function, Alternatives):
+        return join(
+            call_value(interpreter, option, args, kwargs, place, opaque, places) for option in function.options
+        )
+    if isinstance(function, Bound):
+        shifted = {k + 1 if isinstance(k, int) else k: v for k, v in places.items()}
+        with _around_method(interpreter, function, place):
+            return call_value(
+                interpreter, function.function, [function.receiver, *args], kwargs, place, opaque, shifted
+            )
+    if isinstance(function, Partial):
+        n = len(function.args)
+        shifted = {k + n if isinstance(k, int) else k: v for k, v in places.items()}
+        merged = {**dict(function.kwargs), **kwargs}
+        return call_value(interpreter, function.function, [*function.args, *args], merged, place, opaque, shifted)
+    if isinstance(function, Function):
+        return _call_function(interpreter, function, args, kwargs, opaque)
+    if isinstance(function, ClassValue):
+        from shardlint.inference.classes import instantiate
+
+        return instantiate(interpreter, Call(interpreter, function.name, args, kwargs, place, opaque, places), function)
+    if isinstance(function, Native):
+        interpreter.wrappers.pop(id(function), None)
+        call = Call(interpreter, function.description, args, kwargs, place, opaque, places)
+        return _each_alternative(call, function.call)
+    if isinstance(function, External):
+        return _call_external(interpreter, function, args, kwargs, place, opaque, places)
+    if isinstance(function, Instance | LibraryObject):
+        return _call_object(interpreter, function, args, kwargs, place, opaque, places)
+    return function if isinstance(function, Unknown) else Unknown("called something that is no function")
+
+
+def _around_method(
+    interpreter: Interpreter, method: Bound, place: Place
+) -> AbstractContextManager[object]:
+    """What a library wants around the methods of classes that derive from its own."""
+    from shardlint.inference.classes import library_bases
+    from shardlint.inference.overlays import method_context
+
+    receiver = method.receiver
+    if not isinstance(receiver, Instance) or not isinstance(method.function, Function):
+        return nullcontext()
+    bases = library_bases(receiver.cls)
+    return method_context(interpreter, receiver, bases, place) if bases else nullcontext()
+
+
+def _call_function(
+    interpreter: Interpreter, function: Function, args: Sequence[Value], kwargs: dict[str, Value], opaque: bool
+) -> Value:
+    code = function.code
+    interpreter.reached.add(code.key)
+    if len(interpreter.frames) > MAX_DEPTH + len(interpreter.project.running):
+        return Unknown("calls nest too deep")
+    if interpreter.running(code) >= 2:
+        return Unknown("recursion")
+    bound = bind_parameters(function, args, kwargs, opaque)
+    if bound is None:
+        return Unknown(f"`{function.name}` does not take these arguments")
+    return run_function(interpreter, function, bound)
+
+
+def _call_external(
+    interpreter: Interpreter,
+    function: External,
+    args: Sequence[Value],
+    kwargs: dict[str, Value],
+    place: Place,
+    opaque: bool,
+    places: dict[int | str, Place],
+) -> Value:
+    from shardlint.inference.overlays import delegate, transfer
+
+    handler = transfer(function.name)
+    if handler is None:
+        return Unknown(f"`{function.name}` is not modelled")
+    if function.name.startswith(("jax.", "numpy.")):
+        args = [delegate(arg) for arg in args]
+        kwargs = {key: delegate(value) for key, value in kwargs.items()}
+    return _each_alternative(Call(interpreter, function.name, args, kwargs, place, opaque, places), handler)
+
+
+def _each_alternative(call: Call, handler: object) -> Value:
+    """Call an overlay once for each combination of the arguments' possible values."""
+    assert callable(handler)
+    columns = [_choices(value) for value in (*call.args, *call.kwargs.values())]
+    total = 1
+    for column in columns:
+        total *= len(column)
+    if total == 1:
+        return _attempt(call, handler)
+    if total > MAX_ALTERNATIVES:
+        return Unknown("too many possible values")
+    interpreter, names = call.interpreter, list(call.kwargs)
+    outer, count = interpreter.variants, len(call.args)
+    results: list[Value] = []
+    try:
+        for i, combination in enumerate(itertools.product(*columns)):
+            interpreter.variants = (outer[0] * total + i, outer[1] * total)
+            kwargs = dict(zip(names, combination[count:], strict=True))
+            one = Call(interpreter, call.name, combination[:count], kwargs, call.place, call.opaque, call.arg_places)
+            results.append(_attempt(one, handler))
+    finally:
+        interpreter.variants = outer
+    return join(results)
+
+
+def _choices(value: Value) -> tuple[Value, ...]:
+    """The possible values of an argument, looking one level into tuples (a mesh's shape)."""
+    if isinstance(value, Tuple) and any(isinstance(item, Alternatives) for item in value.items):
+        columns = [options(item) for item in value.items]
+        combinations = list(itertools.islice(itertools.product(*columns), MAX_ALTERNATIVES + 1))
+        return tuple(Tuple(c, value.origin, value.fields) for c in combinations)
+    return options(value)
+
+
+def _attempt(call: Call, handler: object) -> Value:
+    assert callable(handler)
+    try:
+        result: Value = handler(call)
+    except CannotBind as problem:
+        return Unknown(f"arguments not understood: {problem}")
+    return result
+
+
+def _call_object(
+    interpreter: Interpreter,
+    receiver: Instance | LibraryObject,
+    args: Sequence[Value],
+    kwargs: dict[str, Value],
+    place: Place,
+    opaque: bool,
+    places: dict[int | str, Place],
+) -> Value:
+    if isinstance(receiver, Instance):
+        method = interpreter.attribute(receiver, "__call__", place)
+        if isinstance(method, Const):
+            return Unknown("not callable")
+        return call_value(interpreter, method, args, kwargs, place, opaque, places)
+    from shardlint.inference.overlays import object_call
+
+    handler = object_call(receiver.kind)
+    if handler is None:
+        return Unknown(f"a call of {receiver.kind} is not modelled")
+    shifted = {k + 1 if isinstance(k, int) else k: v for k, v in places.items()}
+    return _each_alternative(
+        Call(interpreter, receiver.kind, [receiver, *args], kwargs, place, opaque, shifted), handler
+    )

@@ -1,0 +1,91 @@
+"""What surrounds evaluation: scopes of variables, and the dynamic context of calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from shardlint.inference.values import MeshValue, Value
+from shardlint.laws.dims import Dim
+from shardlint.laws.values import Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The dynamic context: it follows calls, not text.
+
+    ``mesh`` is what `jax.set_mesh` set, ``legacy_mesh`` what ``with mesh:`` did; ``in_jit`` is None
+    where the caller decides; ``bound_axes`` are the axis names collectives may use.
+    ``check_vma`` is what the enclosing shard_map was given, None outside or where it is not known.
+    ``caught`` names the exceptions that enclosing handlers catch.
+    """
+
+    mesh: MeshValue | Unknown | None = None
+    legacy_mesh: MeshValue | Unknown | None = None
+    in_jit: bool | None = False
+    bound_axes: tuple[tuple[str, Dim], ...] | Unknown = ()
+    check_vma: bool | None = None
+    caught: frozenset[str] = frozenset()
+    expected: bool = False
+    entry: str | None = None
+
+
+class Scope:
+    """Variables of a module, function or class, and the scope around it."""
+
+    __slots__ = ("declared_global", "declared_nonlocal", "is_class", "module", "parent", "variables")
+
+    def __init__(self, module: Any, parent: Scope | None = None, is_class: bool = False) -> None:
+        self.module = module
+        self.parent = parent
+        self.is_class = is_class
+        self.variables: dict[str, Value] = {}
+        self.declared_global: set[str] = set()
+        self.declared_nonlocal: set[str] = set()
+
+    @property
+    def root(self) -> Scope:
+        """The module's scope."""
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def find(self, name: str) -> Scope | None:
+        """Return the scope that holds a name as Python would look it up, or None."""
+        if name in self.variables:
+            return self
+        scope = self.parent
+        while scope is not None:
+            if name in scope.variables and not scope.is_class:
+                return scope
+            scope = scope.parent
+        return None
+
+    def target(self, name: str) -> Scope:
+        """Return the scope that an assignment to a name changes."""
+        if name in self.declared_global:
+            return self.root
+        if name in self.declared_nonlocal and self.parent is not None:
+            return self.parent.find(name) or self
+        return self
+
+
+@dataclass(slots=True)
+class Frame:
+    """One running function, class body or module: its scope, and what it returned so far."""
+
+    scope: Scope
+    unit: Any
+    returns: list[Value] = field(default_factory=list)
+    loops: list[LoopState] = field(default_factory=list)
+    generator: bool = False
+    function: Any = None
+
+
+@dataclass(slots=True)
+class LoopState:
+    """Variable states at the ``break`` and ``continue`` statements of a running loop."""
+
+    breaks: list[dict[str, Value]] = field(default_factory=list)
+    continues: list[dict[str, Value]] = field(default_factory=list)

@@ -1,0 +1,133 @@
+"""``def`` and ``class``: evaluating headers, and keeping bodies for later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from shardlint.inference.calling import call_value
+from shardlint.inference.context import Frame, Scope
+from shardlint.inference.functions import Code
+from shardlint.inference.syntax import NodePlace, Unit
+from shardlint.inference.values import (
+    Bound,
+    ClassValue,
+
+    External,
+    Function,
+    LibraryObject,
+    Native,
+    Partial,
+    Value,
+)
+from shardlint.laws.values import Unknown
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+_DATACLASSES = frozenset(
+    {"dataclasses.dataclass", "flax.struct.dataclass", "chex.dataclass", "flax.nnx.dataclass"}
+)
+
+
+def define_function(interpreter: Interpreter, code: Code, plain: bool = False) -> None:
+    """Execute a ``def``: evaluate defaults and decorators and bind the name."""
+    from shardlint.inference.expressions import evaluate
+
+    scope = interpreter.scope
+    function = Function(code.name, code, scope)
+    if scope.is_class:
+        owner = scope.variables.get("__class__")
+        function.owner = owner if isinstance(owner, ClassValue) else None
+    interpreter.define(function)
+    value: Value = function
+    if not plain:
+        node = code.header
+        assert isinstance(node, cst.FunctionDef)
+        function.origin = NodePlace(code.header_unit, node.name)
+        with interpreter.in_unit(code.header_unit):
+            for parameter in (*node.params.posonly_params, *node.params.params, *node.params.kwonly_params):
+                if parameter.default is not None:
+                    function.defaults[parameter.name.value] = evaluate(interpreter, parameter.default)
+            for decorator in reversed(node.decorators):
+                applied = evaluate(interpreter, decorator.decorator)
+                value = _decorate(interpreter, applied, value, interpreter.place(decorator))
+    scope.target(code.name).variables[code.name] = value
+
+
+def _decorate(interpreter: Interpreter, decorator: Value, value: Value, place: NodePlace) -> Value:
+    if isinstance(decorator, LibraryObject) and decorator.kind in ("builtins.property", "keeps"):
+        return value
+    result = call_value(interpreter, decorator, [value], {}, place)
+    if isinstance(result, Unknown) and isinstance(value, Function):
+        # Somebody else's decorator: what it makes is unknown, and the function is an entry of its own.
+        return Unknown(f"`{value.name}` is decorated by something unknown")
+    return result
+
+
+def define_class(
+    interpreter: Interpreter, node: cst.ClassDef, unit: Unit, body: Callable[[], None]
+) -> None:
+    """Execute a ``class``: evaluate its bases, run its body in a scope of its own, bind the name."""
+    from shardlint.inference.expressions import evaluate
+
+    with interpreter.in_unit(unit):
+        bases = tuple(evaluate(interpreter, base.value) for base in node.bases)
+        decorators = [evaluate(interpreter, decorator.decorator) for decorator in node.decorators]
+        origin = interpreter.place(node.name)
+    cls = ClassValue(node.name.value, tuple(_base(base) for base in bases), {}, origin=origin)
+    scope = Scope(interpreter.scope.module, interpreter.scope, is_class=True)
+    scope.variables["__class__"] = cls
+    frame = Frame(scope, unit)
+    interpreter.frames.append(frame)
+    try:
+        body()
+    finally:
+        interpreter.frames.pop()
+    del scope.variables["__class__"]
+    cls.attributes = dict(scope.variables)
+    cls.fields = {name: cls.attributes.get(name) for name in interpreter.annotated.pop(id(scope), ())}
+    cls.dataclass = any(_makes_dataclass(decorator) for decorator in decorators)
+    known = all(_makes_dataclass(d) or _keeps(d) for d in decorators)
+    interpreter.scope.target(cls.name).variables[cls.name] = (
+        cls if known else Unknown(f"`{cls.name}` is decorated by something unknown")
+    )
+
+
+def _base(base: Value) -> Value:
+    """A subscripted generic counts as what it is made of."""
+    return base.function if isinstance(base, Partial) else base
+
+
+def _makes_dataclass(decorator: Value) -> bool:
+    if isinstance(decorator, Partial):
+        decorator = decorator.function
+    if isinstance(decorator, LibraryObject) and decorator.kind == "dataclass":
+        return True
+    return isinstance(decorator, External) and decorator.name in _DATACLASSES
+
+
+def _keeps(decorator: Value) -> bool:
+    """Whether a class decorator is known to return the class."""
+    if isinstance(decorator, LibraryObject):
+        return decorator.kind == "keeps"
+    return isinstance(decorator, External) and decorator.name.startswith(
+        ("jax.tree_util.register", "functools.total_ordering", "typing.", "abc.", "enum.")
+    )
+
+
+def method_of(function: Value, receiver: Value, cls: ClassValue) -> Value:
+    """Return what ``receiver.name`` is for a class attribute: functions become bound methods."""
+    if isinstance(function, Function):
+        return Bound(function, receiver)
+    if isinstance(function, Native) and function.wraps is not None:
+        return Bound(function, receiver)
+    if isinstance(function, LibraryObject) and function.kind == "builtins.classmethod":
+        return Bound(function.fields["function"], cls)
+    if isinstance(function, LibraryObject) and function.kind == "builtins.staticmethod":
+        return function.fields["function"]
+    return function
+
+

@@ -1,0 +1,351 @@
+"""Expressions: `evaluate` turns a node into an abstract value, by a table of node types."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from shardlint.inference.assignment import assign, bind
+from shardlint.inference.calling import call_value, evaluate_arguments
+from shardlint.inference.functions import Code
+from shardlint.inference.indexing import get_item
+from shardlint.inference.iteration import element, iterate
+from shardlint.inference.joins import join, options
+from shardlint.inference.operators import binary_operation, compare, truth, unary_operation
+from shardlint.inference.refine import refine
+from shardlint.inference.values import (
+    NONE,
+    Const,
+    DictValue,
+    Function,
+    ListValue,
+    SetValue,
+    Slice,
+    Tuple,
+    Value,
+)
+from shardlint.laws.values import Unknown
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+_Evaluator = Callable[["Interpreter", Any], Value]
+
+
+def evaluate(interpreter: Interpreter, node: cst.BaseExpression) -> Value:
+    """Return the abstract value of an expression."""
+    handler = _HANDLERS.get(type(node))
+    return handler(interpreter, node) if handler else Unknown(f"{type(node).__name__} is not followed")
+
+
+def _name(interpreter: Interpreter, node: cst.Name) -> Value:
+    return interpreter.lookup(node.value)
+
+
+def _attribute(interpreter: Interpreter, node: cst.Attribute) -> Value:
+    return interpreter.attribute(evaluate(interpreter, node.value), node.attr.value, interpreter.place(node))
+
+
+def _integer(interpreter: Interpreter, node: cst.Integer) -> Value:
+    digits = node.value
+    # `int()` refuses more than 4,300 digits, and no size has as many.
+    return Const(int(digits, 0), interpreter.place(node)) if len(digits) < 1_000 else Unknown("a huge number")
+
+
+def _float(interpreter: Interpreter, node: cst.Float) -> Value:
+    return Const(float(node.value), interpreter.place(node))
+
+
+def _literal(interpreter: Interpreter, node: cst.SimpleString | cst.Imaginary) -> Value:
+    try:
+        return Const(ast.literal_eval(node.value), interpreter.place(node))
+    except (ValueError, SyntaxError):
+        return Unknown("a literal Python refuses")
+
+
+def _concatenated(interpreter: Interpreter, node: cst.ConcatenatedString) -> Value:
+    left, right = evaluate(interpreter, node.left), evaluate(interpreter, node.right)
+    if isinstance(left, Const) and isinstance(right, Const) and type(left.value) is type(right.value):
+        return Const(left.value + right.value, interpreter.place(node))
+    return Unknown("a formatted string")
+
+
+def _formatted(interpreter: Interpreter, node: cst.FormattedString) -> Value:
+    text = ""
+    for part in node.parts:
+        if isinstance(part, cst.FormattedStringText):
+            text += part.value
+        elif isinstance(part, cst.FormattedStringExpression):
+            value = evaluate(interpreter, part.expression)
+            plain = part.conversion is None and part.format_spec is None and part.equal is None
+            if not (plain and isinstance(value, Const) and isinstance(value.value, str | int)):
+                return Unknown("a formatted string")
+            text += str(value.value)
+    return Unknown("a formatted string") if "\\" in text else Const(text, interpreter.place(node))
+
+
+def _ellipsis(interpreter: Interpreter, node: cst.Ellipsis) -> Value:
+    return Const(..., interpreter.place(node))
+
+
+def evaluate_elements(interpreter: Interpreter, elements: Sequence[cst.BaseElement]) -> list[Value] | None:
+    """Evaluate the items of a display; None when a starred one has unknown length."""
+    items: list[Value] | None = []
+    for item in elements:
+        value = evaluate(interpreter, item.value)
+        if not isinstance(item, cst.StarredElement):
+            if items is not None:
+                items.append(value)
+            continue
+        starred = iterate(interpreter, value)
+        items = None if items is None or starred is None else [*items, *starred]
+    return items
+
+
+def _tuple(interpreter: Interpreter, node: cst.Tuple) -> Value:
+    items = evaluate_elements(interpreter, node.elements)
+    return Unknown("a tuple of unknown length") if items is None else Tuple(tuple(items), interpreter.place(node))
+
+
+def _list(interpreter: Interpreter, node: cst.List) -> Value:
+    return ListValue(evaluate_elements(interpreter, node.elements), interpreter.place(node), interpreter.path)
+
+
+def _set(interpreter: Interpreter, node: cst.Set) -> Value:
+    items = evaluate_elements(interpreter, node.elements)
+    if items is None or not all(isinstance(item, Const) for item in items):
+        return Unknown("a set that is not known")
+    return SetValue(frozenset(item.value for item in items if isinstance(item, Const)), interpreter.place(node))
+
+
+def _dict(interpreter: Interpreter, node: cst.Dict) -> Value:
+    items: dict[Hashable, Value] | None = {}
+    for entry in node.elements:
+        value = evaluate(interpreter, entry.value)
+        if isinstance(entry, cst.StarredDictElement):
+            known = value.items if isinstance(value, DictValue) else None
+            items = None if items is None or known is None else {**items, **known}
+            continue
+        assert isinstance(entry, cst.DictElement)
+        found, key = hashable(evaluate(interpreter, entry.key))
+        items = {**items, key: value} if items is not None and found else None
+    return DictValue(items, interpreter.place(node), interpreter.path)
+
+
+def hashable(value: Value) -> tuple[bool, Hashable]:
+    """Return (True, the Python object) for a constant or a tuple of them, else (False, None)."""
+    if isinstance(value, Const):
+        return True, value.value
+    if isinstance(value, Tuple):
+        parts = [hashable(item) for item in value.items]
+        return all(found for found, _ in parts), tuple(part for _, part in parts)
+    return False, None
+
+
+def _binary(interpreter: Interpreter, node: cst.BinaryOperation) -> Value:
+    # A long chain of operators leans left: walk it with a loop, not with recursion.
+    chain = [node]
+    while isinstance(chain[-1].left, cst.BinaryOperation):
+        chain.append(chain[-1].left)
+    value = evaluate(interpreter, chain[-1].left)
+    for link in reversed(chain):
+        right = evaluate(interpreter, link.right)
+        name = type(link.operator).__name__
+        value = binary_operation(interpreter, name, value, right, interpreter.place(link))
+    return value
+
+
+def _boolean(interpreter: Interpreter, node: cst.BooleanOperation) -> Value:
+    left = evaluate(interpreter, node.left)
+    stops = isinstance(node.operator, cst.Or)
+    outcome = truth(left)
+    if outcome is stops:
+        return left
+    if outcome is not None:
+        return evaluate(interpreter, node.right)
+    with interpreter.forked():
+        right = evaluate(interpreter, node.right)
+    # What the left side can be when it decides.
+    return join([*(v for v in options(left) if truth(v) is not (not stops)), right])
+
+
+def _unary(interpreter: Interpreter, node: cst.UnaryOperation) -> Value:
+    return unary_operation(type(node.operator).__name__, evaluate(interpreter, node.expression))
+
+
+def _comparison(interpreter: Interpreter, node: cst.Comparison) -> Value:
+    left = evaluate(interpreter, node.left)
+    result: Value = Const(True)
+    for target in node.comparisons:
+        right = evaluate(interpreter, target.comparator)
+        result = compare(interpreter, type(target.operator).__name__, left, right)
+        if truth(result) is not True:
+            # With one link its value is the value; in a longer chain a later link may still be False.
+            return result if len(node.comparisons) == 1 or truth(result) is False else Unknown("undecided")
+        left = right
+    return result
+
+
+def _conditional(interpreter: Interpreter, node: cst.IfExp) -> Value:
+    outcome = truth(evaluate(interpreter, node.test))
+    if outcome is not None:
+        return evaluate(interpreter, node.body if outcome else node.orelse)
+    scope, before = interpreter.scope, interpreter.scope.variables
+    found: list[Value] = []
+    for branch, holds in ((node.body, True), (node.orelse, False)):
+        scope.variables = dict(before)
+        with interpreter.forked():
+            if refine(interpreter, node.test, holds):
+                found.append(evaluate(interpreter, branch))
+    scope.variables = before
+    return join(found)
+
+
+def _lambda(interpreter: Interpreter, node: cst.Lambda) -> Value:
+    code = Code("<lambda>", interpreter.frame.unit, node, None)
+    function = Function("<lambda>", code, interpreter.scope, origin=interpreter.place(node))
+    for parameter in (*node.params.posonly_params, *node.params.params, *node.params.kwonly_params):
+        if parameter.default is not None:
+            function.defaults[parameter.name.value] = evaluate(interpreter, parameter.default)
+    return function
+
+
+def _call(interpreter: Interpreter, node: cst.Call) -> Value:
+    function = evaluate(interpreter, node.func)
+    args, kwargs, opaque, places = evaluate_arguments(interpreter, node.args)
+    return call_value(interpreter, function, args, kwargs, interpreter.place(node), opaque, places)
+
+
+def _subscript(interpreter: Interpreter, node: cst.Subscript) -> Value:
+    receiver = evaluate(interpreter, node.value)
+    return get_item(interpreter, receiver, evaluate_index(interpreter, node.slice), interpreter.place(node))
+
+
+def evaluate_index(interpreter: Interpreter, elements: Sequence[cst.SubscriptElement]) -> Value:
+    """Evaluate what stands in brackets: one value, or a tuple."""
+    parts = [_index_part(interpreter, element.slice) for element in elements]
+    single = len(parts) == 1 and isinstance(elements[0].comma, cst.MaybeSentinel)
+    return parts[0] if single else Tuple(tuple(parts))
+
+
+def _index_part(interpreter: Interpreter, node: cst.BaseSlice) -> Value:
+    if isinstance(node, cst.Slice):
+        start, stop, step = (
+            NONE if part is None else evaluate(interpreter, part) for part in (node.lower, node.upper, node.step)
+        )
+        return Slice(start, stop, step)
+    assert isinstance(node, cst.Index)
+    return Unknown("a starred index") if node.star else evaluate(interpreter, node.value)
+
+
+def _walrus(interpreter: Interpreter, node: cst.NamedExpr) -> Value:
+    value = evaluate(interpreter, node.value)
+    if isinstance(node.target, cst.Name):
+        bind(interpreter, node.target.value, value)
+    return value
+
+
+def _comprehension(interpreter: Interpreter, node: cst.ListComp | cst.GeneratorExp | cst.SetComp) -> Value:
+    items: list[Value] | None = []
+
+    def collect() -> Value:
+        return evaluate(interpreter, node.elt)
+
+    items = _run_clauses(interpreter, node.for_in, collect)
+    if isinstance(node, cst.SetComp):
+        constants = None if items is None else [i.value for i in items if isinstance(i, Const)]
+        if constants is None or items is None or len(constants) != len(items):
+            return Unknown("a set that is not known")
+        return SetValue(frozenset(constants))
+    return ListValue(items, interpreter.place(node), interpreter.path)
+
+
+def _dict_comprehension(interpreter: Interpreter, node: cst.DictComp) -> Value:
+    def collect() -> Value:
+        return Tuple((evaluate(interpreter, node.key), evaluate(interpreter, node.value)))
+
+    pairs = _run_clauses(interpreter, node.for_in, collect)
+    items: dict[Hashable, Value] | None = None if pairs is None else {}
+    for pair in pairs or ():
+        assert isinstance(pair, Tuple)
+        found, key = hashable(pair.items[0])
+        items = {**items, key: pair.items[1]} if found and items is not None else None
+    return DictValue(items, interpreter.place(node), interpreter.path)
+
+
+def _run_clauses(
+    interpreter: Interpreter, clause: cst.CompFor, collect: Callable[[], Value]
+) -> list[Value] | None:
+    """Run the ``for`` and ``if`` clauses of a comprehension; None when the length is not known."""
+    scope, before = interpreter.scope, interpreter.scope.variables
+    scope.variables = dict(before)
+    try:
+        return _run_clause(interpreter, clause, collect)
+    finally:
+        scope.variables = before
+
+
+def _run_clause(interpreter: Interpreter, clause: cst.CompFor, collect: Callable[[], Value]) -> list[Value] | None:
+    iterable = evaluate(interpreter, clause.iter)
+    items = iterate(interpreter, iterable)
+    results: list[Value] | None = None if items is None else []
+    for item in (element(iterable),) if items is None else items:
+        interpreter.tick()
+        assign(interpreter, clause.target, item)
+        tests = [truth(evaluate(interpreter, test.test)) for test in clause.ifs]
+        if False in tests:
+            continue
+        if None in tests:
+            results = None
+        inner = clause.inner_for_in
+        found = [collect()] if inner is None else _run_clause(interpreter, inner, collect)
+        results = None if results is None or found is None else [*results, *found]
+    return results
+
+
+def _await(interpreter: Interpreter, node: cst.Await) -> Value:
+    evaluate(interpreter, node.expression)
+    return Unknown("awaited")
+
+
+def _yield(interpreter: Interpreter, node: cst.Yield) -> Value:
+    if isinstance(node.value, cst.From):
+        evaluate(interpreter, node.value.item)
+    elif node.value is not None:
+        evaluate(interpreter, node.value)
+    return Unknown("sent to a generator")
+
+
+_HANDLERS: dict[type, _Evaluator] = {
+    cst.Name: _name,
+    cst.Attribute: _attribute,
+    cst.Integer: _integer,
+    cst.Float: _float,
+    cst.Imaginary: _literal,
+    cst.SimpleString: _literal,
+    cst.ConcatenatedString: _concatenated,
+    cst.FormattedString: _formatted,
+    cst.Ellipsis: _ellipsis,
+    cst.Tuple: _tuple,
+    cst.List: _list,
+    cst.Set: _set,
+    cst.Dict: _dict,
+    cst.BinaryOperation: _binary,
+    cst.BooleanOperation: _boolean,
+    cst.UnaryOperation: _unary,
+    cst.Comparison: _comparison,
+    cst.IfExp: _conditional,
+    cst.Lambda: _lambda,
+    cst.Call: _call,
+    cst.Subscript: _subscript,
+    cst.NamedExpr: _walrus,
+    cst.ListComp: _comprehension,
+    cst.GeneratorExp: _comprehension,
+    cst.SetComp: _comprehension,
+    cst.DictComp: _dict_comprehension,
+    cst.Await: _await,
+    cst.Yield: _yield,
+}

@@ -1,0 +1,174 @@
+"""Functions and classes of the program: code, signatures, and running them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from shardlint.inference.context import Frame, Scope
+from shardlint.inference.joins import join
+from shardlint.inference.syntax import FunctionPart, Unit
+from shardlint.inference.values import (
+    NONE,
+    DictValue,
+    Function,
+    Tuple,
+    Value,
+)
+from shardlint.laws.values import Unknown
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+
+class Code:
+    """The code of a function, read when needed: from a `FunctionPart`, or a node already parsed."""
+
+    __slots__ = ("_generator", "_node", "_part", "name", "unit")
+
+    def __init__(self, name: str, unit: Unit, node: cst.FunctionDef | cst.Lambda | None, part: FunctionPart | None):
+        self.name, self.unit = name, unit
+        self._node, self._part = node, part
+        self._generator: bool | None = None
+
+    @staticmethod
+    def of_part(part: FunctionPart) -> Code:
+        """The code of a function that is parsed by itself."""
+        return Code(part.name, part.whole, None, part)
+
+    @property
+    def key(self) -> Hashable:
+        """What identifies the code, however often its definition is executed."""
+        return id(self._part) if self._part is not None else id(self._node)
+
+    @property
+    def node(self) -> cst.FunctionDef | cst.Lambda:
+        """The definition. Raises BrokenText when libcst cannot read what `ast` could."""
+        if self._node is None:
+            found = self.unit.body[0]
+            assert isinstance(found, cst.FunctionDef)
+            self._node = found
+        return self._node
+
+    @property
+    def header(self) -> cst.FunctionDef | cst.Lambda:
+        """The definition, at least its signature and decorators."""
+        if self._node is None and self._part is not None:
+            found = self._part.header.body[0]
+            assert isinstance(found, cst.FunctionDef)
+            return found
+        return self.node
+
+    @property
+    def header_unit(self) -> Unit:
+        """The unit that the header's nodes belong to."""
+        return self._part.header if self._node is None and self._part is not None else self.unit
+
+    @property
+    def is_generator(self) -> bool:
+        """Whether calling it runs nothing yet: it yields, or is async."""
+        if self._generator is None:
+            node = self.node
+            finder = _YieldFinder()
+            node.body.visit(finder)
+            self._generator = finder.found or bool(getattr(node, "asynchronous", None))
+        return self._generator
+
+
+class _YieldFinder(cst.CSTVisitor):
+    """Looks for ``yield`` in a body, but not inside functions defined there."""
+
+    def __init__(self) -> None:
+        self.found = False
+
+    def visit_Yield(self, node: cst.Yield) -> bool:
+        self.found = True
+        return False
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
+        return False
+
+    def visit_Lambda(self, node: cst.Lambda) -> bool:
+        return False
+
+
+def parameters(code: Code) -> cst.Parameters:
+    """The signature of a function."""
+    return code.header.params
+
+
+def parameter_names(code: Code) -> list[str]:
+    """Names of the parameters that can be given by position."""
+    params = parameters(code)
+    return [p.name.value for p in (*params.posonly_params, *params.params)]
+
+
+def bind_parameters(
+    function: Function, args: Sequence[Value], kwargs: dict[str, Value], opaque: bool
+) -> dict[str, Value] | None:
+    """Match arguments with a signature; None when they cannot fit (the call raises TypeError).
+
+    With ``opaque`` (a starred argument of unknown length) what is not given is unknown.
+    """
+    params = parameters(function.code)
+    positional = parameter_names(function.code)
+    bound: dict[str, Value] = dict(zip(positional, args, strict=False))
+    surplus = tuple(args[len(positional) :])
+    if isinstance(params.star_arg, cst.Param):
+        star = params.star_arg.name.value
+        bound[star] = Unknown("starred arguments") if opaque else Tuple(surplus)
+    elif surplus:
+        return None
+    keyword_only = [p.name.value for p in params.kwonly_params]
+    extra: dict[str, Value] = {}
+    for key, value in kwargs.items():
+        if key in bound and key in positional:
+            return None
+        if key in positional or key in keyword_only:
+            bound[key] = value
+        else:
+            extra[key] = value
+    if params.star_kwarg is not None:
+        bound[params.star_kwarg.name.value] = (
+            Unknown("starred arguments") if opaque else DictValue(dict(extra))
+        )
+    elif extra:
+        return None
+    for name in (*positional, *keyword_only):
+        if name in bound:
+            continue
+        if opaque:
+            bound[name] = Unknown("starred arguments")
+        elif name in function.defaults:
+            bound[name] = function.defaults[name]
+        else:
+            return None
+    return bound
+
+
+def run_function(interpreter: Interpreter, function: Function, bound: dict[str, Value]) -> Value:
+    """Evaluate a function's body with bound parameters and return what it returns."""
+    from shardlint.inference.expressions import evaluate
+    from shardlint.inference.statements import execute_block
+
+    code: Code = function.code
+    node = code.node
+    scope = Scope(function.scope.module, function.scope)
+    scope.variables.update(bound)
+    if function.owner is not None:
+        scope.variables["__class__"] = function.owner
+    frame = Frame(scope, code.unit, function=code)
+    interpreter.frames.append(frame)
+    try:
+        if isinstance(node, cst.Lambda):
+            return evaluate(interpreter, node.body)
+        falls_through = execute_block(interpreter, node.body.body)
+    finally:
+        interpreter.frames.pop()
+    if code.is_generator:
+        return Unknown("a generator or coroutine")
+    if falls_through:
+        frame.returns.append(NONE)
+    return join(frame.returns) if frame.returns else Unknown("never returns")

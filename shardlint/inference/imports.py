@@ -1,0 +1,63 @@
+"""``import``: names of the project's own modules, and names of libraries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from shardlint.inference.values import External, ModuleValue
+from shardlint.laws.values import Unknown
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+
+def dotted(node: cst.BaseExpression | None) -> str:
+    """The text of a dotted name."""
+    if isinstance(node, cst.Attribute):
+        return f"{dotted(node.value)}.{node.attr.value}"
+    return node.value if isinstance(node, cst.Name) else ""
+
+
+def import_names(interpreter: Interpreter, node: cst.Import) -> None:
+    """Execute ``import a.b as c``."""
+    project = interpreter.project
+    for alias in node.names:
+        name = dotted(alias.name)
+        project.reference(interpreter, name, interpreter.place(alias))
+        if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+            interpreter.scope.target(alias.asname.name.value).variables[alias.asname.name.value] = (
+                project.import_module(interpreter, name)
+            )
+        else:
+            first = name.split(".")[0]
+            interpreter.scope.target(first).variables[first] = project.import_module(interpreter, first)
+            if first != name:
+                project.import_module(interpreter, name)
+
+
+def import_from(interpreter: Interpreter, node: cst.ImportFrom) -> None:
+    """Execute ``from a import b as c``, with dots and stars."""
+    project, scope = interpreter.project, interpreter.scope
+    name = "." * len(node.relative) + dotted(node.module)
+    module = project.import_module(interpreter, name)
+    if isinstance(node.names, cst.ImportStar):
+        if isinstance(module, ModuleValue):
+            found = module.run.scope.variables
+            scope.variables.update({k: v for k, v in found.items() if not k.startswith("_")})
+        elif isinstance(module, External):
+            scope.variables.update(project.star_names(module.name))
+        return
+    for alias in node.names:
+        imported = dotted(alias.name)
+        bound = alias.asname.name.value if alias.asname and isinstance(alias.asname.name, cst.Name) else imported
+        place = interpreter.place(alias)
+        if isinstance(module, ModuleValue):
+            value = project.member(interpreter, module, imported)
+        elif isinstance(module, External):
+            project.reference(interpreter, f"{module.name}.{imported}", place)
+            value = project.external(f"{module.name}.{imported}")
+        else:
+            value = Unknown(f"`{imported}` comes from a module that is not seen")
+        scope.target(bound).variables[bound] = value

@@ -1,0 +1,120 @@
+"""``value[key]``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from shardlint.inference.iteration import spec_items
+from shardlint.inference.joins import join
+from shardlint.inference.operators import each_pair
+from shardlint.inference.values import (
+    Array,
+    ClassValue,
+    Const,
+    Devices,
+    DictValue,
+    External,
+    Instance,
+    LibraryObject,
+    ListValue,
+    Slice,
+    SpecValue,
+    Tuple,
+    Value,
+    as_int,
+    is_none,
+)
+from shardlint.laws.values import Spec, Unknown
+from shardlint.spans import Place
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+
+def get_item(interpreter: Interpreter, receiver: Value, key: Value, place: Place) -> Value:
+    """Evaluate ``receiver[key]``."""
+    return each_pair(receiver, key, lambda r, k: _get_item(interpreter, r, k, place))
+
+
+def _get_item(interpreter: Interpreter, receiver: Value, key: Value, place: Place) -> Value:
+    if isinstance(receiver, Array):
+        from shardlint.inference.overlays.array_methods import index
+
+        return index(receiver, key)
+    if isinstance(receiver, Devices):
+        from shardlint.inference.overlays.devices import index
+
+        return index(receiver, key)
+    if isinstance(receiver, Tuple):
+        return _from_sequence(interpreter, receiver.items, key, as_tuple=True)
+    if isinstance(receiver, ListValue) and receiver.items is not None:
+        return _from_sequence(interpreter, receiver.items, key, as_tuple=False)
+    if isinstance(receiver, SpecValue):
+        return _from_spec(interpreter, receiver, key)
+    if isinstance(receiver, DictValue) and receiver.items is not None:
+        return _from_dict(receiver, key)
+    if isinstance(receiver, Const) and isinstance(receiver.value, str):
+        return _from_string(receiver.value, key)
+    if isinstance(receiver, ClassValue | External):
+        # A subscripted generic (`Float[Array, "b d"]`, `Module[int]`) is the class for our purposes.
+        return receiver if isinstance(receiver, ClassValue) else Unknown(f"`{receiver.name}[...]`")
+    if isinstance(receiver, Instance):
+        method = interpreter.attribute(receiver, "__getitem__", place)
+        return interpreter.call(method, [key], {}, place)
+    if isinstance(receiver, LibraryObject):
+        from shardlint.inference.overlays import object_item
+
+        return object_item(interpreter, receiver, key, place)
+    return receiver if isinstance(receiver, Unknown) else Unknown("indexed something unknown")
+
+
+def bounds(key: Slice) -> slice | None:
+    """Return a slice of known bounds, or None."""
+    parts: list[int | None] = []
+    for part in (key.start, key.stop, key.step):
+        number = as_int(part)
+        if number is None and not is_none(part):
+            return None
+        parts.append(number)
+    return slice(*parts)
+
+
+def _from_sequence(interpreter: Interpreter, items: Sequence[Value], key: Value, as_tuple: bool) -> Value:
+    if isinstance(key, Slice):
+        cut = bounds(key)
+        if cut is None or cut.step == 0:
+            return Unknown("sliced by something unknown")
+        return Tuple(tuple(items[cut])) if as_tuple else ListValue(list(items[cut]), path=interpreter.path)
+    number = as_int(key)
+    if number is None:
+        # Any of them; an index out of range raises.
+        return join(items) if items and 0 < len(items) <= 8 else Unknown("indexed by something unknown")
+    return items[number] if -len(items) <= number < len(items) else Unknown("index out of range")
+
+
+def _from_spec(interpreter: Interpreter, spec: SpecValue, key: Value) -> Value:
+    if isinstance(key, Slice) and (cut := bounds(key)) is not None and cut.step != 0:
+        return SpecValue(Spec(spec.spec.entries[cut]), spec.origin, spec.places[cut])
+    return _from_sequence(interpreter, spec_items(spec), key, as_tuple=True)
+
+
+def _from_dict(receiver: DictValue, key: Value) -> Value:
+    from shardlint.inference.expressions import hashable
+
+    found, wanted = hashable(key)
+    items = receiver.items or {}
+    if found:
+        return items.get(wanted, Unknown(f"no key {wanted!r}"))
+    return Unknown("looked up by something unknown")
+
+
+def _from_string(text: str, key: Value) -> Value:
+    if isinstance(key, Slice):
+        cut = bounds(key)
+        return Const(text[cut]) if cut is not None and cut.step != 0 else Unknown("sliced by something unknown")
+    number = as_int(key)
+    known = number is not None and -len(text) <= number < len(text)
+    return Const(text[number]) if known and number is not None else Unknown("an unknown character")
+
+

@@ -1,0 +1,215 @@
+"""The evaluator: one class that ties statements, expressions, calls and overlays together.
+
+Nothing here runs the program. `Interpreter` holds the state of one analysis: the dynamic context,
+the frames, the uses recorded, and the budget that makes everything terminate.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from shardlint.inference.context import Context, Frame, Scope
+from shardlint.inference.settings import InferenceSettings
+from shardlint.inference.syntax import NodePlace, Unit
+from shardlint.inference.values import Const, Function, MeshValue, Native, Value
+from shardlint.laws import dims
+from shardlint.laws.dims import Dim
+from shardlint.laws.values import Unknown
+from shardlint.spans import Place
+from shardlint.uses import Environment, Use
+
+if TYPE_CHECKING:
+    from shardlint.inference.functions import Code
+    from shardlint.inference.project import Project
+
+#: Statements one entry may execute.
+MAX_STEPS = 20_000
+
+
+class Exhausted(Exception):
+    """The budget of an entry is used up."""
+
+
+class Interpreter:
+    """Evaluates the modules of one project and collects uses."""
+
+    def __init__(self, settings: InferenceSettings, project: Project) -> None:
+        self.settings = settings
+        self.project = project
+        self.uses: list[Use] = []
+        self.context = Context()
+        self.frames: list[Frame] = []
+        self.steps = 0
+        self.muted = 0
+        #: The undecided branches and loops around the current statement, each by a number.
+        self.path: tuple[int, ...] = ()
+        self._forks = 0
+        self.variants: tuple[int, int] = (0, 1)
+        self.device_count: Dim = (
+            settings.devices if settings.devices is not None else dims.symbol("device_count", 1)
+        )
+        #: Functions that were called or wrapped, so that they need no entry of their own.
+        self.reached: set[Hashable] = set()
+        #: Every function defined so far, by the key of its code, and the context around it.
+        self.defined: dict[Hashable, tuple[Function, Context]] = {}
+        #: Names a class body annotates, by the id of its scope.
+        self.annotated: dict[int, list[str]] = {}
+        #: Wrapped functions (`jit(f)`, `shard_map(f)`) that nobody called yet.
+        self.wrappers: dict[int, tuple[Native, Context]] = {}
+
+    # -- uses ---------------------------------------------------------------------------------
+
+    def record(self, use: Use) -> None:
+        """Keep a use, unless this pass only looks for what a loop changes."""
+        if not self.muted:
+            variant, variants = self.variants
+            if variants > 1:
+                use = replace(use, variant=variant, variants=variants)
+            self.uses.append(use)
+
+    def environment(self) -> Environment:
+        """The environment for a use that is recorded now."""
+        context = self.context
+        mesh = context.mesh
+        return Environment(
+            context_mesh=mesh.mesh if isinstance(mesh, MeshValue) else mesh,
+            in_jit=bool(context.in_jit),
+            bound_axes=context.bound_axes,
+            caught=context.caught,
+            expected=context.expected,
+            entry=context.entry,
+        )
+
+    # -- state --------------------------------------------------------------------------------
+
+    @property
+    def frame(self) -> Frame:
+        """The innermost running frame."""
+        return self.frames[-1]
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of the running code."""
+        return self.frames[-1].scope
+
+    def place(self, node: cst.CSTNode) -> NodePlace:
+        """The place of a node of the running code."""
+        return NodePlace(self.frames[-1].unit, node)
+
+    @contextmanager
+    def within(self, **changes: Any) -> Iterator[None]:
+        """Evaluate under a changed context; afterwards what it changed is as before."""
+        before = {name: getattr(self.context, name) for name in changes}
+        self.context = replace(self.context, **changes)
+        try:
+            yield
+        finally:
+            self.context = replace(self.context, **before)
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """Evaluate without recording uses."""
+        self.muted += 1
+        try:
+            yield
+        finally:
+            self.muted -= 1
+
+    @contextmanager
+    def forked(self) -> Iterator[None]:
+        """Evaluate a path that may not be taken: changes to older objects make them unknown."""
+        before = self.path
+        self._forks += 1
+        self.path = (*before, self._forks)
+        try:
+            yield
+        finally:
+            self.path = before
+
+    def certain(self, path: tuple[int, ...]) -> bool:
+        """Whether an object made on this path surely undergoes what happens now."""
+        return path[: len(self.path)] == self.path
+
+    def tick(self) -> None:
+        """Spend a step. Raises Exhausted."""
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise Exhausted
+
+    # -- the ways in --------------------------------------------------------------------------
+
+    def call(
+        self, function: Value, args: Sequence[Value], kwargs: dict[str, Value], place: Place
+    ) -> Value:
+        """Call any value, as `f(*args, **kwargs)` standing at ``place``."""
+        from shardlint.inference.calling import call_value
+
+        return call_value(self, function, args, kwargs, place)
+
+    def attribute(self, value: Value, name: str, place: Place) -> Value:
+        """Read an attribute of any value."""
+        from shardlint.inference.attributes import get_attribute
+
+        return get_attribute(self, value, name, place)
+
+    def wrapped(self, native: Native) -> Native:
+        """Note a wrapper of a program's function: if nobody calls it, it is an entry of its own."""
+        self.wrappers[id(native)] = (native, self.context)
+        return native
+
+    def lookup(self, name: str) -> Value:
+        """Read a variable: every look-up of a name goes through here."""
+        holder = self.scope.find(name)
+        if holder is not None:
+            return holder.variables[name]
+        if name == "__name__":
+            return Const("__main__") if self.scope.root.module.name == "__main__" else Unknown("a module's name")
+        return self.project.external(f"builtins.{name}") if is_builtin(name) else Unknown(f"`{name}` is not defined")
+
+    def define(self, function: Function) -> None:
+        """Note a function of the program: if nothing reaches it, it is an entry of its own."""
+        if not self.muted:
+            self.defined.setdefault(function.code.key, (function, self.context))
+
+    def source(self, node: cst.CSTNode) -> str:
+        """The text of a node."""
+        return cst.Module([]).code_for_node(node)
+
+    @contextmanager
+    def in_unit(self, unit: Unit) -> Iterator[None]:
+        """Evaluate nodes of another unit in the running scope."""
+        frame = self.frames[-1]
+        before, frame.unit = frame.unit, unit
+        try:
+            yield
+        finally:
+            frame.unit = before
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """Evaluate another module: its own branches and context, and none of the importer's."""
+        path, context, self.path, self.context = self.path, self.context, (), Context()
+        try:
+            yield
+        finally:
+            self.path, self.context = path, context
+
+    def running(self, code: Code) -> int:
+        """How often a function is on the stack."""
+        return sum(frame.function is code for frame in self.frames)
+
+
+def is_builtin(name: str) -> bool:
+    """Whether Python itself defines a name."""
+    return hasattr(builtins, name)
+
+
+def unknown_argument(name: str) -> Unknown:
+    """The value of a parameter whose caller is not known."""
+    return Unknown(f"`{name}` is decided by the caller")

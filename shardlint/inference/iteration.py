@@ -1,0 +1,83 @@
+"""What iterating a value gives, when its length is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shardlint.inference.joins import join, options
+from shardlint.inference.values import (
+    Array,
+    Const,
+    Devices,
+    DictValue,
+    ListValue,
+    SetValue,
+    SpecValue,
+    Tuple,
+    Value,
+)
+from shardlint.laws.values import Unknown
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+#: Loops over known items are unrolled up to this many.
+MAX_UNROLLED = 64
+
+
+def iterate(interpreter: Interpreter, value: Value) -> tuple[Value, ...] | None:
+    """Return the items of a value, or None when they are not known or too many."""
+    items: tuple[Value, ...] | None = None
+    if isinstance(value, Tuple):
+        items = value.items
+    elif isinstance(value, ListValue):
+        items = None if value.items is None else tuple(value.items)
+    elif isinstance(value, DictValue):
+        items = None if value.items is None else tuple(constant(key) for key in value.items)
+    elif isinstance(value, SetValue):
+        # Order is not defined, so only one item can be told.
+        items = tuple(constant(item) for item in value.items) if len(value.items) < 2 else None
+    elif isinstance(value, Const) and isinstance(value.value, str):
+        items = tuple(Const(c) for c in value.value[: MAX_UNROLLED + 1])
+    elif isinstance(value, SpecValue):
+        items = spec_items(value)
+    elif isinstance(value, Array) and value.shape and isinstance(value.shape[0], int):
+        items = (element(value),) * min(value.shape[0], MAX_UNROLLED + 1)
+    elif isinstance(value, Devices) and value.shape and isinstance(value.shape[0], int):
+        items = (Devices(value.shape[1:], value.numpy),) * min(value.shape[0], MAX_UNROLLED + 1)
+    return items if items is not None and len(items) <= MAX_UNROLLED else None
+
+
+def element(value: Value) -> Value:
+    """What one item of a value looks like, when they are not known one by one."""
+    found: list[Value] = []
+    for option in options(value):
+        if isinstance(option, Array) and option.shape:
+            found.append(Array(option.shape[1:], option.dtype, numpy=option.numpy, origin=option.origin))
+        elif isinstance(option, Devices) and option.shape:
+            found.append(Devices(option.shape[1:], option.numpy))
+        elif isinstance(option, Tuple) and option.items:
+            found.append(join(option.items))
+        elif isinstance(option, ListValue) and option.items:
+            found.append(join(option.items))
+        else:
+            return Unknown("an item of something unknown")
+    return join(found)
+
+
+def spec_items(value: SpecValue) -> tuple[Value, ...]:
+    """The entries of a spec as Python values."""
+    return tuple(_entry(entry) for entry in value.spec.entries)
+
+
+def _entry(entry: object) -> Value:
+    if isinstance(entry, tuple):
+        return Tuple(tuple(_entry(part) for part in entry))
+    if entry is None or type(entry) is str:
+        return Const(entry)
+    return Unknown("an entry of a spec")
+
+
+def constant(key: object) -> Value:
+    """A dict key or set item as a value."""
+    return Tuple(tuple(constant(part) for part in key)) if isinstance(key, tuple) else Const(key)

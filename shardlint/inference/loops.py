@@ -1,0 +1,144 @@
+"""Loops: known ones are unrolled, others run until what they change is stable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from shardlint.inference.assignment import assign
+from shardlint.inference.context import LoopState
+from shardlint.inference.iteration import element, iterate
+from shardlint.inference.joins import join_variables, same, widen
+from shardlint.inference.operators import truth
+from shardlint.inference.refine import refine
+from shardlint.inference.values import Integer, Value
+from shardlint.laws.values import Unknown
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+
+def run_for(interpreter: Interpreter, node: cst.For) -> bool:
+    """Execute a ``for`` statement."""
+    from shardlint.inference.expressions import evaluate
+
+    iterable = evaluate(interpreter, node.iter)
+    items = iterate(interpreter, iterable)
+    if items is None:
+        one = Unknown("an item of something unknown") if isinstance(iterable, Integer) else element(iterable)
+        return _run_unknown(
+            interpreter, node.body.body, lambda: assign(interpreter, node.target, one), _else(node.orelse)
+        )
+    return _unroll(interpreter, node, items)
+
+
+def _unroll(interpreter: Interpreter, node: cst.For, items: Sequence[Value]) -> bool:
+    from shardlint.inference.statements import execute_block
+
+    scope, state = interpreter.scope, LoopState()
+    interpreter.frame.loops.append(state)
+    running = True
+    try:
+        for item in items:
+            assign(interpreter, node.target, item)
+            state.continues.clear()
+            running = execute_block(interpreter, node.body.body)
+            ends = [scope.variables, *state.continues] if running else state.continues
+            if not ends:
+                running = False
+                break
+            scope.variables, running = join_variables(ends), True
+    finally:
+        interpreter.frame.loops.pop()
+    if running and node.orelse is not None:
+        running = execute_block(interpreter, node.orelse.body.body)
+    return _leave(interpreter, state, running)
+
+
+def run_while(interpreter: Interpreter, node: cst.While) -> bool:
+    """Execute a ``while`` statement: its test may hold any number of times."""
+    from shardlint.inference.expressions import evaluate
+
+    outcome = truth(evaluate(interpreter, node.test))
+    if outcome is False:
+        return True
+
+    def enter() -> None:
+        evaluate(interpreter, node.test)
+        refine(interpreter, node.test, True)
+
+    endless = outcome is True and isinstance(node.test, cst.Name | cst.Integer)
+    return _run_unknown(interpreter, node.body.body, enter, _else(node.orelse), endless)
+
+
+def _run_unknown(
+    interpreter: Interpreter,
+    body: Sequence[Any],
+    enter: Callable[[], None],
+    otherwise: Sequence[Any],
+    endless: bool = False,
+) -> bool:
+    """Execute a body that runs an unknown number of times.
+
+    What it changes is widened, in passes that record nothing, until a pass changes nothing more.
+    """
+    from shardlint.inference.statements import execute_block
+
+    scope = interpreter.scope
+    before = scope.variables
+    for _ in range(4):
+        with interpreter.silent(), interpreter.forked():
+            after = _one_pass(interpreter, body, enter, dict(before), LoopState())
+        changed = {
+            name: widen(before[name], value)
+            for name, value in after.items()
+            if name in before and not same(before[name], value)
+        }
+        if not changed:
+            break
+        before = {**before, **changed}
+    else:
+        before = {**before, **{name: Unknown("changes in a loop") for name in changed}}
+    state = LoopState()
+    with interpreter.forked():
+        after = _one_pass(interpreter, body, enter, dict(before), state)
+    scope.variables = join_variables([before, after]) if not endless else after
+    running = not endless
+    if running and otherwise:
+        running = execute_block(interpreter, otherwise)
+    return _leave(interpreter, state, running)
+
+
+def _one_pass(
+    interpreter: Interpreter,
+    body: Sequence[Any],
+    enter: Callable[[], None],
+    variables: dict[str, Value],
+    state: LoopState,
+) -> dict[str, Value]:
+    """Execute a body once and return the variables as the next iteration would find them."""
+    from shardlint.inference.statements import execute_block
+
+    scope = interpreter.scope
+    scope.variables = variables
+    interpreter.frame.loops.append(state)
+    try:
+        enter()
+        running = execute_block(interpreter, body)
+    finally:
+        interpreter.frame.loops.pop()
+    ends = [scope.variables, *state.continues] if running else state.continues
+    return join_variables(ends) if ends else variables
+
+
+def _leave(interpreter: Interpreter, state: LoopState, running: bool) -> bool:
+    ends = [*state.breaks, interpreter.scope.variables] if running else state.breaks
+    if ends:
+        interpreter.scope.variables = join_variables(ends)
+    return bool(ends)
+
+
+def _else(node: cst.Else | None) -> Sequence[Any]:
+    return () if node is None else node.body.body

@@ -1,0 +1,337 @@
+"""Operators on Python values; those on arrays belong to the array overlays."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from shardlint.inference.joins import join, options
+from shardlint.inference.values import (
+    MAX_ALTERNATIVES,
+    Array,
+    Bound,
+    ClassValue,
+    Const,
+
+    DictValue,
+    External,
+    Function,
+    Instance,
+    Integer,
+    LibraryObject,
+    ListValue,
+    MeshValue,
+    Native,
+    SetValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_dim,
+    as_int,
+    integer,
+)
+from shardlint.laws import dims
+from shardlint.laws.values import Spec, Unknown
+from shardlint.spans import Place
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+#: Largest integer, and longest string or sequence, that arithmetic may make.
+_MAX_BITS, _MAX_LENGTH = 256, 10_000
+
+_BINARY: dict[str, tuple[str, str, Callable[[Any, Any], Any]]] = {
+    "Add": ("+", "add", operator.add),
+    "Subtract": ("-", "sub", operator.sub),
+    "Multiply": ("*", "mul", operator.mul),
+    "Divide": ("/", "truediv", operator.truediv),
+    "FloorDivide": ("//", "floordiv", operator.floordiv),
+    "Modulo": ("%", "mod", operator.mod),
+    "Power": ("**", "pow", operator.pow),
+    "MatrixMultiply": ("@", "matmul", operator.matmul),
+    "BitAnd": ("&", "and", operator.and_),
+    "BitOr": ("|", "or", operator.or_),
+    "BitXor": ("^", "xor", operator.xor),
+    "LeftShift": ("<<", "lshift", operator.lshift),
+    "RightShift": (">>", "rshift", operator.rshift),
+}
+_COMPARE: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
+    "Equal": ("==", operator.eq),
+    "NotEqual": ("!=", operator.ne),
+    "LessThan": ("<", operator.lt),
+    "LessThanEqual": ("<=", operator.le),
+    "GreaterThan": (">", operator.gt),
+    "GreaterThanEqual": (">=", operator.ge),
+}
+
+
+def truth(value: Value) -> bool | None:
+    """Whether a value counts as true, or None when it is not known."""
+    outcomes = {_truth(option) for option in options(value)}
+    return outcomes.pop() if len(outcomes) == 1 else None
+
+
+def _truth(value: Value) -> bool | None:
+    if isinstance(value, Const):
+        return bool(value.value)
+    if isinstance(value, Integer):
+        low = dims.lower_bound(value.dim)
+        return True if low is not None and low > 0 else None
+    if isinstance(value, Tuple):
+        return bool(value.items)
+    if isinstance(value, ListValue | DictValue):
+        return None if value.items is None else bool(value.items)
+    if isinstance(value, SetValue):
+        return bool(value.items)
+    if isinstance(value, Function | Native | ClassValue | MeshValue | Bound):
+        return True
+    return None
+
+
+def each_pair(a: Value, b: Value, combine: Callable[[Value, Value], Value]) -> Value:
+    """Combine every possible pair of values."""
+    left, right = options(a), options(b)
+    if len(left) == 1 and len(right) == 1:
+        return combine(a, b)
+    if len(left) * len(right) > MAX_ALTERNATIVES**2:
+        return Unknown("too many possible values")
+    return join(combine(x, y) for x in left for y in right)
+
+
+def binary_operation(interpreter: Interpreter, name: str, a: Value, b: Value, place: Place) -> Value:
+    """Evaluate ``a <op> b``; ``name`` is libcst's name of the operator."""
+    symbol, method, function = _BINARY[name]
+
+    def combine(x: Value, y: Value) -> Value:
+        from shardlint.inference.overlays import delegate
+
+        x, y = delegate(x), delegate(y)
+        if isinstance(x, Array) or isinstance(y, Array):
+            from shardlint.inference.overlays.array_methods import binary
+
+            return Unknown("an operand is unknown") if _unknown(x, y) else binary(symbol, x, y)
+        for receiver, other, dunder in ((x, y, f"__{method}__"), (y, x, f"__r{method}__")):
+            if isinstance(receiver, Instance) and (found := find_method(receiver, dunder)) is not None:
+                return interpreter.call(Bound(found, receiver), [other], {}, place)
+        return _python_binary(interpreter, symbol, function, x, y)
+
+    return each_pair(a, b, combine)
+
+
+def find_method(instance: Instance, name: str) -> Function | None:
+    """Return a special method that the program defines for an instance."""
+    from shardlint.inference.attributes import class_attribute
+
+    found = class_attribute(instance.cls, name)
+    return found if isinstance(found, Function) else None
+
+
+def _unknown(*values: Value) -> bool:
+    return any(isinstance(value, Unknown) for value in values)
+
+
+def _python_binary(
+    interpreter: Interpreter, symbol: str, function: Callable[[Any, Any], Any], x: Value, y: Value
+) -> Value:
+    if isinstance(x, Const) and isinstance(y, Const):
+        return _fold(symbol, function, x.value, y.value)
+    a, b = as_dim(x), as_dim(y)
+    if a is not None and b is not None:
+        return _dim_arithmetic(symbol, a, b)
+    if symbol == "+":
+        return _concatenate(interpreter, x, y)
+    if symbol == "*":
+        return _repeat(interpreter, x, y)
+    if symbol == "|" and isinstance(x, DictValue) and isinstance(y, DictValue):
+        known = x.items is not None and y.items is not None
+        return DictValue({**(x.items or {}), **(y.items or {})} if known else None, path=interpreter.path)
+    if isinstance(x, SetValue) and isinstance(y, SetValue) and symbol in "|&-^":
+        return SetValue(function(x.items, y.items))
+    return Unknown(f"`{symbol}` on values that are not known")
+
+
+def _fold(symbol: str, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Value:
+    """Compute with constants, within bounds on what the result may hold."""
+    if symbol in ("**", "<<") and not (isinstance(b, int | float) and abs(b) <= _MAX_BITS):
+        return Unknown("too large to compute")
+    if symbol == "*" and any(isinstance(v, str | bytes) for v in (a, b)):
+        length = len(a) * b if isinstance(a, str | bytes) and isinstance(b, int) else 0
+        length = length or (len(b) * a if isinstance(b, str | bytes) and isinstance(a, int) else 0)
+        if length > _MAX_LENGTH:
+            return Unknown("too long to compute")
+    if any(isinstance(v, int) and v.bit_length() > 8 * _MAX_BITS for v in (a, b)):
+        return Unknown("too large to compute")
+    if symbol == "%" and isinstance(a, str | bytes):
+        return Unknown("a formatted string")
+    try:
+        return Const(function(a, b))
+    except Exception:  # whatever Python raises, the program raises too
+        return Unknown("raises in Python")
+
+
+def _dim_arithmetic(symbol: str, a: dims.Dim, b: dims.Dim) -> Value:
+    try:
+        if symbol == "+":
+            return integer(a + b)
+        if symbol == "-":
+            return integer(a - b)
+        if symbol == "*":
+            return integer(a * b)
+        if symbol == "//":
+            return integer(dims.floordiv(a, b))
+        if symbol == "%":
+            return integer(dims.mod(a, b))
+        if symbol == "**" and isinstance(b, int) and 0 <= b <= 4:
+            return integer(dims.product([a] * b))
+    except ZeroDivisionError:
+        return Unknown("divides by zero")
+    return Unknown(f"`{symbol}` on sizes")
+
+
+def _concatenate(interpreter: Interpreter, x: Value, y: Value) -> Value:
+    if isinstance(x, Tuple) and isinstance(y, Tuple):
+        return Tuple(x.items + y.items, x.origin)
+    if isinstance(x, ListValue) and isinstance(y, ListValue):
+        known = x.items is not None and y.items is not None
+        return ListValue([*(x.items or ()), *(y.items or ())] if known else None, path=interpreter.path)
+    # JAX 0.10: a spec concatenates with specs and tuples on either side.
+    if isinstance(x, SpecValue) and isinstance(y, SpecValue):
+        spec = Spec(x.spec.entries + y.spec.entries, x.spec.unreduced, x.spec.reduced)
+        return SpecValue(spec, x.origin, x.places + y.places)
+    return Unknown("`+` on values that are not known")
+
+
+def _repeat(interpreter: Interpreter, x: Value, y: Value) -> Value:
+    for sequence, count in ((x, as_int(y)), (y, as_int(x))):
+        if count is None or not isinstance(sequence, Tuple | ListValue):
+            continue
+        if sequence.items is None or len(sequence.items) * count > _MAX_LENGTH:
+            return Unknown("too long to compute")
+        if isinstance(sequence, Tuple):
+            return Tuple(sequence.items * count, sequence.origin)
+        return ListValue(list(sequence.items) * count, path=interpreter.path)
+    return Unknown("`*` on values that are not known")
+
+
+def compare(interpreter: Interpreter, name: str, a: Value, b: Value) -> Value:
+    """Evaluate one comparison; ``name`` is libcst's name of the operator."""
+    return each_pair(a, b, lambda x, y: _compare(interpreter, name, x, y))
+
+
+def _compare(interpreter: Interpreter, name: str, x: Value, y: Value) -> Value:
+    if name in ("Is", "IsNot"):
+        outcome = _identical(x, y)
+        return Unknown("identity is not known") if outcome is None else Const(outcome is (name == "Is"))
+    if name in ("In", "NotIn"):
+        outcome = _contains(y, x)
+        return Unknown("membership is not known") if outcome is None else Const(outcome is (name == "In"))
+    if isinstance(x, Unknown) or isinstance(y, Unknown):
+        return Unknown("compared with something unknown")
+    if isinstance(x, Array) or isinstance(y, Array):
+        from shardlint.inference.overlays.array_methods import binary
+
+        return binary(_COMPARE[name][0], x, y)
+    outcome = _ordered(name, x, y)
+    return Unknown("not comparable here") if outcome is None else Const(outcome)
+
+
+def _ordered(name: str, x: Value, y: Value) -> bool | None:
+    if isinstance(x, Const) and isinstance(y, Const):
+        try:
+            return bool(_COMPARE[name][1](x.value, y.value))
+        except Exception:  # not comparable in Python either
+            return None
+    a, b = as_dim(x), as_dim(y)
+    if a is not None and b is not None:
+        return _compare_dims(name, a, b)
+    if name in ("Equal", "NotEqual"):
+        outcome = _equal(x, y)
+        return None if outcome is None else outcome is (name == "Equal")
+    return None
+
+
+def _compare_dims(name: str, a: dims.Dim, b: dims.Dim) -> bool | None:
+    if name in ("Equal", "NotEqual"):
+        outcome = dims.equal(a, b)
+        return None if outcome is None else outcome is (name == "Equal")
+    if name in ("GreaterThan", "LessThanEqual"):
+        return _compare_dims("LessThan" if name == "GreaterThan" else "GreaterThanEqual", b, a)
+    # a < b and a >= b, from what is provable of the difference.
+    up, down = dims.lower_bound(b - a), dims.lower_bound(a - b)
+    less = True if up is not None and up > 0 else False if down is not None and down >= 0 else None
+    return less if less is None or name == "LessThan" else not less
+
+
+def _equal(x: Value, y: Value) -> bool | None:
+    """Equality of containers and other values, where it is provable."""
+    if isinstance(x, Tuple | ListValue) and type(x) is type(y) and isinstance(y, Tuple | ListValue):
+        if x.items is None or y.items is None:
+            return None
+        if len(x.items) != len(y.items):
+            return False
+        outcomes = [_ordered("Equal", a, b) for a, b in zip(x.items, y.items, strict=True)]
+        return False if False in outcomes else None if None in outcomes else True
+    if isinstance(x, External) and isinstance(y, External):
+        return True if x.name == y.name else None
+    if isinstance(x, Const) and isinstance(y, Tuple | ListValue | DictValue):
+        return False
+    if isinstance(y, Const) and isinstance(x, Tuple | ListValue | DictValue):
+        return False
+    return None
+
+
+def _identical(x: Value, y: Value) -> bool | None:
+    if isinstance(x, Unknown) or isinstance(y, Unknown):
+        return None
+    if isinstance(x, Const) and isinstance(y, Const):
+        if x.value is None or y.value is None or isinstance(x.value, bool) or isinstance(y.value, bool):
+            return x.value is y.value
+        return None
+    if isinstance(x, Const) or isinstance(y, Const):
+        constant, other = (x, y) if isinstance(x, Const) else (y, x)
+        # Library names may stand for constants (`jax.lax.Precision.DEFAULT` is no None, others may be).
+        certain = not isinstance(other, External | LibraryObject)
+        return False if certain and isinstance(constant, Const) and constant.value is None else None
+    return True if x is y else None
+
+
+def _contains(container: Value, item: Value) -> bool | None:
+    if isinstance(container, Const) and isinstance(item, Const):
+        if isinstance(container.value, str) and isinstance(item.value, str):
+            return item.value in container.value
+        return None
+    if isinstance(container, DictValue | SetValue):
+        if container.items is None or not isinstance(item, Const):
+            return None
+        return item.value in container.items
+    if isinstance(container, Tuple | ListValue) and container.items is not None:
+        outcomes = [_ordered("Equal", item, other) for other in container.items]
+        return True if True in outcomes else None if None in outcomes else False
+    return None
+
+
+def unary_operation(name: str, value: Value) -> Value:
+    """Evaluate ``-x``, ``+x``, ``~x`` or ``not x``; ``name`` is libcst's name of the operator."""
+    if name == "Not":
+        outcome = truth(value)
+        return Unknown("`not` of something undecided") if outcome is None else Const(not outcome)
+    return join(_unary(name, option) for option in options(value))
+
+
+def _unary(name: str, value: Value) -> Value:
+    symbol = {"Minus": "-", "Plus": "+", "BitInvert": "~"}[name]
+    if isinstance(value, Array):
+        from shardlint.inference.overlays.array_methods import unary
+
+        return unary(symbol, value)
+    if isinstance(value, Const) and isinstance(value.value, int | float | complex):
+        try:
+            return Const({"-": operator.neg, "+": operator.pos, "~": operator.invert}[symbol](value.value), value.origin)
+        except TypeError:
+            return Unknown("raises in Python")
+    if isinstance(value, Integer) and symbol in "-+":
+        return integer(value.dim * (-1 if symbol == "-" else 1))
+    return Unknown(f"`{symbol}` on something unknown")
+
+

@@ -1,0 +1,280 @@
+"""What shardlint knows of libraries: tables from canonical names to functions on abstract values.
+
+Each module of this package exposes some of these tables; here they are merged once and asked.
+
+- ``TABLE``: a library's functions and classes, by canonical name.
+- ``CONSTANTS``: names that are values.
+- ``CALLS``, ``ATTRIBUTES``, ``METHODS``: objects of library classes (`LibraryObject`), by kind.
+- ``CREATED``, ``METHOD_CONTEXTS``: what happens when a class of the program that derives from a
+  library's is instantiated, and around each call of its methods.
+- ``CHILDREN``, ``DELEGATES``: kinds that are pytrees, and kinds that stand for one of their fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays import aliases
+from shardlint.inference.values import (
+    Array,
+    Bound,
+    Devices,
+    External,
+    Instance,
+    LibraryObject,
+    MeshValue,
+    Native,
+    ShardingValue,
+    SpecValue,
+    Value,
+)
+from shardlint.laws.values import Unknown
+from shardlint.spans import Place
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+Transfer = Callable[[Call], Value]
+
+#: Library classes whose subclasses take their annotated fields as constructor arguments.
+FIELD_BASES = frozenset({"flax.linen.Module", "flax.struct.PyTreeNode", "equinox.Module"})
+#: Library classes that set no attributes a program would read as sizes or specs.
+TRANSPARENT_BASES = frozenset({"flax.linen.Module", "flax.nnx.Module", "flax.struct.PyTreeNode"})
+
+
+def _modules() -> tuple[Any, ...]:
+    from shardlint.inference.overlays import (
+        flax_linen,
+        flax_nnx,
+        jax_collectives,
+        jax_control,
+        jax_convolution,
+        jax_initializers,
+        jax_jit,
+        jax_lax,
+        jax_meshes,
+        jax_nn,
+        jax_numpy,
+        jax_placement,
+        jax_random,
+        jax_shard_map,
+        jax_sharding,
+        jax_transforms,
+        jax_tree,
+        numpy_,
+        py_builtins,
+        py_dataclasses,
+        py_stdlib,
+    )
+
+    return (
+        py_builtins, py_stdlib, py_dataclasses, numpy_, jax_numpy, jax_lax, jax_convolution, jax_control, jax_nn,
+        jax_random, jax_initializers, jax_tree, jax_sharding, jax_meshes, jax_jit, jax_shard_map, jax_collectives,
+        jax_transforms, jax_placement, flax_linen, flax_nnx,
+    )  # fmt: skip
+
+
+@cache
+def _merged(table: str) -> dict[Any, Any]:
+    """One table of all overlays."""
+    found: dict[Any, Any] = {}
+    for module in _modules():
+        found.update(getattr(module, table, {}))
+    if table == "TABLE":
+        from shardlint.inference.overlays.jax_placement import CREATION, created
+
+        for name in CREATION:
+            found[f"jax.numpy.{name}"] = created(found[f"jax.numpy.{name}"])
+    return found
+
+
+@cache
+def _prefixes() -> frozenset[str]:
+    """Every module path above a name that some table knows."""
+    found: set[str] = set()
+    for name in (*_merged("TABLE"), *_merged("CONSTANTS"), *aliases.NAMES, *aliases.MODULES):
+        while "." in name:
+            name = name.rpartition(".")[0]
+            found.add(name)
+    return frozenset(found)
+
+
+def transfer(name: str) -> Transfer | None:
+    """The function that evaluates calls of a library's name, or None."""
+    found: Transfer | None = _merged("TABLE").get(name)
+    return found
+
+
+def canonical(name: str) -> Value:
+    """A library's name as a value: a constant, or `External` in its canonical spelling."""
+    spelled = _spelled(name)
+    constant: Value | None = _merged("CONSTANTS").get(spelled)
+    return constant if constant is not None else External(spelled)
+
+
+@cache
+def _spelled(name: str) -> str:
+    if name in aliases.NAMES:
+        return aliases.NAMES[name]
+    more: dict[str, str] = _merged("ALIASES")
+    if name in more:
+        return more[name]
+    for prefix, target in aliases.MODULES.items():
+        if name == prefix or name.startswith(f"{prefix}."):
+            return _spelled(target + name[len(prefix) :])
+    return name
+
+
+def is_known(name: str) -> bool:
+    """Whether the newest releases are known to have a name."""
+    from shardlint.laws.versions import is_removed
+
+    spelled = _spelled(name)
+    known = spelled in _merged("TABLE") or spelled in _merged("CONSTANTS") or spelled in _prefixes()
+    return known and not is_removed(name)
+
+
+def names_under(module: str) -> Iterator[str]:
+    """The names directly in a module that some table knows."""
+    prefix = _spelled(module) + "."
+    for name in _merged("TABLE"):
+        if name.startswith(prefix) and "." not in name[len(prefix) :]:
+            yield name[len(prefix) :]
+
+
+# -- objects ----------------------------------------------------------------------------------------
+
+
+def object_call(kind: str) -> Transfer | None:
+    """What calling an object of a library's class does, or None."""
+    found: Transfer | None = _merged("CALLS").get(kind)
+    return found
+
+
+def delegate(value: Value) -> Value:
+    """The value an object stands for in operators and indexing (`nnx.Param` for its array)."""
+    if isinstance(value, LibraryObject):
+        field = _merged("DELEGATES").get(value.kind)
+        if field is not None:
+            return value.fields.get(field, Unknown(f"the value of {value.kind}"))
+    return value
+
+
+def children(value: LibraryObject) -> tuple[str, ...]:
+    """The fields that hold a pytree's children."""
+    return tuple(_merged("CHILDREN").get(value.kind, ()))
+
+
+def object_item(interpreter: Interpreter, receiver: LibraryObject, key: Value, place: Place) -> Value:
+    """``receiver[key]`` for an object of a library's class."""
+    from shardlint.inference.indexing import get_item
+    from shardlint.inference.overlays.array_methods import at_index
+
+    if receiver.kind == "jax.Array.at":
+        return at_index(receiver, key)
+    stands_for = delegate(receiver)
+    if stands_for is receiver:
+        return Unknown(f"indexed a {receiver.kind}")
+    return get_item(interpreter, stands_for, key, place)
+
+
+def object_attribute(interpreter: Interpreter, value: Value, name: str, place: Place) -> Value:
+    """``value.name`` for arrays, devices, meshes, specs, shardings and library objects."""
+    if isinstance(value, Array):
+        return _array_attribute(value, name)
+    if isinstance(value, Devices):
+        return _devices_attribute(value, name)
+    if isinstance(value, MeshValue):
+        from shardlint.inference.overlays.jax_meshes import mesh_attribute
+
+        return mesh_attribute(interpreter, value, name, place)
+    if isinstance(value, SpecValue):
+        from shardlint.inference.overlays.jax_sharding import spec_attribute
+
+        return spec_attribute(interpreter, value, name, place)
+    if isinstance(value, ShardingValue):
+        from shardlint.inference.overlays.jax_sharding import sharding_attribute
+
+        return sharding_attribute(interpreter, value, name, place)
+    assert isinstance(value, LibraryObject)
+    return _library_attribute(interpreter, value, name, place)
+
+
+def _array_attribute(value: Array, name: str) -> Value:
+    from shardlint.inference.overlays import array_methods
+
+    if name == "sharding":
+        return value.sharding or Unknown("a sharding that JAX chose")
+    if name in array_methods.ATTRIBUTES:
+        return array_methods.ATTRIBUTES[name](value)
+    if name in array_methods.METHODS:
+        return Bound(Native(name, array_methods.METHODS[name]), value)
+    if name in ("block_until_ready", "copy", "__array__"):
+        return Native(name, lambda call: value)
+    return Unknown(f"attribute `{name}` of an array")
+
+
+def _devices_attribute(value: Devices, name: str) -> Value:
+    from shardlint.inference.overlays import devices
+    from shardlint.inference.overlays.jax_meshes import reshape_devices
+
+    if name == "reshape":
+        return Bound(Native("reshape", reshape_devices), value)
+    if name in devices.ATTRIBUTES:
+        found = devices.ATTRIBUTES[name](value)
+        return replace(found, origin=value.origin) if isinstance(found, Devices) else found
+    if name in devices.METHODS:
+        return Bound(Native(name, devices.METHODS[name]), value)
+    return Unknown(f"attribute `{name}` of devices")
+
+
+def _library_attribute(interpreter: Interpreter, value: LibraryObject, name: str, place: Place) -> Value:
+    if value.kind == "builtins.super":
+        from shardlint.inference.overlays.py_builtins import super_attribute
+
+        return super_attribute(interpreter, value, name)
+    reader = _merged("ATTRIBUTES").get(value.kind)
+    found: Value | None = reader(value, name) if reader is not None else value.fields.get(name)
+    if found is not None:
+        return found
+    method = _merged("METHODS").get((value.kind, name))
+    if method is not None:
+        return Bound(Native(f"{value.kind}.{name}", method), value)
+    stands_for = delegate(value)
+    if stands_for is not value:
+        return interpreter.attribute(stands_for, name, place)
+    return Unknown(f"`{value.kind}.{name}`")
+
+
+# -- classes of the program that derive from a library's ------------------------------------------------
+
+
+def instance_attribute(interpreter: Interpreter, base: str, value: Instance, name: str, place: Place) -> Value | None:
+    """An attribute that an instance inherits from a library's class, or None."""
+    method = _merged("METHODS").get((base, name))
+    return Bound(Native(f"{base}.{name}", method), value) if method is not None else None
+
+
+def created(interpreter: Interpreter, instance: Instance, bases: frozenset[str]) -> None:
+    """Tell the overlays of an instance's library bases that it was made."""
+    for base in bases:
+        hook = _merged("CREATED").get(base)
+        if hook is not None:
+            hook(interpreter, instance)
+
+
+def method_context(
+    interpreter: Interpreter, instance: Instance, bases: frozenset[str], place: Place
+) -> AbstractContextManager[object]:
+    """What a method of such an instance runs inside."""
+    for base in bases:
+        hook = _merged("METHOD_CONTEXTS").get(base)
+        if hook is not None:
+            context: AbstractContextManager[object] = hook(interpreter, instance, place)
+            return context
+    return nullcontext()

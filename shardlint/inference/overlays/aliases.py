@@ -1,0 +1,34 @@
+"""Other spellings of library names. Each pair is one object in JAX, or was while it existed."""
+
+from __future__ import annotations
+
+#: Names that are spelled in several ways.
+NAMES: dict[str, str] = {
+    **dict.fromkeys(
+        (
+            "jax.P",
+            "jax.PartitionSpec",
+            "jax.interpreters.pxla.PartitionSpec",
+            "jax.experimental.PartitionSpec",
+            "jax.experimental.pjit.PartitionSpec",
+            "jax._src.partition_spec.PartitionSpec",
+        ),
+        "jax.sharding.PartitionSpec",
+    ),
+    "jax.NamedSharding": "jax.sharding.NamedSharding",
+    "jax.experimental.pjit.NamedSharding": "jax.sharding.NamedSharding",
+    "jax.interpreters.pxla.Mesh": "jax.sharding.Mesh",
+    "jax.experimental.maps.Mesh": "jax.sharding.Mesh",
+    "jax._src.mesh.Mesh": "jax.sharding.Mesh",
+    "jax.sharding.set_mesh": "jax.set_mesh",
+    "jax.sharding.make_mesh": "jax.make_mesh",
+    "jax.experimental.pjit.with_sharding_constraint": "jax.lax.with_sharding_constraint",
+    "jax.with_sharding_constraint": "jax.lax.with_sharding_constraint",
+    "jax.tree_map": "jax.tree_util.tree_map",
+    "jax.numpy.ndarray": "jax.Array",
+}
+
+#: Modules that are spelled in several ways.
+MODULES: dict[str, str] = {
+    "flax.experimental.nnx": "flax.nnx",
+}

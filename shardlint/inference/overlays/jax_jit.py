@@ -1,0 +1,205 @@
+"""`jax.jit`: shardings of arguments and results, and functions traced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from shardlint.inference.calls import Call
+from shardlint.inference.functions import parameter_names
+from shardlint.inference.overlays.placing import place_array
+from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, traced
+from shardlint.inference.values import (
+    Array,
+    Const,
+    External,
+    Function,
+    ListValue,
+    Native,
+    SetValue,
+    Tuple,
+    Value,
+    as_int,
+    as_items,
+    as_str,
+    is_none,
+)
+from shardlint.laws.arity import judge_arity
+from shardlint.laws.values import Unknown
+from shardlint.laws.verdicts import Api
+from shardlint.spans import Place
+from shardlint.uses import ArityUse
+
+_OPTIONS = frozenset(
+    "in_shardings out_shardings static_argnums static_argnames donate_argnums donate_argnames keep_unused "
+    "device backend inline abstracted_axes compiler_options in_axis_resources out_axis_resources".split()
+)
+
+
+def _jit(call: Call) -> Value:
+    """``jit(f, in_shardings=, out_shardings=, static_argnums=, static_argnames=)``."""
+    if call.opaque or set(call.kwargs) - _OPTIONS - {"fun", "f"}:
+        return Unknown("jit with arguments that are not known")
+    function = call.argument(0, "fun") or call.argument(0, "f")
+    if function is None:
+        # ``@jax.jit(static_argnums=0)``: a decorator with its options given first.
+        options = dict(call.kwargs)
+        return Native(
+            "jax.jit(...)",
+            lambda inner: _jit(Call(inner.interpreter, call.name, inner.args, options, inner.place)),
+        )
+    return jitted(call, function, call.kwargs.get("in_shardings"), call.kwargs.get("out_shardings"))
+
+
+def jitted(call: Call, function: Value, in_shardings: Value | None, out_shardings: Value | None) -> Native:
+    """Return the jitted function; each call of it checks arguments and results and follows the body."""
+    static = _static_arguments(call, function)
+
+    def run(inner: Call) -> Value:
+        interpreter, args = inner.interpreter, list(inner.args)
+        dynamic = None if static is None else [i for i in range(len(args)) if i not in static[0]]
+        places = {i: inner.place_of(i, "") for i in range(len(args))}
+        if given(in_shardings) and dynamic is not None:
+            assert in_shardings is not None
+            _place_arguments(inner, function, in_shardings, args, dynamic, places)
+        names = frozenset() if static is None else static[1]
+        seen = [traced(arg) if dynamic is None or i in dynamic else arg for i, arg in enumerate(args)]
+        kwargs = {k: v if k in names else traced(v) for k, v in inner.kwargs.items()}
+        if static is None:
+            seen = [Unknown("static or traced") for _ in args]
+            kwargs = {k: Unknown("static or traced") for k in kwargs}
+        with interpreter.within(in_jit=True):
+            from shardlint.inference.calling import call_value
+
+            result = call_value(interpreter, function, seen, kwargs, inner.place, inner.opaque)
+        if not given(out_shardings):
+            return result
+        assert out_shardings is not None
+        return _place_results(inner, function, out_shardings, result)
+
+    native = Native(f"jit({function_name(function)})", run, wraps=function, origin=call.place)
+    return call.interpreter.wrapped(native)
+
+
+def given(value: Value | None) -> bool:
+    """Whether shardings were given: None leaves the choice to JAX."""
+    return value is not None and not is_none(value)
+
+
+def function_name(function: Value) -> str:
+    """What the user calls a function."""
+    if isinstance(function, Function):
+        return function.name
+    if isinstance(function, Native) and function.wraps is not None:
+        return function_name(function.wraps)
+    return function.name if isinstance(function, External) else "the function"
+
+
+def _static_arguments(call: Call, function: Value) -> tuple[frozenset[int], frozenset[str]] | None:
+    """Positions and names of static arguments; None when they are not known."""
+    numbers, names = call.kwargs.get("static_argnums"), call.kwargs.get("static_argnames")
+    parameters = parameter_names(function.code) if isinstance(function, Function) else []
+    positions: set[int] = set()
+    keywords: set[str] = set()
+    for item in _sequence(numbers):
+        number = as_int(item)
+        if number is None:
+            return None
+        positions.add(number if number >= 0 else number + len(parameters))
+    for item in _sequence(names):
+        name = as_str(item)
+        if name is None:
+            return None
+        keywords.add(name)
+    # JAX infers each of the two from the other where the signature tells.
+    positions |= {parameters.index(name) for name in keywords if name in parameters}
+    keywords |= {parameters[i] for i in positions if i < len(parameters)}
+    return frozenset(positions), frozenset(keywords)
+
+
+def _sequence(value: Value | None) -> Sequence[Value]:
+    if value is None or is_none(value):
+        return ()
+    if isinstance(value, SetValue):
+        return [Const(item) for item in value.items]
+    items = as_items(value)
+    return items if items is not None else (value,)
+
+
+def _place_arguments(
+    call: Call,
+    function: Value,
+    shardings: Value,
+    args: Sequence[Value],
+    dynamic: Sequence[int],
+    places: dict[int, Place],
+) -> None:
+    """Judge the arguments of a call against ``in_shardings``."""
+    interpreter = call.interpreter
+    columns = as_items(shardings)
+    if columns is not None and not is_leaf(shardings):
+        if len(columns) != len(dynamic) and not call.opaque:
+            _record_arity(call, Api.JIT_IN, function, len(columns), len(dynamic), shardings)
+            return
+    elif is_leaf(shardings):
+        columns = (shardings,) * len(dynamic)
+    else:
+        return
+    for sharding, position in zip(columns, dynamic, strict=False):
+        name = _argument_name(function, position)
+
+        def meet(leaf: Value, array: Array, path: str, name: str = name) -> Value:
+            if is_none(leaf):
+                return array
+            subject = f"`{name}{path}`" if not array.name or path else f"`{array.name}`"
+            return place_array(interpreter, (Api.JIT_IN,), array, leaf, call.place, subject)
+
+        with interpreter.within(in_jit=True):
+            meet_prefix(sharding, args[position], meet)
+
+
+def _argument_name(function: Value, position: int) -> str:
+    names = parameter_names(function.code) if isinstance(function, Function) else []
+    return names[position] if position < len(names) else f"argument {position}"
+
+
+def _record_arity(call: Call, api: Api, function: Value, count: int, due: int, shardings: Value) -> None:
+    origin = getattr(shardings, "origin", None)
+    call.interpreter.record(
+        ArityUse(
+            place=origin or call.place,
+            environment=call.interpreter.environment(),
+            verdict=judge_arity(api, count, due),
+            api=api,
+            function=function_name(function),
+            given=count,
+            due=due,
+        )
+    )
+
+
+def _place_results(call: Call, function: Value, shardings: Value, result: Value) -> Value:
+    """Judge what a jitted function returns against ``out_shardings``."""
+    interpreter = call.interpreter
+    columns, results = as_items(shardings), as_items(result)
+    if columns is not None and results is not None and len(columns) != len(results):
+        _record_arity(call, Api.JIT_OUT, function, len(columns), len(results), shardings)
+        return result
+
+    def meet(leaf: Value, array: Array, path: str) -> Value:
+        if is_none(leaf):
+            return array
+        subject = f"result{path} of `{function_name(function)}`" if path else f"the result of `{function_name(function)}`"
+        return place_array(interpreter, (Api.JIT_OUT,), array, leaf, call.place, subject)
+
+    if isinstance(shardings, Tuple | ListValue) and isinstance(result, Tuple | ListValue):
+        # jit takes a list of shardings for a tuple of results.
+        shardings = Tuple(tuple(columns or ())) if isinstance(result, Tuple) else ListValue(list(columns or ()))
+    with interpreter.within(in_jit=True):
+        placed = meet_prefix(shardings, result, meet)
+    return map_arrays(result, lambda array, _: array) if isinstance(placed, Unknown) else placed
+
+
+TABLE: dict[str, Callable[[Call], Value]] = {
+    "jax.jit": _jit,
+    "jax.experimental.pjit.pjit": _jit,
+}

@@ -1,0 +1,114 @@
+"""Calls that put arrays somewhere: `device_put`, constraints, creation on devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.placing import CONSTRAINT, DEVICE_PUT, as_junk, place_array
+from shardlint.inference.overlays.prefixes import is_leaf, meet_prefix
+from shardlint.inference.values import (
+    Array,
+    Const,
+    Devices,
+    LibraryObject,
+    ListValue,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_shape,
+    is_none,
+)
+from shardlint.laws.values import Junk, Unknown
+from shardlint.laws.verdicts import Api
+
+Transfer = Callable[[Call], Value]
+
+
+def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Value:
+    """Place a tree of arrays on a sharding, or on a prefix tree of shardings."""
+
+    def meet(leaf: Value, array: Array, path: str) -> Value:
+        subject = f"`{array.name}{path}`" if array.name else f"leaf {path}" if path else None
+        return place_array(call.interpreter, apis, array, leaf, call.place, subject)
+
+    if isinstance(target, Tuple | ListValue | Const) and not is_leaf(target) and isinstance(as_junk(target), Junk):
+        # A tuple of axis names, or a string, is no tree of specs: JAX meets it as it is.
+        return place_array(call.interpreter, apis, tree, target, call.place) if isinstance(tree, Array) else tree
+    if isinstance(target, Unknown | LibraryObject | Devices):
+        return tree
+    return meet_prefix(target, tree, meet)
+
+
+def _device_put(call: Call) -> Value:
+    tree, device, *_ = call.bind("x", device=None, src=None, donate=None, may_alias=None)
+    assert tree is not None
+    return tree if device is None or is_none(device) else _spread(call, DEVICE_PUT, tree, device)
+
+
+def _constraint(call: Call) -> Value:
+    tree, shardings = call.bind("x", "shardings")
+    assert tree is not None and shardings is not None
+    return _spread(call, CONSTRAINT, tree, shardings)
+
+
+def _callback(call: Call) -> Value:
+    """`make_array_from_callback(shape, sharding, data_callback, dtype=)`."""
+    shape, sharding, *_ = call.bind("shape", "sharding", "data_callback", dtype=None)
+    return _made(call, Api.CALLBACK, shape, sharding, None)
+
+
+def _made(call: Call, api: Api, shape: Value | None, sharding: Value | None, dtype: str | None) -> Value:
+    dims = as_shape(shape)
+    array = Array(dims, dtype, origin=call.place)
+    if isinstance(sharding, ShardingValue | SpecValue):
+        return place_array(call.interpreter, (api,), array, sharding, call.place)
+    return array
+
+
+def _from_data(call: Call) -> Value:
+    """`make_array_from_process_local_data`: the global shape depends on the processes unless given."""
+    return Array(as_shape(call.argument(2, "global_shape")), origin=call.place)
+
+
+def _struct(call: Call) -> Value:
+    """`ShapeDtypeStruct(shape, dtype, sharding=)`."""
+    from shardlint.inference.overlays.dtypes import as_dtype
+
+    shape, dtype, sharding, *_ = call.bind(
+        "shape", "dtype", sharding=None, weak_type=None, vma=None, is_ref=None, manual_axis_type=None
+    )
+    array = Array(as_shape(shape), as_dtype(dtype) if dtype is not None else None, struct=True, origin=call.place)
+    if isinstance(sharding, ShardingValue | SpecValue):
+        return place_array(call.interpreter, (Api.SHAPE_DTYPE_STRUCT,), array, sharding, call.place)
+    return array
+
+
+def created(transfer: Transfer) -> Transfer:
+    """A creation function (`jnp.zeros`) that also takes ``device=``."""
+
+    def create(call: Call) -> Value:
+        result = transfer(call)
+        device = call.kwargs.get("device")
+        if not isinstance(result, Array):
+            return result
+        result = replace(result, origin=call.place)
+        if isinstance(device, ShardingValue):
+            return place_array(call.interpreter, (Api.CREATE,), result, device, call.place)
+        return result
+
+    return create
+
+
+#: Creation functions whose ``device=`` goes through `Sharding.shard_shape`.
+CREATION = ("zeros", "ones", "full", "empty", "zeros_like", "ones_like", "full_like", "empty_like")
+
+TABLE: dict[str, Transfer] = {
+    "jax.device_put": _device_put,
+    "jax.lax.with_sharding_constraint": _constraint,
+    "jax.make_array_from_callback": _callback,
+    "jax.make_array_from_process_local_data": _from_data,
+    "jax.ShapeDtypeStruct": _struct,
+}

@@ -1,0 +1,211 @@
+"""Where a spec meets an array: judging it by the laws and recording the use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.values import (
+    Array,
+    Const,
+    DictValue,
+    External,
+    Integer,
+    ListValue,
+    MeshValue,
+    SetValue,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+)
+from shardlint.laws.dims import Shape
+from shardlint.laws.placements import judge_placement
+from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
+from shardlint.laws.verdicts import Accepted, Api, Rejected, Undecided, Verdict
+from shardlint.spans import Place
+from shardlint.uses import Fact, Placement
+
+#: The same call outside and inside jit, where the two are checked differently.
+DEVICE_PUT = (Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT)
+CONSTRAINT = (Api.CONSTRAINT_EAGER, Api.CONSTRAINT)
+
+#: Calls that take the mesh of ``with mesh:`` too, not only that of `jax.set_mesh`.
+_TAKES_LEGACY_MESH = frozenset({Api.CONSTRAINT, Api.CONSTRAINT_EAGER, Api.JIT_IN, Api.JIT_OUT})
+
+
+def place_array(
+    interpreter: Interpreter,
+    apis: Sequence[Api],
+    array: Array,
+    target: Value,
+    place: Place,
+    subject: str | None = None,
+) -> Array:
+    """Judge and record ``array`` meeting ``target`` and return the array as it is placed.
+
+    ``apis`` is one API, or the pair for outside and inside jit. ``target`` is a sharding, a bare
+    spec, or what a program wrongly puts there. A target that is unknown is no use.
+    """
+    spec, mesh, raw = _target(interpreter, apis[-1], target)
+    if isinstance(spec, Unknown) and isinstance(mesh, Unknown | None):
+        return replace(array, sharding=None)
+    shape: Shape | Unknown = array.shape if array.shape is not None else Unknown("shape not known")
+    verdict, api = _judge(interpreter, apis, mesh, spec, shape, raw)
+    interpreter.record(
+        Placement(
+            place=place,
+            environment=interpreter.environment(),
+            verdict=verdict,
+            facts=facts_of(array, target, mesh, place, interpreter),
+            api=api,
+            mesh=mesh,
+            spec=spec.text if isinstance(spec, Junk) else "None" if spec is None else spec,
+            shape=shape,
+            dtype=array.dtype,
+            subject=subject or (f"`{array.name}`" if array.name else "the array"),
+            raw=raw,
+            entry_places=_entry_places(target),
+        )
+    )
+    return replace(array, sharding=_sharding(target, interpreter) if not isinstance(verdict, Rejected) else None)
+
+
+def _judge(
+    interpreter: Interpreter,
+    apis: Sequence[Api],
+    mesh: Mesh | Unknown | None,
+    spec: Spec | Junk | Unknown | None,
+    shape: Shape | Unknown,
+    raw: bool,
+) -> tuple[Verdict, Api]:
+    """The verdict of the API in force; where the caller decides about jit, only what both reject."""
+    in_jit = interpreter.context.in_jit
+    api = apis[-1] if in_jit is not False else apis[0]
+    if inside_shard_map(interpreter) and api not in (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT):
+        return Undecided("inside shard_map"), api
+    verdict = judge_placement(api, mesh, spec, shape, raw=raw)
+    if in_jit is None and len(apis) > 1 and isinstance(verdict, Rejected):
+        other = judge_placement(apis[0], mesh, spec, shape, raw=raw)
+        if not isinstance(other, Rejected):
+            return Undecided("outside jit this is accepted"), api
+    if in_jit is None and len(apis) > 1 and isinstance(verdict, Accepted) and verdict.replicated:
+        return replace(verdict, replicated=()), api
+    return verdict, api
+
+
+def inside_shard_map(interpreter: Interpreter) -> bool:
+    """Whether some mesh axis is Manual here."""
+    mesh = interpreter.context.mesh
+    return isinstance(mesh, MeshValue) and AxisType.MANUAL in mesh.mesh.types
+
+
+def _target(
+    interpreter: Interpreter, api: Api, target: Value
+) -> tuple[Spec | Junk | Unknown | None, Mesh | Unknown | None, bool]:
+    """Split a target into spec, mesh, and whether the spec is bare."""
+    if isinstance(target, ShardingValue):
+        spec = target.spec.spec if isinstance(target.spec, SpecValue) else target.spec
+        return spec, target.mesh.mesh if isinstance(target.mesh, MeshValue) else target.mesh, False
+    junk = as_junk(target)
+    if isinstance(junk, Unknown):
+        return junk, None, True
+    return junk, context_mesh(interpreter, api in _TAKES_LEGACY_MESH), True
+
+
+def context_mesh(interpreter: Interpreter, legacy: bool) -> Mesh | Unknown | None:
+    """The mesh a bare spec finds: that of `jax.set_mesh`, else (with ``legacy``) that of ``with mesh:``."""
+    for mesh in (interpreter.context.mesh, interpreter.context.legacy_mesh if legacy else None):
+        if mesh is not None:
+            return mesh.mesh if isinstance(mesh, MeshValue) else mesh
+    return None
+
+
+def as_junk(value: Value) -> Spec | Junk | Unknown | None:
+    """What stands where a spec is meant: a spec, None, or something that is neither."""
+    if isinstance(value, SpecValue):
+        return value.spec
+    if isinstance(value, Const):
+        if value.value is None:
+            return None
+        return Junk(repr(value.value), type(value.value).__name__, falsy=not value.value)
+    if isinstance(value, Integer):
+        return Junk(str(value.dim), "int")
+    if isinstance(value, Tuple | ListValue) and value.items is not None:
+        parts = [as_junk(item) for item in value.items]
+        if all(isinstance(part, Junk | None) for part in parts):
+            return Junk(text_of(value), "tuple" if isinstance(value, Tuple) else "list", isinstance(value, Tuple))
+    return Unknown("what is given is not known")
+
+
+def text_of(value: Value) -> str:
+    """A value as Python writes it."""
+    if isinstance(value, Const):
+        return repr(value.value)
+    if isinstance(value, Integer):
+        return str(value.dim)
+    if isinstance(value, SpecValue):
+        return str(value.spec)
+    if isinstance(value, SetValue):
+        return repr(set(value.items))
+    if isinstance(value, Tuple):
+        inner = ", ".join(map(text_of, value.items))
+        return f"({inner},)" if len(value.items) == 1 else f"({inner})"
+    if isinstance(value, ListValue) and value.items is not None:
+        return f"[{', '.join(map(text_of, value.items))}]"
+    if isinstance(value, DictValue) and value.items is not None:
+        return "{" + ", ".join(f"{key!r}: {text_of(item)}" for key, item in value.items.items()) + "}"
+    return value.name if isinstance(value, External) else "?"
+
+
+def _entry_places(target: Value) -> tuple[Place | None, ...]:
+    spec = target.spec if isinstance(target, ShardingValue) else target
+    return spec.places if isinstance(spec, SpecValue) else ()
+
+
+def _sharding(target: Value, interpreter: Interpreter) -> ShardingValue | None:
+    if isinstance(target, ShardingValue):
+        return target
+    mesh = interpreter.context.mesh
+    return ShardingValue(mesh, target) if isinstance(target, SpecValue) and isinstance(mesh, MeshValue) else None
+
+
+def facts_of(
+    array: Array | None, target: Value, mesh: Mesh | Unknown | None, place: Place, interpreter: Interpreter
+) -> tuple[Fact, ...]:
+    """Where the mesh and the shape come from, and the call when the spec is written elsewhere."""
+    facts: list[Fact] = []
+    holder = target.mesh if isinstance(target, ShardingValue) else interpreter.context.mesh
+    if holder is None:
+        holder = interpreter.context.legacy_mesh
+    facts.extend(mesh_facts(holder))
+    if array is not None and array.shape is not None and array.origin is not None:
+        facts.append(Fact(f"{f'`{array.name}`' if array.name else 'the array'} has shape {shape_text(array.shape)}", array.origin))
+    spec = target.spec if isinstance(target, ShardingValue) else target
+    if isinstance(spec, SpecValue) and spec.origin is not None and spec.origin != place:
+        facts.append(Fact(f"{spec.spec} is used here", place))
+    return tuple(facts)
+
+
+def mesh_facts(mesh: MeshValue | Unknown | None) -> Iterable[Fact]:
+    """Where a mesh comes from."""
+    if isinstance(mesh, MeshValue) and mesh.origin is not None:
+        name = f"`{mesh.name}`" if mesh.name else "the mesh"
+        yield Fact(f"{name} has the axes {mesh.mesh}", mesh.origin)
+
+
+def shape_text(shape: Shape) -> str:
+    """A shape as Python writes it; sizes without a name are question marks."""
+    sizes = ["?" if "?" in str(dim) else str(dim) for dim in shape]
+    return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
+
+
+def as_mesh(interpreter: Interpreter, value: Value | None) -> MeshValue | Unknown:
+    """A mesh argument; where it is the caller's, the mesh the user said to assume."""
+    if isinstance(value, MeshValue):
+        return value
+    assumed = interpreter.settings.mesh
+    if assumed is not None and (value is None or isinstance(value, Unknown)):
+        return MeshValue(assumed)
+    return value if isinstance(value, Unknown) else Unknown("not a mesh that is known")

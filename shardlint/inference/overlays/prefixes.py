@@ -1,0 +1,98 @@
+"""Pytree prefixes: one spec may stand for a whole subtree of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from shardlint.inference.values import (
+    Alternatives,
+    Array,
+    Const,
+    DictValue,
+    Integer,
+    LibraryObject,
+    ListValue,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    is_none,
+)
+from shardlint.laws.values import Unknown
+
+#: What to do where a prefix's leaf meets an array: (leaf of the prefix, array, path) -> new array.
+Meet = Callable[[Value, Array, str], Value]
+
+
+def meet_prefix(prefix: Value, tree: Value, meet: Meet, path: str = "") -> Value:
+    """Walk a tree along a prefix and apply ``meet`` to each array below each of the prefix's leaves.
+
+    Parts that are not known, or where the structures differ, become Unknown.
+    """
+    if is_leaf(prefix):
+        return map_arrays(tree, lambda array, at: meet(prefix, array, at), path)
+    if isinstance(prefix, Tuple | ListValue) and type(prefix) is type(tree) and isinstance(tree, Tuple | ListValue):
+        given, items = prefix.items, tree.items
+        if given is None or items is None or len(given) != len(items):
+            return Unknown("a tree that is not known")
+        met = [meet_prefix(p, t, meet, f"{path}[{i}]") for i, (p, t) in enumerate(zip(given, items, strict=True))]
+        return Tuple(tuple(met), tree.origin, tree.fields) if isinstance(tree, Tuple) else ListValue(met, tree.origin)
+    if isinstance(prefix, DictValue) and isinstance(tree, DictValue):
+        if prefix.items is None or tree.items is None or prefix.items.keys() != tree.items.keys():
+            return Unknown("a tree that is not known")
+        return DictValue(
+            {k: meet_prefix(prefix.items[k], v, meet, f"{path}[{k!r}]") for k, v in tree.items.items()}, tree.origin
+        )
+    return Unknown("a prefix that is not known")
+
+
+def is_leaf(prefix: Value) -> bool:
+    """Whether a value is one sharding or spec (None is one too), not a container of them."""
+    return isinstance(prefix, SpecValue | ShardingValue) or is_none(prefix)
+
+
+def map_arrays(tree: Value, change: Callable[[Array, str], Value], path: str = "") -> Value:
+    """Replace every array in a tree; Python numbers count as scalars, other leaves stay."""
+    if isinstance(tree, Alternatives):
+        return Unknown("one of several values")
+    if isinstance(tree, Array):
+        return change(tree, path)
+    if isinstance(tree, Integer) or (isinstance(tree, Const) and isinstance(tree.value, bool | int | float | complex)):
+        return change(scalar(tree), path)
+    if isinstance(tree, Tuple):
+        items = [map_arrays(item, change, f"{path}[{i}]") for i, item in enumerate(tree.items)]
+        return Tuple(tuple(items), tree.origin, tree.fields)
+    if isinstance(tree, ListValue) and tree.items is not None:
+        return ListValue([map_arrays(item, change, f"{path}[{i}]") for i, item in enumerate(tree.items)], tree.origin)
+    if isinstance(tree, DictValue) and tree.items is not None:
+        return DictValue({k: map_arrays(v, change, f"{path}[{k!r}]") for k, v in tree.items.items()}, tree.origin)
+    if isinstance(tree, LibraryObject):
+        from shardlint.inference.overlays import children
+
+        changed = {name: map_arrays(tree.fields[name], change, path) for name in children(tree) if name in tree.fields}
+        return LibraryObject(tree.kind, {**tree.fields, **changed}, tree.origin) if changed else tree
+    return tree
+
+
+def scalar(value: Const | Integer) -> Array:
+    """A Python number as the array JAX makes of it."""
+    kind = bool if isinstance(value, Const) and isinstance(value.value, bool) else None
+    if kind is None and isinstance(value, Const) and isinstance(value.value, float):
+        kind = float
+    if kind is None and isinstance(value, Const) and isinstance(value.value, complex):
+        kind = complex
+    dtype = {bool: "bool", float: "float32", complex: "complex64", None: "int32"}[kind]
+    return Array((), dtype, weak=kind is not bool, origin=value.origin)
+
+
+_NARROW = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64"}
+
+
+def traced(tree: Value) -> Value:
+    """Arguments as a traced function sees them: JAX arrays, 32 bits wide."""
+
+    def trace(array: Array, _: str) -> Value:
+        dtype = _NARROW.get(array.dtype, array.dtype) if array.dtype is not None else None
+        return Array(array.shape, dtype, array.weak, sharding=array.sharding, origin=array.origin, name=array.name)
+
+    return map_arrays(tree, trace)

@@ -1,0 +1,233 @@
+"""Methods of tuples, lists, dicts, sets and strings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from shardlint.inference.calls import Call
+from shardlint.inference.expressions import hashable
+from shardlint.inference.iteration import constant, iterate
+from shardlint.inference.operators import compare, truth
+from shardlint.inference.values import (
+    NONE,
+    Bound,
+    Const,
+    DictValue,
+    ListValue,
+    Native,
+    Tuple,
+    Value,
+    as_int,
+    as_str,
+)
+from shardlint.laws.values import Unknown
+
+_Method = Callable[[Call], Value]
+
+
+def python_method(value: Tuple | ListValue | DictValue | Const, name: str) -> Value:
+    """Return a bound method of a Python value."""
+    table: dict[str, _Method] = {}
+    if isinstance(value, ListValue):
+        table = _LIST
+    elif isinstance(value, DictValue):
+        table = _DICT
+    elif isinstance(value, Tuple):
+        table = _SEQUENCE
+    elif isinstance(value.value, str):
+        table = _STRING
+    if name not in table:
+        return Unknown(f"method `{name}` is not modelled")
+    return Bound(Native(name, table[name]), value)
+
+
+def _mutable(call: Call) -> ListValue | DictValue | None:
+    """The receiver, if what happens to it now can be followed; else it is forgotten."""
+    receiver = call.args[0]
+    if not isinstance(receiver, ListValue | DictValue) or receiver.items is None:
+        return None
+    if call.opaque or not call.interpreter.certain(receiver.path):
+        receiver.items = None
+        return None
+    return receiver
+
+
+def _append(call: Call) -> Value:
+    receiver = _mutable(call)
+    if isinstance(receiver, ListValue) and receiver.items is not None and len(call.args) == 2:
+        receiver.items.append(call.args[1])
+    return NONE
+
+
+def _extend(call: Call) -> Value:
+    receiver = _mutable(call)
+    items = iterate(call.interpreter, call.args[1]) if len(call.args) == 2 else None
+    if isinstance(receiver, ListValue) and receiver.items is not None:
+        receiver.items = None if items is None else [*receiver.items, *items]
+    return NONE
+
+
+def _insert(call: Call) -> Value:
+    receiver = _mutable(call)
+    index = as_int(call.args[1]) if len(call.args) == 3 else None
+    if isinstance(receiver, ListValue) and receiver.items is not None:
+        if index is None:
+            receiver.items = None
+        else:
+            receiver.items.insert(index, call.args[2])
+    return NONE
+
+
+def _pop(call: Call) -> Value:
+    receiver = _mutable(call)
+    index = as_int(call.args[1]) if len(call.args) == 2 else -1
+    if isinstance(receiver, ListValue) and receiver.items:
+        if index is not None and -len(receiver.items) <= index < len(receiver.items):
+            return receiver.items.pop(index)
+        receiver.items = None
+    return Unknown("popped")
+
+
+def _reorder(call: Call) -> Value:
+    receiver = _mutable(call)
+    if isinstance(receiver, ListValue):
+        receiver.items = None
+    return NONE
+
+
+def _index(call: Call) -> Value:
+    receiver, wanted = call.bind("self", "value")
+    items = iterate(call.interpreter, receiver) if receiver is not None else None
+    for i, item in enumerate(items or ()):
+        outcome = truth(compare(call.interpreter, "Equal", item, wanted or NONE))
+        if outcome is True:
+            return Const(i)
+        if outcome is None:
+            break
+    return Unknown("index()")
+
+
+def _count(call: Call) -> Value:
+    receiver, wanted = call.bind("self", "value")
+    items = iterate(call.interpreter, receiver) if receiver is not None else None
+    outcomes = [truth(compare(call.interpreter, "Equal", item, wanted or NONE)) for item in items or ()]
+    return Unknown("count()") if items is None or None in outcomes else Const(sum(o is True for o in outcomes))
+
+
+def _copy(call: Call) -> Value:
+    receiver = call.args[0]
+    if isinstance(receiver, ListValue):
+        return ListValue(None if receiver.items is None else list(receiver.items), path=call.interpreter.path)
+    if isinstance(receiver, DictValue):
+        return DictValue(None if receiver.items is None else dict(receiver.items), path=call.interpreter.path)
+    return receiver
+
+
+def _get(call: Call) -> Value:
+    receiver, key, default = call.bind("self", "key", default=NONE)
+    if not isinstance(receiver, DictValue) or receiver.items is None or key is None or default is None:
+        return Unknown("get()")
+    found, wanted = hashable(key)
+    return receiver.items.get(wanted, default) if found else Unknown("looked up by something unknown")
+
+
+def _setdefault(call: Call) -> Value:
+    known = _mutable(call)
+    receiver, key, default = call.bind("self", "key", default=NONE)
+    found, wanted = hashable(key) if key is not None else (False, None)
+    if not isinstance(known, DictValue) or known.items is None or not found or default is None:
+        if isinstance(receiver, DictValue):
+            receiver.items = None
+        return Unknown("setdefault()")
+    return known.items.setdefault(wanted, default)
+
+
+def _dict_pop(call: Call) -> Value:
+    known = _mutable(call)
+    found, wanted = hashable(call.args[1]) if len(call.args) > 1 else (False, None)
+    if not isinstance(known, DictValue) or known.items is None or not found:
+        if isinstance(known, DictValue):
+            known.items = None
+        return Unknown("pop()")
+    default = call.args[2] if len(call.args) > 2 else Unknown("no such key")
+    return known.items.pop(wanted, default)
+
+
+def _update(call: Call) -> Value:
+    receiver = _mutable(call)
+    other = call.args[1] if len(call.args) == 2 else DictValue({})
+    if isinstance(receiver, DictValue) and receiver.items is not None:
+        if isinstance(other, DictValue) and other.items is not None:
+            receiver.items.update(other.items)
+            receiver.items.update(call.kwargs)
+        else:
+            receiver.items = None
+    return NONE
+
+
+def _views(pick: Callable[[object, Value], Value]) -> _Method:
+    def view(call: Call) -> Value:
+        receiver = call.args[0]
+        if not isinstance(receiver, DictValue) or receiver.items is None:
+            return ListValue(None)
+        return ListValue([pick(key, value) for key, value in receiver.items.items()], path=call.interpreter.path)
+
+    return view
+
+
+def _string(name: str) -> _Method:
+    def apply(call: Call) -> Value:
+        parts = [as_str(arg) if as_str(arg) is not None else as_int(arg) for arg in call.args]
+        if any(part is None for part in parts) or call.kwargs or call.opaque:
+            return Unknown(f"str.{name} of something unknown")
+        try:
+            result = getattr(parts[0], name)(*parts[1:])
+        except (TypeError, ValueError, AttributeError):
+            return Unknown("raises in Python")
+        if isinstance(result, list):
+            return ListValue([Const(part) for part in result], path=call.interpreter.path)
+        return constant(result)
+
+    return apply
+
+
+def _join(call: Call) -> Value:
+    text = as_str(call.args[0])
+    items = iterate(call.interpreter, call.args[1]) if len(call.args) == 2 else None
+    parts = [as_str(item) for item in items or ()]
+    if text is None or items is None or any(part is None for part in parts):
+        return Unknown("a joined string")
+    return Const(text.join(part for part in parts if part is not None))
+
+
+_SEQUENCE: dict[str, _Method] = {"index": _index, "count": _count}
+_LIST: dict[str, _Method] = {
+    **_SEQUENCE,
+    "append": _append,
+    "extend": _extend,
+    "insert": _insert,
+    "pop": _pop,
+    "copy": _copy,
+    "remove": _reorder,
+    "sort": _reorder,
+    "reverse": _reorder,
+    "clear": _reorder,
+}
+_DICT: dict[str, _Method] = {
+    "get": _get,
+    "items": _views(lambda key, value: Tuple((constant(key), value))),
+    "keys": _views(lambda key, value: constant(key)),
+    "values": _views(lambda key, value: value),
+    "update": _update,
+    "setdefault": _setdefault,
+    "pop": _dict_pop,
+    "copy": _copy,
+}
+_STRING: dict[str, _Method] = {
+    "join": _join,
+    **{
+        name: _string(name)
+        for name in "split rsplit splitlines strip lstrip rstrip lower upper replace startswith endswith "
+        "removeprefix removesuffix partition rpartition isdigit find title capitalize zfill".split()
+    },
+}

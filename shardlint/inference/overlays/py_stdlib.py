@@ -1,0 +1,214 @@
+"""Names of the standard library, and of test libraries, that programs around sharding use."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+from shardlint.inference.calls import Call
+from shardlint.inference.iteration import MAX_UNROLLED, iterate
+from shardlint.inference.operators import binary_operation
+from shardlint.inference.values import (
+    NONE,
+    Const,
+    DictValue,
+    External,
+    LibraryObject,
+    ListValue,
+    Native,
+    Partial,
+    SetValue,
+    Tuple,
+    Value,
+    as_str,
+)
+from shardlint.laws.values import Unknown
+
+
+def _partial(call: Call) -> Value:
+    if call.opaque or not call.args:
+        return Unknown("functools.partial")
+    return Partial(call.args[0], tuple(call.args[1:]), tuple(call.kwargs.items()), call.place)
+
+
+def _keeps(call: Call) -> Value:
+    """A decorator, plain or with arguments, that returns the function it is given."""
+    if len(call.args) == 1 and not call.kwargs and not isinstance(call.args[0], Const):
+        return call.args[0]
+    return Native("a decorator", lambda inner: inner.args[0] if inner.args else Unknown("a decorator"))
+
+
+def _wraps(call: Call) -> Value:
+    return Native("functools.wraps", lambda inner: inner.args[0] if inner.args else Unknown("functools.wraps"))
+
+
+def _reduce(call: Call) -> Value:
+    function, iterable, initial = call.bind("function", "iterable", initial=None)
+    items = iterate(call.interpreter, iterable) if iterable is not None else None
+    if items is None or function is None or (not items and initial is None):
+        return Unknown("functools.reduce")
+    total = items[0] if initial is None else initial
+    for item in items[1:] if initial is None else items:
+        total = call.interpreter.call(function, [total, item], {}, call.place)
+    return total
+
+
+def _prod(call: Call) -> Value:
+    items = iterate(call.interpreter, call.args[0]) if call.args else None
+    if items is None or call.kwargs:
+        return Unknown("a product of something unknown")
+    total: Value = Const(1)
+    for item in items:
+        total = binary_operation(call.interpreter, "Multiply", total, item, call.place)
+    return total
+
+
+def _math(function: Callable[..., Any]) -> Callable[[Call], Value]:
+    def compute(call: Call) -> Value:
+        numbers = [arg.value for arg in call.args if isinstance(arg, Const) and isinstance(arg.value, int | float)]
+        if len(numbers) != len(call.args) or call.kwargs or call.opaque:
+            return Unknown("arithmetic on something unknown")
+        try:
+            return Const(function(*numbers))
+        except (ValueError, TypeError, OverflowError, ZeroDivisionError):
+            return Unknown("raises in Python")
+
+    return compute
+
+
+def _operator(name: str) -> Callable[[Call], Value]:
+    def apply(call: Call) -> Value:
+        a, b = call.bind("a", "b")
+        if a is None or b is None:
+            return Unknown(name)
+        return binary_operation(call.interpreter, name, a, b, call.place)
+
+    return apply
+
+
+def _product(call: Call) -> Value:
+    columns = [iterate(call.interpreter, arg) for arg in call.args]
+    if call.kwargs or any(column is None for column in columns):
+        return ListValue(None)
+    rows = list(itertools.islice(itertools.product(*(c for c in columns if c is not None)), MAX_UNROLLED + 1))
+    return ListValue([Tuple(row) for row in rows] if len(rows) <= MAX_UNROLLED else None)
+
+
+def _chain(call: Call) -> Value:
+    columns = [iterate(call.interpreter, arg) for arg in call.args]
+    if any(column is None for column in columns):
+        return ListValue(None)
+    return ListValue([item for column in columns for item in column or ()], path=call.interpreter.path)
+
+
+def _cast(call: Call) -> Value:
+    return call.args[1] if len(call.args) == 2 else Unknown("typing.cast")
+
+
+def _expected(call: Call) -> Value:
+    """``pytest.raises(...)`` as a context manager, or with the function to call."""
+    if len(call.args) > 1:
+        with call.interpreter.within(expected=True):
+            call.interpreter.call(call.args[1], list(call.args[2:]), {}, call.place)
+        return NONE
+    return LibraryObject("expected", {})
+
+
+def _suppress(call: Call) -> Value:
+    names = {arg.name.rpartition(".")[2] for arg in call.args if isinstance(arg, External)}
+    known = len(names) == len(call.args) and not call.opaque
+    return LibraryObject("caught", {"names": SetValue(frozenset(names if known else {"BaseException"}))})
+
+
+def _harmless(call: Call) -> Value:
+    return LibraryObject("harmless", {})
+
+
+def _environment_default(call: Call) -> Value:
+    key, value = call.bind("key", "default")
+    if key is not None and value is not None:
+        call.interpreter.project.set_environment(call.interpreter, key, value)
+    return Unknown("an environment variable")
+
+
+def _environment_update(call: Call) -> Value:
+    items = dict(call.kwargs)
+    for arg in call.args:
+        if isinstance(arg, DictValue) and arg.items is not None:
+            items.update({str(key): value for key, value in arg.items.items()})
+    for key, value in items.items():
+        call.interpreter.project.set_environment(call.interpreter, Const(key), value)
+    return NONE
+
+
+def _version(call: Call) -> Value:
+    """`packaging.version.parse`: versions compare as tuples of their numbers."""
+    text = as_str(call.args[0]) if call.args else None
+    if text is None or not all(part.isdigit() for part in text.split(".")):
+        return Unknown("a version")
+    return Tuple(tuple(Const(int(part)) for part in text.split(".")))
+
+
+def _deepcopy(call: Call) -> Value:
+    value = call.args[0] if call.args else Unknown("copy")
+    if isinstance(value, ListValue):
+        return ListValue(None if value.items is None else list(value.items), path=call.interpreter.path)
+    if isinstance(value, DictValue):
+        return DictValue(None if value.items is None else dict(value.items), path=call.interpreter.path)
+    return value
+
+
+TABLE: dict[str, Callable[[Call], Value]] = {
+    "functools.partial": _partial,
+    "functools.wraps": _wraps,
+    "functools.lru_cache": _keeps,
+    "functools.cache": _keeps,
+    "functools.cached_property": lambda call: LibraryObject("builtins.property", {"function": call.args[0]}),
+    "functools.reduce": _reduce,
+    "math.prod": _prod,
+    **{
+        f"math.{name}": _math(getattr(math, name))
+        for name in "sqrt ceil floor log log2 log10 exp gcd lcm pow isqrt sin cos trunc fabs".split()
+    },
+    **{
+        f"operator.{python}": _operator(name)
+        for python, name in {
+            "add": "Add", "sub": "Subtract", "mul": "Multiply", "floordiv": "FloorDivide", "mod": "Modulo",
+        }.items()
+    },
+    "itertools.product": _product,
+    "itertools.chain": _chain,
+    "typing.cast": _cast,
+    "abc.abstractmethod": _keeps,
+    "typing.overload": _keeps,
+    "typing.override": _keeps,
+    "typing.final": _keeps,
+    "copy.copy": _deepcopy,
+    "copy.deepcopy": _deepcopy,
+    "pytest.raises": _expected,
+    "pytest.fixture": _keeps,
+    "contextlib.suppress": _suppress,
+    "contextlib.nullcontext": _harmless,
+    "warnings.catch_warnings": _harmless,
+    "os.environ.setdefault": _environment_default,
+    "os.environ.update": _environment_update,
+    "packaging.version.parse": _version,
+    "packaging.version.Version": _version,
+}  # fmt: skip
+
+#: Values of names that are no functions.
+CONSTANTS: dict[str, Value] = {
+    "math.pi": Const(math.pi),
+    "math.e": Const(math.e),
+    "math.inf": Const(math.inf),
+    "builtins.True": Const(True),
+    "builtins.False": Const(False),
+    "builtins.None": NONE,
+    "builtins.Ellipsis": Const(...),
+    "typing.TYPE_CHECKING": Const(False),
+    "jax.__version__": Const("0.10.2"),
+    "jax.__version_info__": Tuple((Const(0), Const(10), Const(2))),
+}
+

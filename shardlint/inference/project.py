@@ -1,0 +1,166 @@
+"""A project: finding modules, running them once, and what its files say about devices."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from shardlint.files.sources import Source, read_source
+from shardlint.inference.context import Scope
+from shardlint.inference.imports import dotted
+from shardlint.inference.joins import options
+from shardlint.inference.values import Const, ModuleValue, Value, as_str
+from shardlint.laws import versions
+from shardlint.laws.values import Unknown
+from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided
+from shardlint.spans import Place
+from shardlint.uses import ApiReference
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+_HOST_DEVICES = re.compile(r"--?xla_force_host_platform_device_count=(\d+)")
+#: Packages that are libraries even when a folder of that name lies beside the file.
+_LIBRARIES = frozenset(
+    "jax jaxlib numpy flax optax orbax chex haiku equinox jaxtyping einops functools dataclasses typing os sys "
+    "math itertools collections contextlib abc enum builtins".split()
+)
+
+
+class ModuleRun:
+    """One module of the project: its scope once it has run. ``done`` is false while it runs."""
+
+    __slots__ = ("done", "name", "scope", "source")
+
+    def __init__(self, name: str, source: Source) -> None:
+        self.name, self.source = name, source
+        self.scope = Scope(self)
+        self.done = False
+
+
+class Project:
+    """The modules around the files that are analyzed."""
+
+    def __init__(self, roots: tuple[str, ...]) -> None:
+        self.roots = tuple(Path(root) for root in roots)
+        self.modules: dict[Path, ModuleRun] = {}
+        self.running: list[ModuleRun] = []
+        self._found: dict[tuple[Path, str], Path | None] = {}
+
+    # -- modules ------------------------------------------------------------------------------
+
+    def import_module(self, interpreter: Interpreter, name: str) -> Value:
+        """Return a module by its dotted name, relative to the running one where it has dots."""
+        here = Path(interpreter.scope.root.module.source.path)
+        if name.split(".")[0] in _LIBRARIES:
+            return self.external(name)
+        path = self._locate(here, name)
+        if path is None:
+            return Unknown(f"module `{name}` is not seen") if name.startswith(".") else self.external(name)
+        run = self._run(interpreter, path, name)
+        return ModuleValue(name, run)
+
+    def member(self, interpreter: Interpreter, module: ModuleValue, name: str) -> Value:
+        """Return an attribute of a module: a variable, or a submodule."""
+        run: ModuleRun = module.run
+        if name in run.scope.variables:
+            return run.scope.variables[name]
+        path = Path(run.source.path)
+        if path.name == "__init__.py" and (found := _module_file(path.parent / name)) is not None:
+            return ModuleValue(f"{module.name}.{name}", self._run(interpreter, found, name))
+        return Unknown(f"`{module.name}.{name}` is not seen")
+
+    def _run(self, interpreter: Interpreter, path: Path, name: str) -> ModuleRun:
+        run = self.modules.get(path)
+        if run is None:
+            from shardlint.inference.analysis import run_module
+
+            run = self.modules[path] = ModuleRun(name, read_source(str(path)))
+            with interpreter.silent(), interpreter.elsewhere():
+                run_module(interpreter, run)
+        return run
+
+    def _locate(self, here: Path, name: str) -> Path | None:
+        key = (here.parent, name)
+        if key not in self._found:
+            self._found[key] = self._search(here, name)
+        return self._found[key]
+
+    def _search(self, here: Path, name: str) -> Path | None:
+        dots = len(name) - len(name.lstrip("."))
+        parts = [part for part in name.lstrip(".").split(".") if part]
+        if dots:
+            folder = here.parent
+            for _ in range(dots - 1):
+                folder = folder.parent
+            return _module_file(folder.joinpath(*parts))
+        # Beside the file, then in each folder above it up to the package's root, then in the roots.
+        folders = [here.parent, *list(here.parents)[1:5], *self.roots]
+        return next((found for folder in folders if (found := _module_file(folder.joinpath(*parts)))), None)
+
+    def external(self, name: str) -> Value:
+        """Return a library's name, in its canonical spelling."""
+        from shardlint.inference.overlays import canonical
+
+        return canonical(name)
+
+    def star_names(self, module: str) -> dict[str, Value]:
+        """What ``from module import *`` binds, as far as the overlays know."""
+        from shardlint.inference.overlays import names_under
+
+        return {name: self.external(f"{module}.{name}") for name in names_under(module)}
+
+    # -- versions -----------------------------------------------------------------------------
+
+    def reference(self, interpreter: Interpreter, name: str, place: Place) -> None:
+        """Record a reference to a name that only some JAX versions have."""
+        change = versions.find_change(name)
+        if change is None:
+            return
+        verdict: Accepted | Rejected | Undecided = Accepted()
+        if change.removed:
+            # On a branch that a version check may guard, nothing is claimed.
+            guarded = Undecided("a version check may guard this")
+            verdict = guarded if interpreter.path else Rejected(Cause.REMOVED, "AttributeError", "import")
+        interpreter.record(
+            ApiReference(place=place, environment=interpreter.environment(), verdict=verdict, name=name)
+        )
+
+    def import_succeeds(self, node: cst.BaseSmallStatement) -> bool:
+        """Whether a statement is an import of names that the newest JAX is known to have."""
+        from shardlint.inference.overlays import is_known
+
+        if isinstance(node, cst.Import):
+            return all(is_known(dotted(alias.name)) for alias in node.names)
+        if not isinstance(node, cst.ImportFrom) or isinstance(node.names, cst.ImportStar) or node.relative:
+            return False
+        module = dotted(node.module)
+        return all(is_known(f"{module}.{dotted(alias.name)}") for alias in node.names)
+
+    # -- devices ------------------------------------------------------------------------------
+
+    def set_environment(self, interpreter: Interpreter, key: Value, value: Value) -> None:
+        """Learn the number of devices from ``os.environ["XLA_FLAGS"] = ...``."""
+        if as_str(key) != "XLA_FLAGS":
+            return
+        for option in options(value):
+            text = option.value if isinstance(option, Const) else None
+            found = _HOST_DEVICES.search(text) if isinstance(text, str) else None
+            if found:
+                interpreter.device_count = int(found[1])
+
+
+def _module_file(path: Path) -> Path | None:
+    """The file of a module or package at this path without suffix."""
+    for candidate in (path.with_name(f"{path.name}.py"), path / "__init__.py"):
+        try:
+            if candidate.is_file():
+                return candidate
+        except (OSError, ValueError):
+            return None
+    return None
+
+

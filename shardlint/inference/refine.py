@@ -1,0 +1,129 @@
+"""What a test tells about variables on the branch where it holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from shardlint.inference.joins import join
+from shardlint.inference.operators import truth
+from shardlint.inference.values import Alternatives, Array, Const, Value, as_int
+from shardlint.laws import dims
+from shardlint.laws.values import Unknown
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+
+def refine(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) -> bool:
+    """Narrow variables to what makes the test come out so; False when nothing can.
+
+    A variable with several possible values keeps those under which the test may have this outcome.
+    A name whose truth is undecided becomes the constant it must be to get here.
+    """
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        return refine(interpreter, test.expression, not outcome)
+    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And) == outcome:
+        return refine(interpreter, test.left, outcome) and refine(interpreter, test.right, outcome)
+    names = _Names()
+    test.visit(names)
+    for name in names.found:
+        holder = interpreter.scope.find(name)
+        value = None if holder is None else holder.variables[name]
+        if isinstance(value, Alternatives):
+            kept = _possible(interpreter, test, name, value, outcome)
+            if not kept:
+                return False
+            interpreter.scope.variables[name] = join(kept)
+    if isinstance(test, cst.Comparison) and outcome:
+        _learn_rank(interpreter, test)
+    return True
+
+
+def _possible(
+    interpreter: Interpreter, test: cst.BaseExpression, name: str, value: Alternatives, outcome: bool
+) -> list[Value]:
+    from shardlint.inference.expressions import evaluate
+
+    kept: list[Value] = []
+    variables = interpreter.scope.variables
+    before = variables.get(name)
+    for option in value.options:
+        variables[name] = option
+        with interpreter.silent():
+            decided = truth(evaluate(interpreter, test))
+        if decided is None or decided is outcome:
+            kept.append(option)
+    if before is None:
+        del variables[name]
+    else:
+        variables[name] = before
+    return kept
+
+
+def _learn_rank(interpreter: Interpreter, test: cst.Comparison) -> None:
+    """``x.ndim == 2`` and ``len(x.shape) == 2`` tell the rank of an array that had none."""
+    if len(test.comparisons) != 1 or not isinstance(test.comparisons[0].operator, cst.Equal):
+        return
+    from shardlint.inference.expressions import evaluate
+
+    name = _ranked_name(test.left)
+    rank = as_int(evaluate(interpreter, test.comparisons[0].comparator)) if name else None
+    if name is None or rank is None or not 0 <= rank <= 16:
+        return
+    holder = interpreter.scope.find(name)
+    value = holder.variables[name] if holder else Unknown("not bound")
+    if isinstance(value, Unknown) or (isinstance(value, Array) and value.shape is None):
+        dtype = value.dtype if isinstance(value, Array) else None
+        interpreter.scope.variables[name] = Array(
+            tuple(dims.fresh() for _ in range(rank)), dtype, origin=interpreter.place(test), name=name
+        )
+
+
+def learn_rank(interpreter: Interpreter, node: cst.Assign) -> None:
+    """``b, t, d = x.shape`` tells the rank of an array that had none, and names its dimensions."""
+    source, target = node.value, node.targets[0].target
+    if not (isinstance(source, cst.Attribute) and source.attr.value == "shape" and isinstance(target, cst.Tuple)):
+        return
+    names = [e.value.value if isinstance(e.value, cst.Name) else None for e in target.elements]
+    starred = any(isinstance(e, cst.StarredElement) for e in target.elements)
+    if starred or not isinstance(source.value, cst.Name):
+        return
+    name = source.value.value
+    holder = interpreter.scope.find(name)
+    value = holder.variables[name] if holder else None
+    if isinstance(value, Unknown) or (isinstance(value, Array) and value.shape is None):
+        sizes = tuple(dims.fresh() if n in (None, "_") else dims.distinct(str(n)) for n in names)
+        dtype = value.dtype if isinstance(value, Array) else None
+        interpreter.scope.variables[name] = Array(sizes, dtype, origin=interpreter.place(node), name=name)
+
+
+def _ranked_name(node: cst.BaseExpression) -> str | None:
+    """The ``x`` of ``x.ndim`` or ``len(x.shape)``."""
+    if isinstance(node, cst.Attribute) and node.attr.value == "ndim" and isinstance(node.value, cst.Name):
+        return node.value.value
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "len" and node.args:
+        argument = node.args[0].value
+        if isinstance(argument, cst.Attribute) and argument.attr.value == "shape":
+            return argument.value.value if isinstance(argument.value, cst.Name) else None
+    return None
+
+
+
+
+class _Names(cst.CSTVisitor):
+    """The names a test reads, outside functions it defines."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, None] = {}
+
+    def visit_Name(self, node: cst.Name) -> None:
+        self.found[node.value] = None
+
+    def visit_Attribute(self, node: cst.Attribute) -> bool:
+        node.value.visit(self)
+        return False
+
+    def visit_Lambda(self, node: cst.Lambda) -> bool:
+        return False

@@ -1,0 +1,311 @@
+"""Statements: each handler changes the scope and says whether control may go on after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from shardlint.inference.assignment import assign, delete
+from shardlint.inference.definitions import define_class, define_function
+from shardlint.inference.expressions import evaluate
+from shardlint.inference.functions import Code
+from shardlint.inference.imports import import_from, import_names
+from shardlint.inference.joins import join_variables
+from shardlint.inference.loops import run_for, run_while
+from shardlint.inference.operators import binary_operation, truth
+from shardlint.inference.refine import learn_rank, refine
+from shardlint.inference.values import NONE
+from shardlint.inference.withs import enter_contexts
+from shardlint.laws.values import Unknown
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+Statement = cst.BaseStatement | cst.BaseSmallStatement
+Handler = Callable[["Interpreter", Any], bool]
+
+
+def execute_block(interpreter: Interpreter, body: Sequence[Statement]) -> bool:
+    """Execute statements in order; return whether control may reach what follows."""
+    return all(execute(interpreter, statement) for statement in body)
+
+
+def execute(interpreter: Interpreter, node: Statement) -> bool:
+    """Execute one statement; return whether control may reach what follows."""
+    interpreter.tick()
+    return _HANDLERS[type(node)](interpreter, node)
+
+
+def execute_branch(interpreter: Interpreter, body: Sequence[Statement]) -> dict[str, Any] | None:
+    """Execute a block on a copy of the variables; return them after it, or None if it does not end there."""
+    with interpreter.forked():
+        falls_through = execute_block(interpreter, body)
+    return interpreter.scope.variables if falls_through else None
+
+
+def _simple_line(interpreter: Interpreter, node: cst.SimpleStatementLine | cst.SimpleStatementSuite) -> bool:
+    return execute_block(interpreter, node.body)
+
+
+def _expression(interpreter: Interpreter, node: cst.Expr) -> bool:
+    evaluate(interpreter, node.value)
+    return True
+
+
+def _assign(interpreter: Interpreter, node: cst.Assign) -> bool:
+    learn_rank(interpreter, node)
+    value = evaluate(interpreter, node.value)
+    for target in node.targets:
+        assign(interpreter, target.target, value)
+    return True
+
+
+def _annotated(interpreter: Interpreter, node: cst.AnnAssign) -> bool:
+    scope = interpreter.scope
+    if scope.is_class and isinstance(node.target, cst.Name) and not _is_class_variable(node.annotation):
+        interpreter.annotated.setdefault(id(scope), []).append(node.target.value)
+    if node.value is not None:
+        assign(interpreter, node.target, evaluate(interpreter, node.value))
+    return True
+
+
+def _is_class_variable(annotation: cst.Annotation) -> bool:
+    return "ClassVar" in cst.Module([]).code_for_node(annotation.annotation)
+
+
+def _augmented(interpreter: Interpreter, node: cst.AugAssign) -> bool:
+    operator = type(node.operator).__name__.removesuffix("Assign")
+    left, right = evaluate(interpreter, node.target), evaluate(interpreter, node.value)
+    assign(interpreter, node.target, binary_operation(interpreter, operator, left, right, interpreter.place(node)))
+    return True
+
+
+def _delete(interpreter: Interpreter, node: cst.Del) -> bool:
+    delete(interpreter, node.target)
+    return True
+
+
+def _return(interpreter: Interpreter, node: cst.Return) -> bool:
+    frame = interpreter.frame
+    frame.returns.append(NONE if node.value is None else evaluate(interpreter, node.value))
+    return False
+
+
+def _raise(interpreter: Interpreter, node: cst.Raise) -> bool:
+    if node.exc is not None:
+        evaluate(interpreter, node.exc)
+    return False
+
+
+def _break(interpreter: Interpreter, _: cst.Break) -> bool:
+    if interpreter.frame.loops:
+        interpreter.frame.loops[-1].breaks.append(dict(interpreter.scope.variables))
+    return False
+
+
+def _continue(interpreter: Interpreter, _: cst.Continue) -> bool:
+    if interpreter.frame.loops:
+        interpreter.frame.loops[-1].continues.append(dict(interpreter.scope.variables))
+    return False
+
+
+def _pass(_: Interpreter, __: cst.CSTNode) -> bool:
+    return True
+
+
+def _global(interpreter: Interpreter, node: cst.Global) -> bool:
+    interpreter.scope.declared_global |= {item.name.value for item in node.names}
+    return True
+
+
+def _nonlocal(interpreter: Interpreter, node: cst.Nonlocal) -> bool:
+    interpreter.scope.declared_nonlocal |= {item.name.value for item in node.names}
+    return True
+
+
+def _assert(interpreter: Interpreter, node: cst.Assert) -> bool:
+    outcome = truth(evaluate(interpreter, node.test))
+    if outcome is None:
+        refine(interpreter, node.test, True)
+    return outcome is not False
+
+
+def _if(interpreter: Interpreter, node: cst.If) -> bool:
+    outcome = truth(evaluate(interpreter, node.test))
+    otherwise: Sequence[Statement] = ()
+    if isinstance(node.orelse, cst.If):
+        otherwise = (node.orelse,)
+    elif node.orelse is not None:
+        otherwise = node.orelse.body.body
+    if outcome is not None:
+        return execute_block(interpreter, node.body.body if outcome else otherwise)
+    return _fork(interpreter, node.test, node.body.body, otherwise)
+
+
+def _fork(
+    interpreter: Interpreter, test: cst.BaseExpression, then: Sequence[Statement], other: Sequence[Statement]
+) -> bool:
+    """Follow both branches of an undecided test, and join where they meet."""
+    scope, before, context = interpreter.scope, interpreter.scope.variables, interpreter.context
+    ends: list[dict[str, Any]] = []
+    meshes = []
+    for body, outcome in ((then, True), (other, False)):
+        scope.variables = dict(before)
+        interpreter.context = context
+        if refine(interpreter, test, outcome) and (end := execute_branch(interpreter, body)) is not None:
+            ends.append(end)
+            meshes.append(interpreter.context)
+    if not ends:
+        scope.variables, interpreter.context = before, context
+        return False
+    scope.variables = join_variables(ends)
+    interpreter.context = meshes[0]
+    if any(m.mesh != meshes[0].mesh for m in meshes):
+        interpreter.context = replace(context, mesh=Unknown("set on one branch only"))
+    return True
+
+
+def _try(interpreter: Interpreter, node: cst.Try) -> bool:
+    scope, before = interpreter.scope, dict(interpreter.scope.variables)
+    names = frozenset(name for handler in node.handlers for name in _exception_names(handler.type))
+    with interpreter.within(caught=interpreter.context.caught | names):
+        body_ends = execute_block(interpreter, node.body.body)
+    if body_ends and node.orelse is not None:
+        body_ends = execute_block(interpreter, node.orelse.body.body)
+    ends = [scope.variables] if body_ends else []
+    if not _only_known_imports(interpreter, node):
+        start = join_variables([before, scope.variables])
+        for handler in node.handlers:
+            scope.variables = dict(start)
+            if handler.name is not None:
+                assign(interpreter, handler.name.name, Unknown("an exception"))
+            if (end := execute_branch(interpreter, handler.body.body)) is not None:
+                ends.append(end)
+    scope.variables = join_variables(ends) if ends else before
+    if node.finalbody is not None and not execute_block(interpreter, node.finalbody.body.body):
+        return False
+    return bool(ends)
+
+
+def _exception_names(node: cst.BaseExpression | None) -> list[str]:
+    """The names of the classes an ``except`` clause catches; a bare one catches everything."""
+    if node is None:
+        return ["BaseException"]
+    if isinstance(node, cst.Tuple):
+        return [name for element in node.elements for name in _exception_names(element.value)]
+    if isinstance(node, cst.Attribute):
+        return [node.attr.value]
+    # An expression may catch anything.
+    return [node.value] if isinstance(node, cst.Name) else ["BaseException"]
+
+
+def _only_known_imports(interpreter: Interpreter, node: cst.Try) -> bool:
+    """Whether the body only imports names that exist, so that no handler runs."""
+    lines = node.body.body
+    if not all(isinstance(line, cst.SimpleStatementLine) for line in lines):
+        return False
+    imports = [small for line in lines if isinstance(line, cst.SimpleStatementLine) for small in line.body]
+    return bool(imports) and all(interpreter.project.import_succeeds(small) for small in imports)
+
+
+def _with(interpreter: Interpreter, node: cst.With) -> bool:
+    with enter_contexts(interpreter, node.items):
+        falls_through = execute_block(interpreter, node.body.body)
+    # Under `pytest.raises` control goes on after the block because something in it raised.
+    return falls_through or any(_swallows(interpreter, item) for item in node.items)
+
+
+def _swallows(interpreter: Interpreter, item: cst.WithItem) -> bool:
+    call = item.item
+    return isinstance(call, cst.Call) and "raises" in interpreter.source(call.func).lower()
+
+
+def _function(interpreter: Interpreter, node: cst.FunctionDef) -> bool:
+    define_function(interpreter, Code(node.name.value, interpreter.frame.unit, node, None))
+    return True
+
+
+def _class(interpreter: Interpreter, node: cst.ClassDef) -> bool:
+    def body() -> None:
+        execute_block(interpreter, node.body.body)
+
+    define_class(interpreter, node, interpreter.frame.unit, body)
+    return True
+
+
+def _match(interpreter: Interpreter, node: cst.Match) -> bool:
+    """Follow every case: patterns bind unknown values."""
+    evaluate(interpreter, node.subject)
+    scope, before = interpreter.scope, interpreter.scope.variables
+    ends = [dict(before)]
+    for case in node.cases:
+        scope.variables = dict(before)
+        for name in _pattern_names(case.pattern):
+            scope.variables[name] = Unknown("bound by a pattern")
+        if (end := execute_branch(interpreter, case.body.body)) is not None:
+            ends.append(end)
+    scope.variables = join_variables(ends)
+    return True
+
+
+def _pattern_names(pattern: cst.MatchPattern) -> list[str]:
+    finder = _PatternNames()
+    pattern.visit(finder)
+    return finder.names
+
+
+class _PatternNames(cst.CSTVisitor):
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def visit_MatchAs(self, node: cst.MatchAs) -> None:
+        if node.name is not None:
+            self.names.append(node.name.value)
+
+    def visit_MatchStar(self, node: cst.MatchStar) -> None:
+        if node.name is not None:
+            self.names.append(node.name.value)
+
+
+def _import(interpreter: Interpreter, node: cst.Import) -> bool:
+    import_names(interpreter, node)
+    return True
+
+
+def _import_from(interpreter: Interpreter, node: cst.ImportFrom) -> bool:
+    import_from(interpreter, node)
+    return True
+
+
+_HANDLERS: dict[type, Handler] = {
+    cst.SimpleStatementLine: _simple_line,
+    cst.SimpleStatementSuite: _simple_line,
+    cst.Expr: _expression,
+    cst.Assign: _assign,
+    cst.AnnAssign: _annotated,
+    cst.AugAssign: _augmented,
+    cst.Del: _delete,
+    cst.Return: _return,
+    cst.Raise: _raise,
+    cst.Break: _break,
+    cst.Continue: _continue,
+    cst.Pass: _pass,
+    cst.TypeAlias: _pass,
+    cst.Global: _global,
+    cst.Nonlocal: _nonlocal,
+    cst.Assert: _assert,
+    cst.If: _if,
+    cst.For: run_for,
+    cst.While: run_while,
+    cst.Try: _try,
+    cst.TryStar: _try,
+    cst.With: _with,
+    cst.FunctionDef: _function,
+    cst.ClassDef: _class,
+    cst.Match: _match,
+    cst.Import: _import,
+    cst.ImportFrom: _import_from,
+}

@@ -1,0 +1,247 @@
+"""Text to trees: files are split with `ast`, and only the parts that are evaluated meet libcst.
+
+`ast` parses at a ninth of libcst's cost, and gives the lines of every top-level statement, function
+and method. Each becomes a `Unit`, which libcst parses when it is first needed. A unit keeps its
+indentation and is wrapped in ``if 1:`` to parse, so columns need no correction.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
+
+from shardlint.spans import Span
+
+
+class BrokenText(Exception):
+    """Text that is no Python: ``line`` and ``column`` are 1-based."""
+
+    def __init__(self, message: str, line: int, column: int) -> None:
+        super().__init__(message)
+        self.message, self.line, self.column = message, line, column
+
+
+class Unit:
+    """A stretch of whole lines of one file or notebook cell, parsed when first asked.
+
+    ``first_line`` is 1-based. ``indented`` units are wrapped to parse.
+    """
+
+    __slots__ = ("_positions", "_tree", "cell", "first_line", "indented", "path", "text")
+
+    def __init__(self, path: str, cell: int | None, text: str, first_line: int, indented: bool) -> None:
+        self.path, self.cell, self.text = path, cell, text
+        self.first_line, self.indented = first_line, indented
+        self._tree: cst.Module | None = None
+        self._positions: dict[cst.CSTNode, Span] | None = None
+
+    @property
+    def tree(self) -> cst.Module:
+        """The libcst tree. Raises BrokenText."""
+        if self._tree is None:
+            text = f"if 1:\n{self.text}" if self.indented else self.text
+            try:
+                self._tree = cst.parse_module(text)
+            except cst.ParserSyntaxError as error:
+                line = error.raw_line - self.indented + self.first_line - 1
+                raise BrokenText(error.message, max(line, 1), error.raw_column + 1) from None
+        return self._tree
+
+    @property
+    def body(self) -> Sequence[cst.BaseStatement | cst.BaseSmallStatement]:
+        """The statements of the unit."""
+        tree = self.tree
+        if not self.indented:
+            return tree.body
+        wrapper = tree.body[0]
+        assert isinstance(wrapper, cst.If)
+        return wrapper.body.body
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """Return where a node of this unit stands. Positions are computed once, for the whole unit."""
+        if self._positions is None:
+            # `MetadataWrapper` would copy the tree, and nodes are known by identity.
+            wrapper = MetadataWrapper(self.tree, unsafe_skip_copy=True)
+            shift = self.first_line - 1 - self.indented
+            self._positions = {}
+            for key, found in wrapper.resolve(PositionProvider).items():
+                start, end = found.start, found.end
+                self._positions[key] = Span(
+                    self.path, start.line + shift, start.column + 1, end.line + shift, end.column + 1, self.cell
+                )
+        return self._positions.get(node) or Span(self.path, self.first_line, 1, self.first_line, 1, self.cell)
+
+
+@dataclass(frozen=True, slots=True)
+class NodePlace:
+    """The place of a node; its span is found only when somebody asks."""
+
+    unit: Unit
+    node: cst.CSTNode
+
+    def resolve(self) -> Span:
+        """Return the span."""
+        return self.unit.span(self.node)
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """Consecutive statements that are evaluated whole."""
+
+    unit: Unit
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionPart:
+    """A function. ``header`` holds decorators and signature with an empty body; ``whole`` all of it.
+
+    ``plain`` functions have no decorators and no defaults: defining them evaluates nothing.
+    """
+
+    name: str
+    header: Unit
+    whole: Unit
+    plain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClassPart:
+    """A class: its header with an empty body, and the parts of its body."""
+
+    name: str
+    header: Unit
+    body: tuple[Part, ...]
+
+
+Part = Statements | FunctionPart | ClassPart
+
+_BINDS = re.compile(r"\b(\w+)\s*(?:=(?!=)|:=|,)|\b(?:def|class|as|import|for|global)\s+(\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A file or cell as parts, and what was wrong with it.
+
+    ``rebound`` are the names that text which could not be read may have bound.
+    """
+
+    parts: tuple[Part, ...]
+    errors: tuple[BrokenText, ...] = ()
+    rebound: frozenset[str] = frozenset()
+
+
+def split(path: str, cell: int | None, text: str) -> Parsed:
+    """Split the text of a file or cell into parts; never raises for what the text holds."""
+    lines = text.splitlines(keepends=True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return _split_broken(path, cell, text, lines)
+    # Form feeds and other separators split `str` lines where Python's tokenizer does not.
+    if any(c in text for c in "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029") or "\r" in text.replace("\r\n", ""):
+        return _whole(path, cell, text)
+    return Parsed(tuple(_parts(path, cell, lines, tree.body, indented=False)))
+
+
+def _whole(path: str, cell: int | None, text: str) -> Parsed:
+    unit = Unit(path, cell, text, 1, indented=False)
+    try:
+        _ = unit.tree
+    except BrokenText as error:
+        return Parsed((), (error,))
+    return Parsed((Statements(unit),))
+
+
+def _split_broken(path: str, cell: int | None, text: str, lines: list[str]) -> Parsed:
+    """Read text that `ast` refuses: libcst may know newer syntax; else keep the blocks that parse."""
+    whole = _whole(path, cell, text)
+    if whole.parts or not text.strip():
+        return whole
+    starts = [i for i, line in enumerate(lines) if line[:1] not in " \t\r\n#)]}'\"" or i == 0]
+    parts: list[Part] = []
+    rebound: set[str] = set()
+    for block in _blocks(lines, starts):
+        start, stop = block
+        chunk = "".join(lines[start:stop])
+        unit = Unit(path, cell, chunk, start + 1, indented=False)
+        try:
+            _ = unit.tree
+        except BrokenText:
+            rebound |= {name for pair in _BINDS.findall(chunk) for name in pair if name}
+        else:
+            parts.append(Statements(unit))
+    return Parsed(tuple(parts), whole.errors[:1], frozenset(rebound))
+
+
+def _blocks(lines: list[str], starts: list[int]) -> Iterator[tuple[int, int]]:
+    """Pair block starts with ends, keeping decorators and ``else``-like clauses with their block."""
+    joined: list[int] = []
+    for i in starts:
+        follows = lines[i].startswith(("else", "elif", "except", "finally"))
+        decorated = bool(joined) and lines[joined[-1]].startswith("@") and joined[-1] == _previous(starts, i)
+        if not joined or not (follows or decorated):
+            joined.append(i)
+    yield from zip(joined, [*joined[1:], len(lines)], strict=True)
+
+
+def _previous(starts: list[int], i: int) -> int:
+    index = starts.index(i)
+    return starts[index - 1] if index else -1
+
+
+def _parts(
+    path: str, cell: int | None, lines: list[str], body: Sequence[ast.stmt], indented: bool
+) -> Iterator[Part]:
+    """Yield the parts of a module or class body, grouping statements that are evaluated whole."""
+    group: list[ast.stmt] = []
+
+    def unit(first: int, last: int, inside: bool = indented) -> Unit:
+        return Unit(path, cell, "".join(lines[first - 1 : last]), first, inside)
+
+    def flush() -> Iterator[Part]:
+        if group:
+            yield Statements(unit(_first_line(group[0]), max(n.end_lineno or 0 for n in group)))
+            group.clear()
+
+    for index, node in enumerate(body):
+        first, last = _first_line(node), node.end_lineno or node.lineno
+        shares_line = (index > 0 and (body[index - 1].end_lineno or 0) >= first) or (
+            index + 1 < len(body) and _first_line(body[index + 1]) <= last
+        )
+        splittable = isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef)
+        if not splittable or shares_line or node.body[0].lineno <= node.lineno:
+            group.append(node)
+            continue
+        yield from flush()
+        header_end = _first_line(node.body[0]) - 1
+        header_text = "".join(lines[first - 1 : header_end])
+        inner = " " * (node.body[0].col_offset) if not _tabbed(lines[header_end]) else _indent(lines[header_end])
+        header = Unit(path, cell, f"{header_text}{inner}pass\n", first, indented)
+        if isinstance(node, ast.ClassDef):
+            yield ClassPart(node.name, header, tuple(_parts(path, cell, lines, node.body, indented=True)))
+        else:
+            arguments = node.args
+            plain = not (node.decorator_list or arguments.defaults or any(arguments.kw_defaults))
+            yield FunctionPart(node.name, header, unit(first, last), plain)
+    yield from flush()
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators = getattr(node, "decorator_list", ())
+    return min((d.lineno for d in decorators), default=node.lineno)
+
+
+def _tabbed(line: str) -> bool:
+    return "\t" in _indent(line)
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]

@@ -1,0 +1,80 @@
+"""``with`` statements: meshes, expected exceptions, and contexts nobody knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from shardlint.inference.assignment import assign
+from shardlint.inference.joins import options
+from shardlint.inference.values import External, LibraryObject, MeshValue, Value
+from shardlint.laws.values import Unknown
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+#: Context managers of libraries that leave sharding alone.
+_HARMLESS = ("builtins.", "contextlib.", "jax.default_", "jax.named_scope", "jax.profiler.", "warnings.", "time.")
+
+
+@contextmanager
+def enter_contexts(interpreter: Interpreter, items: Sequence[cst.WithItem]) -> Iterator[None]:
+    """Enter context managers in order and leave them after the block."""
+    from shardlint.inference.expressions import evaluate
+
+    with ExitStack() as stack:
+        for item in items:
+            manager = evaluate(interpreter, item.item)
+            found = options(manager)
+            entered = stack.enter_context(_enter(interpreter, found[0] if len(found) == 1 else Unknown("several")))
+            if item.asname is not None:
+                assign(interpreter, item.asname.name, entered)
+        yield
+
+
+@contextmanager
+def _enter(interpreter: Interpreter, manager: Value) -> Iterator[Value]:
+    """Enter one context manager; what it gives is what ``as`` binds."""
+    before = interpreter.context
+    entered: Value = Unknown("what a context manager gives")
+    if isinstance(manager, MeshValue):
+        interpreter.context = replace(before, legacy_mesh=manager)
+        entered = manager
+    elif isinstance(manager, LibraryObject) and manager.kind == "jax.set_mesh":
+        # The call has already set the mesh; leaving the block puts the one before it back.
+        previous = manager.fields.get("previous")
+        before = replace(before, mesh=previous if isinstance(previous, MeshValue | Unknown) else None)
+        mesh = manager.fields["mesh"]
+        interpreter.context = replace(before, mesh=mesh if isinstance(mesh, MeshValue | Unknown) else None)
+        entered = mesh
+    elif isinstance(manager, LibraryObject) and manager.kind == "expected":
+        interpreter.context = replace(before, expected=True)
+    elif isinstance(manager, LibraryObject) and manager.kind == "caught":
+        names = manager.fields["names"]
+        caught = names.items if hasattr(names, "items") else frozenset({"BaseException"})
+        interpreter.context = replace(before, caught=before.caught | frozenset(caught))
+    elif isinstance(manager, LibraryObject) and manager.kind == "harmless":
+        pass
+    elif not (isinstance(manager, External) and manager.name.startswith(_HARMLESS)):
+        # It may set a mesh; one that is already set stays the likelier truth only if it is unknown too.
+        unknown = Unknown("an unknown context manager may set the mesh")
+        interpreter.context = replace(before, mesh=unknown, legacy_mesh=unknown)
+    inside = interpreter.context
+    try:
+        yield entered
+    finally:
+        if interpreter.context is inside:
+            interpreter.context = before
+        else:
+            # Something in the block set a mesh for good.
+            interpreter.context = replace(
+                interpreter.context,
+                legacy_mesh=before.legacy_mesh,
+                caught=before.caught,
+                expected=before.expected,
+                mesh=before.mesh if isinstance(manager, LibraryObject) else interpreter.context.mesh,
+            )
