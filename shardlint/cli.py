@@ -80,7 +80,7 @@ def _check(options: argparse.Namespace) -> int:
             sys.stdout.write(concise.render(shown))
         print(concise.summary(report.findings, report.files))
     _print_notes(report, linter)
-    if any(f.name == "internal-error" for f in report.findings):
+    if any(f.name in ("internal-error", "missing-path") for f in report.findings):
         return FAILED
     return FOUND if report.failing and not options.exit_zero else CLEAN
 

@@ -1,0 +1,299 @@
+"""The command line as a user runs it: exit codes, formats, bad input, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shardlint import __version__
+
+BROKEN = """\
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()[:8]).reshape(2, 4), ("data", "model"))
+x = jax.device_put(jnp.zeros((8, 10)), NamedSharding(mesh, P(None, "model")))
+"""
+RIGHT = BROKEN.replace("10", "16")
+START = "import sys; from shardlint.cli import main; sys.exit(main())"
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", START, *arguments],
+        cwd=folder,
+        env={**os.environ, "NO_COLOR": "", **environment},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+    )
+    assert "Traceback" not in done.stderr + done.stdout
+    assert done.returncode in (0, 1, 2), done.stderr
+    return done
+
+
+def test_a_finding_exits_with_1(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(BROKEN)
+    done = run(tmp_path, "check", "a.py")
+    assert done.returncode == 1
+    assert done.stdout.startswith("a.py:7:68: error[SHL202] ")
+    assert (
+        '7 | x = jax.device_put(jnp.zeros((8, 10)), NamedSharding(mesh, P(None, "model")))\n' in done.stdout
+    )
+    assert re.search(r"^  \| {68}\^{7}$", done.stdout, re.MULTILINE)
+    assert done.stdout.endswith("\nFound 1 error.\n")
+    assert done.stderr == ""
+    assert "\x1b" not in done.stdout
+
+
+def test_the_command_may_be_left_out(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(BROKEN)
+    assert run(tmp_path, "a.py").stdout == run(tmp_path, "check").stdout
+    assert run(tmp_path, "--output-format", "concise", "a.py").stdout.count("\n") == 2
+
+
+def test_clean_exits_with_0(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(RIGHT)
+    done = run(tmp_path, "check", ".")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Found nothing in 1 file.\n", "")
+
+
+def test_a_folder_without_files_is_clean(tmp_path: Path) -> None:
+    done = run(tmp_path, "check", ".")
+    assert (done.returncode, done.stdout) == (0, "Found nothing in 0 files.\n")
+
+
+def test_exit_zero(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(BROKEN)
+    assert run(tmp_path, "check", "--exit-zero").returncode == 0
+
+
+def test_expected_findings_do_not_count(tmp_path: Path) -> None:
+    (tmp_path / "fixtures").mkdir()
+    (tmp_path / "fixtures" / "a.py").write_text(BROKEN.rstrip() + "  # expect: SHL202\n")
+    done = run(tmp_path, "check")
+    assert (done.returncode, done.stdout) == (0, "Found nothing (1 expected).\n")
+    done = run(tmp_path, "check", "--show-expected", "--output-format", "concise")
+    assert done.returncode == 0
+    assert "(expected)\n" in done.stdout
+    (shown,) = json.loads(run(tmp_path, "check", "--show-expected", "--output-format", "json").stdout)
+    assert shown["expected"] is True
+
+
+def test_json_is_one_array_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(BROKEN)
+    done = run(tmp_path, "check", "--output-format", "json")
+    (finding,) = json.loads(done.stdout)
+    assert (done.returncode, finding["code"], finding["line"], finding["column"]) == (1, "SHL202", 7, 68)
+    assert finding["confirmation"] == "unconfirmed"
+
+
+@pytest.mark.parametrize(
+    ("flag", "found"), [("--select=SHL1,SHL3", 0), ("--ignore=SHL202", 0), ("--select=SHL2", 1)]
+)
+def test_rules_may_be_chosen(tmp_path: Path, flag: str, found: int) -> None:
+    (tmp_path / "a.py").write_text(BROKEN)
+    assert run(tmp_path, "check", flag).returncode == found
+
+
+def test_the_number_of_devices_is_a_fact(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(RIGHT.replace("[:8]", ""))
+    assert run(tmp_path, "check").returncode == 0
+    assert run(tmp_path, "check", "--devices", "8").returncode == 0
+    done = run(tmp_path, "check", "--devices", "6", "--output-format", "concise")
+    assert (done.returncode, "SHL4" in done.stdout) == (1, True)
+
+
+def test_exhaustive_finds_the_same(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(BROKEN)
+    (tmp_path / "b.py").write_text("x = 1\n")
+    flags = ("check", "--output-format", "json")
+    assert run(tmp_path, *flags).stdout == run(tmp_path, *flags, "--exhaustive", "--no-cache").stdout
+
+
+BAD = {
+    "brackets.py": (b"P = " + b"(" * 2000 + b")" * 2000, "SHL004"),
+    "sum.py": (b"P = mesh" + b" + 1" * 10_000, "SHL004"),
+    "latin.py": ("mesh = 'é'\n".encode("latin-1"), "SHL002"),
+    "nul.py": (b"mesh = 1\0\n", "SHL001"),
+    "syntax.py": (b"mesh = (\n", "SHL001"),
+    "indent.py": b"".join(b" " * i + b"if mesh:\n" for i in range(150)) + b" " * 150 + b"x\n",
+    "broken.ipynb": (b'{"cells": [ mesh', "SHL003"),
+    "list.ipynb": (b'["mesh"]', "SHL003"),
+    "huge.py": (b"# mesh\n" + b"x = 1\n" * 2_000_000, "SHL005"),
+}
+BAD = {name: bad if isinstance(bad, tuple) else (bad, "SHL001") for name, bad in BAD.items()}
+
+
+def test_bad_files_are_findings_and_the_others_are_checked(tmp_path: Path) -> None:
+    for name, (data, _) in BAD.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "right.py").write_text(RIGHT)
+    (tmp_path / "wrong.py").write_text(BROKEN)
+    done = run(tmp_path, "check", "--output-format", "json")
+    assert done.returncode == 1
+    found = {(finding["path"], finding["code"]) for finding in json.loads(done.stdout)}
+    assert found == {("wrong.py", "SHL202"), *((name, code) for name, (_, code) in BAD.items())}
+    assert run(tmp_path, "check", "--output-format", "full").returncode == 1
+
+
+def test_a_missing_path_is_a_finding_and_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(BROKEN)
+    done = run(tmp_path, "check", "a.py", "no.py", "--output-format", "json")
+    assert done.returncode == 2
+    assert [finding["code"] for finding in json.loads(done.stdout)] == ["SHL202", "SHL006"]
+
+
+def test_a_notebook_is_checked_cell_by_cell(tmp_path: Path) -> None:
+    setup, use = BROKEN.rsplit("x = ", 1)
+    cells = [
+        {"cell_type": "markdown", "source": "# mesh"},
+        {"cell_type": "code", "source": f"%matplotlib inline\n!pip install 'jax\n{setup}"},
+        {"cell_type": "code", "source": "%%bash\nls '"},
+        {"cell_type": "code", "source": f"files = !ls\nx = {use}"},
+    ]
+    (tmp_path / "n.ipynb").write_text(json.dumps({"nbformat": 4, "cells": cells}))
+    done = run(tmp_path, "check", "n.ipynb")
+    assert done.returncode == 1
+    assert done.stdout.startswith("n.ipynb:cell 3:2:68: error[SHL202]")
+    assert "2 | x = jax.device_put(" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["check", "--devices", "0"], "must be a whole number above 0"),
+        (["check", "--mesh", "data"], 'a mesh is written "data=2,model=4"'),
+        (["check", "--select", "SHL999"], '"--select": no rule is called "SHL999"'),
+        (["check", "--output-format", "xml"], "invalid choice"),
+        (["explain", "SHL20"], "no rule is called SHL20; did you mean SHL20"),
+        (["explain", "zzz"], "`shardlint rules` lists them"),
+        (["layout", "no.py:3"], "no.py is not a file"),
+        (["run", "no.py"], "no.py does not exist"),
+        (["run"], "required"),
+    ],
+)
+def test_wrong_usage_exits_with_2(tmp_path: Path, arguments: list[str], said: str) -> None:
+    done = run(tmp_path, *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_bad_configuration_exits_with_2(tmp_path: Path) -> None:
+    (tmp_path / "shardlint.toml").write_text("devcies = 3\n")
+    done = run(tmp_path, "check", ".")
+    assert done.returncode == 2
+    assert "shardlint.toml" in done.stderr
+    assert 'unknown key "devcies"; did you mean "devices"?' in done.stderr
+
+
+def test_the_configuration_counts(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(BROKEN)
+    (tmp_path / "pyproject.toml").write_text('[tool.shardlint]\nignore = ["SHL202"]\n')
+    assert run(tmp_path, "check").returncode == 0
+
+
+def test_explain_and_rules() -> None:
+    here = Path.cwd()
+    assert run(here, "explain", "SHL202").stdout == run(here, "explain", "indivisible-dimension").stdout
+    assert run(here, "explain", "shl001").stdout.startswith("# syntax-error (SHL001)")
+    listed = run(here, "rules").stdout.splitlines()
+    assert [line.split()[0] for line in listed] == sorted(line.split()[0] for line in listed)
+    assert "SHL202" in {line.split()[0] for line in listed}
+
+
+def test_layout_shows_what_each_device_holds(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(RIGHT)
+    done = run(tmp_path, "layout", "a.py")
+    assert done.returncode == 0
+    assert "shard    (8, 4), 128 B on each device" in done.stdout
+    assert "│ 0,4 │ 1,5 │ 2,6 │ 3,7 │" in done.stdout
+    assert run(tmp_path, "layout", "a.py:7").stdout == done.stdout
+    assert "No array with a known shape, spec and mesh on line 6" in run(tmp_path, "layout", "a.py:6").stdout
+
+
+def test_run_sets_the_finding_beside_what_jax_does(tmp_path: Path) -> None:
+    head, line = BROKEN.rstrip().rsplit("\n", 1)
+    cases = "".join(
+        f"\n\ndef case_{name}():\n    {line.replace('10', size)}{comment}\n"
+        for name, size, comment in (("wrong", "10", "  # expect: SHL202"), ("right", "16", ""))
+    )
+    fixture = tmp_path / "fixtures" / "a.py"
+    fixture.parent.mkdir()
+    fixture.write_text(head + cases)
+    done = run(tmp_path, "run", "fixtures")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "SHL202 indivisible-dimension" in done.stdout
+    assert "no disagreement" in done.stdout
+    fixture.write_text((head + cases).replace("  # expect: SHL202", ""))
+    done = run(tmp_path, "run", "fixtures")
+    assert done.returncode == 1
+    assert "nothing announces it" in done.stdout
+
+
+def test_a_finding_is_confirmed_by_jax(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(BROKEN)
+    done = run(tmp_path, "check", "--confirm", "--output-format", "json")
+    (finding,) = json.loads(done.stdout)
+    assert (done.returncode, finding["confirmation"]) == (1, "confirmed")
+    assert "IndivisibleError" in finding["confirmed_by"] or "ValueError" in finding["confirmed_by"]
+
+
+def test_without_jax_findings_stay_unconfirmed(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(BROKEN)
+    done = run(
+        tmp_path, "check", "--confirm", "--python", str(tmp_path / "no-python"), "--output-format", "json"
+    )
+    (finding,) = json.loads(done.stdout)
+    assert (done.returncode, finding["confirmation"]) == (1, "unconfirmed")
+    assert done.stderr.startswith("note: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_version() -> None:
+    done = run(Path.cwd(), "--version")
+    assert (done.returncode, done.stdout) == (0, f"shardlint {__version__}\n")
+
+
+def test_without_arguments_the_help_is_shown() -> None:
+    done = run(Path.cwd())
+    assert done.returncode == 2
+    assert "usage: shardlint" in done.stdout
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(BROKEN)
+    command = [sys.executable, "-c", START, "rules"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+
+def test_a_missing_server_says_how_to_install_it(tmp_path: Path) -> None:
+    (tmp_path / "pygls.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'pygls'\", name='pygls')\n"
+    )
+    done = run(tmp_path, "server", PYTHONPATH=str(tmp_path))
+    assert done.returncode == 2
+    assert 'pip install "shardlint[server]"' in done.stderr
+
+
+def test_a_start_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom shardlint.cli import main\n"
+        "try: main(['--version'])\nexcept SystemExit: pass\n"
+        "print(sorted({'libcst', 'rich', 'pathspec', 'json', 'jax'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]"
