@@ -180,6 +180,16 @@ def even(case: Case) -> Outcome:
     return unsure
 
 
+def even_unless_unconstrained(case: Case) -> Outcome:
+    """As `even`, but a spec with P.UNCONSTRAINED leaves the whole layout of the result to XLA."""
+    outcome = even(case)
+    if isinstance(case.spec, Spec) and isinstance(outcome, Rejected):
+        if Marker.UNCONSTRAINED in case.spec.entries:
+            return None
+        return unknown_part(case.spec) or outcome
+    return outcome
+
+
 def _only_axis(entry: Entry) -> str | None:
     names = [str(part) for part in parts(entry)]
     return names[0] if len(names) == 1 else None
@@ -298,9 +308,9 @@ SHARDING: tuple[Check, ...] = (unique, found, no_unconstrained_without_auto, red
 
 def a_spec(case: Case) -> Outcome:
     """Something else stands where a `PartitionSpec` is meant."""
-    if isinstance(case.spec, Junk):
-        return Rejected(Cause.NOT_A_SPEC, "TypeError", "", detail=case.spec.text)
-    return Undecided("the spec is not known") if isinstance(case.spec, Unknown) else None
+    if not isinstance(case.spec, Junk):
+        return None
+    return Rejected(Cause.NOT_A_SPEC, "TypeError", "", detail=case.spec.text)
 
 
 def context_mesh(case: Case) -> Outcome:

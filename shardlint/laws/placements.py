@@ -12,6 +12,7 @@ from shardlint.laws.checks import (
     a_spec,
     context_mesh,
     even,
+    even_unless_unconstrained,
     found_or_none,
     judge,
     meshless_passes,
@@ -39,7 +40,8 @@ Law = tuple[Check, ...]
 
 def _constraint(stage: str, *, eager: bool) -> Law:
     """`pjit.with_sharding_constraint` allows uneven sharding; outside jit its result must exist."""
-    return raising("ValueError", stage, rank) + (raising("IndivisibleError", stage, even) if eager else ())
+    uneven = raising("IndivisibleError", stage, even_unless_unconstrained) if eager else ()
+    return raising("ValueError", stage, rank) + uneven
 
 
 def _put(stage: str) -> Law:
@@ -254,6 +256,8 @@ def judge_placement(
     law = (BARE_LAWS if raw else LAWS).get(api)
     if law is None:
         return Undecided(f"{api.value} takes no bare spec")
+    if isinstance(spec, Unknown):
+        return Undecided(f"the spec is not known: {spec.reason}")
     if mesh is None and not raw:
         mesh = Unknown("the sharding's mesh")
     if isinstance(mesh, Mesh):
@@ -265,6 +269,8 @@ def judge_placement(
         made = judge_spec(spec)
         if isinstance(made, Rejected):
             return replace(made, stage=TAKE_NAMES[api])
+        if isinstance(made, Undecided):
+            law = (lambda _: made, *law)
         spec = normalize(spec)
     verdict = judge(law, Case(mesh, spec, shape))
     if (

@@ -8,7 +8,7 @@ from shardlint.laws.specs import canonical
 from shardlint.laws.values import Entry, Junk, Marker, Mesh, Name, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api
 
-#: APIs whose result is laid out by XLA, which follows the spec only where it divides.
+#: APIs whose result XLA lays out, following the spec only where it divides.
 COMPILED = frozenset({Api.CONSTRAINT, Api.LINEN_UNBOX, Api.NNX_PARAM_IN_JIT})
 #: APIs that let P.UNCONSTRAINED stand and leave the choice to XLA.
 CONSTRAINING = COMPILED | {Api.CONSTRAINT_EAGER, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM}
@@ -24,10 +24,9 @@ def result(
     """
     if not isinstance(spec, Spec) or not isinstance(mesh, Mesh) or api is Api.DEVICE_PUT_IN_JIT:
         return Accepted()
-    if api in CONSTRAINING:
-        spec = Spec(tuple(_left_open(entry) for entry in spec.entries))
-    if api in COMPILED:
-        return _compiled(mesh, spec, shape)
+    left_open = api in CONSTRAINING and Marker.UNCONSTRAINED in spec.entries
+    if api in COMPILED or left_open:
+        return _compiled(mesh, Spec(tuple(_left_open(entry) for entry in spec.entries)), shape)
     return Accepted(spec)
 
 
@@ -50,6 +49,9 @@ def _compiled(mesh: Mesh, spec: Spec, shape: Shape | Unknown) -> Accepted:
     entries: list[Entry] = []
     replicated: list[int] = []
     for dimension, (entry, size) in enumerate(zip(spec.entries, shape, strict=False)):
+        if isinstance(entry, Unknown):
+            entries.append(entry)
+            continue
         wanted = tuple(part for part in parts(entry) if ways(mesh, (part,)) != 1)
         kept = _kept(mesh, wanted, size)
         if kept is None:

@@ -3,12 +3,13 @@
 usage: python tests/laws/random_cases.py [CASES [SEED]]
 
 Each case starts from a placement that is right and then gets no, one or two mistakes, so that every
-API sees accepted cases and every cause of rejection. The suite runs 1,500 (or as many as the
+API sees accepted cases and every cause of rejection. The suite runs 1,800 (or as many as the
 environment variable SHARDLINT_RANDOM_CASES says); the full size is 10,000 and takes about two minutes.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import sys
 from collections import Counter, defaultdict
@@ -65,10 +66,10 @@ def causes(api: Api) -> tuple[Cause, ...]:
 
 
 def draw_cases(count: int, seed: int) -> Iterator[Case]:
-    """Draw cases, each API as often as the others; of an API four in nine have no mistake."""
+    """Draw cases, each API as often as the others; of an API three in seven have no mistake."""
     rng = random.Random(seed)
     apis = list(PROGRAMS)
-    plans = {api: [None] * 4 * max(1, len(causes(api)) // 4) + list(causes(api)) for api in apis}
+    plans = {api: [None] * (len(causes(api)) * 3 // 4) + list(causes(api)) for api in apis}
     for index in range(count):
         api = apis[index % len(apis)]
         plan = plans[api]
@@ -76,7 +77,7 @@ def draw_cases(count: int, seed: int) -> Iterator[Case]:
         case = _right(rng, api)
         if mistake is not None:
             case = MISTAKES[mistake](rng, case)
-            if rng.random() < 0.2:
+            if rng.random() < 0.15:
                 case = MISTAKES[rng.choice(causes(api))](rng, case)
         yield case
 
@@ -93,9 +94,7 @@ def _right(rng: random.Random, api: Api) -> Case:
         count = rng.choice((0, 0, 1, 1, 1, 2, 3))
         axes, free = tuple(free[:count]), free[count:]
         entries.append(_written(rng, axes))
-        ways = 1
-        for axis in axes:
-            ways *= int(str(mesh.size_of(axis)))
+        ways = math.prod(int(str(mesh.size_of(axis))) for axis in axes)
         shape.append(ways * rng.choice((1, 1, 2, 2, 3, 5, 0 if rng.random() < 0.2 else 4)))
     if api in UNEVEN_PASSES and shape and rng.random() < 0.4:
         shape[rng.randrange(rank)] = rng.choice((1, 2, 3, 4, 5, 6, 7, 12))
@@ -111,10 +110,7 @@ def _mesh(rng: random.Random, api: Api) -> Mesh:
     while True:
         names = tuple(rng.sample(("data", "model", "x", "y"), rng.randint(1, 4)))
         sizes = tuple(rng.choice(SIZES) for _ in names)
-        devices = 1
-        for size in sizes:
-            devices *= size
-        if devices <= 8:
+        if math.prod(sizes) <= 8:
             break
     types = tuple(AxisType.AUTO for _ in names)
     if rng.random() < 0.15:
@@ -161,9 +157,11 @@ def _bad_entry(rng: random.Random, case: Case) -> Case:
 def _not_a_spec(rng: random.Random, case: Case) -> Case:
     if case.api in NAMES:
         return case
+    if rng.random() < 0.1:
+        return replace(case, spec=None)
     junk = rng.choice(
         (
-            None, Junk("'x'", "str"), Junk("('x', 'y')", "tuple"), Junk("('x', None)", "tuple"),
+            Junk("'x'", "str"), Junk("('x', 'y')", "tuple"), Junk("('x', None)", "tuple"),
             Junk("['x']", "list", hashable=False), Junk("3", "int"),
         )
     )  # fmt: skip
@@ -173,9 +171,13 @@ def _not_a_spec(rng: random.Random, case: Case) -> Case:
 def _duplicate(rng: random.Random, case: Case) -> Case:
     axis = rng.choice(_names(case))
     twice = (axis, axis)
-    if rng.random() < 0.5 or case.shape == () or len(case.shape) < 2:
-        return replace(case, spec=_with_entry(rng, _spec(case), twice))
-    return replace(case, spec=_with_entry(rng, _spec(case), *twice))
+    entries = (twice,) if rng.random() < 0.5 or len(case.shape) < 2 else twice
+    spec = _with_entry(rng, _spec(case), *entries)
+    shape = list(case.shape)
+    for place, entry in enumerate(spec.entries[: len(shape)]):
+        if axis in entry_axes(entry):
+            shape[place] = math.prod(_size(case, name) for name in entry_axes(entry))
+    return replace(case, spec=spec, shape=tuple(shape))
 
 
 def _unknown_axis(rng: random.Random, case: Case) -> Case:
@@ -205,7 +207,8 @@ def _indivisible(rng: random.Random, case: Case) -> Case:
 
 
 def _size(case: Case, name: str) -> int:
-    return int(str(case.mesh.size_of(name))) if isinstance(case.mesh, Mesh) else 1
+    known = isinstance(case.mesh, Mesh) and name in case.mesh.names
+    return int(str(case.mesh.size_of(name))) if known else 1
 
 
 def _unconstrained(rng: random.Random, case: Case) -> Case:
