@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shardlint.confirm import repair
-from shardlint.confirm.sizes import MAX_DEVICES, Sizes, even, integers, parts_of, shrunk, small_mesh, ways
+from shardlint.confirm.sizes import MAX_DEVICES, MAX_ELEMENTS, Sizes, even, integers, parts_of, shrunk, ways
 from shardlint.findings import Finding
+from shardlint.laws.dims import Dim
 from shardlint.laws.values import AxisType, Entry, Junk, Marker, Mesh, Name, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.uses import (
+    ApiReference,
     ArityUse,
     CollectiveUse,
     MeshUse,
@@ -32,8 +34,16 @@ _COLLECTIVE_ARGUMENTS: dict[str, dict[str, Any]] = {
     "ppermute": {"perm": [[0, 0]]},
     "pcast": {"to": "varying"},
 }
+_MESHLESS = (Api.PARTITION_SPEC, Api.LINEN_UNBOX_EAGER)
+#: Where a str in the place of a spec is itself, and not how the program writes something else.
+_TAKE_NAMES = (
+    Api.LINEN_SHARDING,
+    Api.LINEN_UNBOX,
+    Api.LINEN_UNBOX_EAGER,
+    Api.NNX_PARAM,
+    Api.NNX_PARAM_IN_JIT,
+)
 _MESH_FUNCTIONS = ("Mesh", "make_mesh", "AbstractMesh", "create_device_mesh")
-_CONSTRUCTION = "mesh construction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +84,8 @@ def witness_of(finding: Finding) -> Witness | None:
                 return _collective(use)
             case MeshUse() as use:
                 return _mesh(use)
+            case ApiReference() as use:
+                return _reference(use)
     except _NotRunnable:
         return None
     return None
@@ -109,8 +121,10 @@ def _placement(
     cause = _cause(verdict)
     if isinstance(spec, Unknown):
         raise _NotRunnable
+    if isinstance(spec, str) and api in _TAKE_NAMES and not _is_literal(spec):
+        spec = repr(spec)
     known = spec if isinstance(spec, Spec) else Spec()
-    if isinstance(mesh, Unknown) or (mesh is None and not raw and api is not Api.PARTITION_SPEC):
+    if isinstance(mesh, Unknown) or (mesh is None and not raw and api not in _MESHLESS):
         if cause in (Cause.UNKNOWN_AXIS, Cause.INDIVISIBLE):
             raise _NotRunnable
         mesh = repair.mesh_for(known)
@@ -238,11 +252,17 @@ def _entry_json(entry: Entry | Name) -> Any:
 
 
 def _literal(text: str) -> str:
+    if not _is_literal(text):
+        raise _NotRunnable
+    return text
+
+
+def _is_literal(text: str) -> bool:
     try:
         ast.literal_eval(text)
     except (ValueError, SyntaxError):
-        raise _NotRunnable from None
-    return text
+        return False
+    return True
 
 
 def _parameter(use: ParameterUse) -> Witness:
@@ -254,12 +274,13 @@ def _parameter(use: ParameterUse) -> Witness:
         api = Api.LINEN_UNBOX_EAGER
     else:
         api = Api.LINEN_SHARDING if stage == "get_sharding" or not stage else Api.LINEN_UNBOX
-    names = repr(use.names) if isinstance(use.names, str) else use.names
-    verdict = use.verdict
+    names, verdict = use.names, use.verdict
     if isinstance(verdict, Undecided):
         if names is not None:
             raise _NotRunnable
         verdict = Accepted()  # A bare initializer carries nothing that JAX could refuse.
+    if "nnx" not in use.library and use.mesh is None and names is not None and isinstance(verdict, Accepted):
+        api = Api.LINEN_UNBOX_EAGER  # Without a mesh linen only carries the names.
     return _placement(api, use.mesh, names, use.shape, verdict)
 
 
@@ -282,35 +303,20 @@ def _collective(use: CollectiveUse) -> Witness:
     bound = use.environment.bound_axes
     if isinstance(bound, Unknown):
         raise _NotRunnable
-    name, cause = use.function.rsplit(".", 1)[-1], _cause(use.verdict)
     names = tuple(axis for axis, _ in bound)
-    sizes = integers([size for _, size in bound], lambda s: min(s, default=1) > 0)
-    if sizes is None:
-        raise _NotRunnable
-    mesh = Mesh(names, sizes, (AxisType.AUTO,) * len(names)) if names else None
-    if mesh is not None and math.prod(sizes) > MAX_DEVICES:
-        mesh = small_mesh(mesh)
+    mesh, shape = _collective_sizes(use, names, tuple(size for _, size in bound))
     twin_mesh = mesh or repair.mesh_for(Spec(use.axes))
     twin_axes = tuple(a for a in use.axes if a in twin_mesh.names) or twin_mesh.names[:1]
+    fitting = math.prod(_int(twin_mesh.size_of(axis)) for axis in twin_axes)
+    name = use.function.rsplit(".", 1)[-1]
     given = {key: _plain(value) for key, value in use.arguments}
-    arguments = {**_COLLECTIVE_ARGUMENTS.get(name, {}), **given}
-    size = math.prod(_int(twin_mesh.size_of(axis)) for axis in twin_axes)
-    rank = len(use.shape) if isinstance(use.shape, tuple) else 0
-    canonical: Sizes = (size,) * max(rank, 2)
-    shape, twin_shape, twin_arguments = canonical, canonical, arguments
-    if cause is not Cause.UNBOUND_AXIS:
-        if isinstance(use.shape, Unknown) or not use.shape:
-            raise _NotRunnable
-        shape = tuple(_int(n) for n in use.shape)
-        if cause is Cause.BAD_ARGUMENT:
-            twin_arguments = _COLLECTIVE_ARGUMENTS.get(name, {})
     request = {
         "kind": "collective",
         "function": name,
         "mesh": _mesh_json(mesh),
         "axes": list(use.axes),
-        "shape": list(shape),
-        "arguments": arguments,
+        "shape": list(shape or (fitting, fitting)),
+        "arguments": {**_COLLECTIVE_ARGUMENTS.get(name, {}), **given},
         # Where the replication check is on, as it is unless turned off, reductions raise other classes.
         "check": _expects(use.verdict) != "NameError",
     }
@@ -318,10 +324,37 @@ def _collective(use: CollectiveUse) -> Witness:
         **request,
         "mesh": _mesh_json(twin_mesh),
         "axes": list(twin_axes),
-        "shape": list(twin_shape),
-        "arguments": twin_arguments,
+        "shape": [fitting] * max(len(shape), 2),
     }
     return Witness(request, twin, _expects(use.verdict))
+
+
+def _collective_sizes(
+    use: CollectiveUse, names: tuple[str, ...], bound: tuple[Dim, ...]
+) -> tuple[Mesh | None, Sizes]:
+    """Integers for the bound axes and the array; no array's where the mistake is the axis."""
+    verdict, count = use.verdict, len(bound)
+    if isinstance(verdict, Rejected) and verdict.cause is Cause.UNBOUND_AXIS:
+        dims: tuple[Dim, ...] = ()
+    elif isinstance(use.shape, Unknown) or not use.shape:
+        raise _NotRunnable
+    else:
+        dims = use.shape
+
+    def suits(sizes: Sizes) -> bool:
+        if min(sizes, default=1) < 1 or math.prod(sizes[:count]) > MAX_DEVICES:
+            return False
+        if not dims or not isinstance(verdict, Rejected) or verdict.dimension is None:
+            return True
+        axes = dict(zip(names, sizes[:count], strict=True))
+        size, parts = sizes[count + verdict.dimension], math.prod(axes[axis] for axis in use.axes)
+        return size % parts != 0 if verdict.cause is Cause.INDIVISIBLE else size != parts
+
+    sizes = integers((*bound, *dims), suits)
+    if sizes is None or math.prod(sizes) > MAX_ELEMENTS * MAX_DEVICES:
+        raise _NotRunnable
+    mesh = Mesh(names, sizes[:count], (AxisType.AUTO,) * count) if names else None
+    return mesh, sizes[count:]
 
 
 def _plain(value: object) -> Any:
@@ -332,40 +365,43 @@ def _plain(value: object) -> Any:
 
 
 def _mesh(use: MeshUse) -> Witness:
-    """A mesh over so many devices; a mistake that surfaces later is shown by placing an array."""
+    """A mesh, or an arrangement of devices, over so many devices."""
     if isinstance(use.shape, Unknown) or isinstance(use.names, Unknown):
         raise _NotRunnable
-    function, cause = use.function.rsplit(".", 1)[-1], _cause(use.verdict)
-    function = function if function in _MESH_FUNCTIONS else "reshape"
-    dims = (*use.shape, *(() if use.devices is None else (use.devices,)))
+    name, cause = use.function.rsplit(".", 1)[-1], _cause(use.verdict)
+    function = name if name in _MESH_FUNCTIONS else "reshape"
+    known = use.devices is not None and function != "Mesh"
+    dims = (*use.shape, *((use.devices,) if known and use.devices is not None else ()))
     rank = len(use.shape)
 
     def suits(sizes: Sizes) -> bool:
-        count = sizes[-1] if use.devices is not None else math.prod(sizes)
-        fits = min(count, 1) == 1 and count <= MAX_DEVICES
-        wanted = math.prod(sizes[:rank])
+        wanted, count = math.prod(sizes[:rank]), sizes[-1] if known else math.prod(sizes)
         # `make_mesh` takes as many devices as it wants of those there are.
         wrong = wanted > count if function == "make_mesh" else wanted != count
-        return fits and (cause is not Cause.DEVICE_COUNT or wrong)
+        return 1 <= count <= MAX_DEVICES and (cause is not Cause.DEVICE_COUNT or wrong)
 
     sizes = integers(dims, suits)
     if sizes is None:
         raise _NotRunnable
-    shape = sizes[:rank]
-    count = math.prod(shape) if function == "Mesh" or use.devices is None else sizes[-1]
-    names = use.names or ()
-    request: Request = {
+    shape, names = sizes[:rank], use.names or ()
+    count = sizes[-1] if known else math.prod(shape)
+    twin_shape = shape if math.prod(shape) == count else (count, *(1 for _ in shape[1:]))
+    request = {
         "kind": "mesh",
         "function": function,
         "shape": list(shape),
         "names": list(names),
         "devices": count,
     }
-    if isinstance(use.verdict, Rejected) and use.verdict.stage != _CONSTRUCTION and names:
-        request["place"] = [names[0]]
-    twin_shape = shape if math.prod(shape) == count else (count, *(1 for _ in shape[1:]))
-    twin_names = repair.repaired_names(names, len(twin_shape)) if names else ()
+    twin_names = repair.repaired_names(names, rank) if names else ()
     twin = {**request, "shape": list(twin_shape), "names": list(twin_names)}
-    if "place" in request:
-        twin["place"] = [twin_names[0]]
+    if isinstance(use.verdict, Rejected) and use.verdict.detail == "axis_types":
+        request["types"] = _int(use.verdict.ways)
     return Witness(request, twin, _expects(use.verdict))
+
+
+def _reference(use: ApiReference) -> Witness:
+    """A name that JAX has no more, or still has; the twin is the package it was looked up in."""
+    request = {"kind": "reference", "name": use.name, "from_import": _expects(use.verdict) == "ImportError"}
+    package = use.name.partition(".")[0]
+    return Witness(request, {**request, "name": package, "from_import": False}, _expects(use.verdict))

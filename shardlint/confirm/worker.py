@@ -39,15 +39,13 @@ class Unsupported(Exception):
     """This JAX or Flax cannot run the request."""
 
 
-class Stage:
-    """The step a witness has reached; what it was when something raised is part of the answer."""
-
-    name = ""
+#: The step a witness has reached; what it was when something raised is part of the answer.
+STAGE = [""]
 
 
-def at(name: str) -> None:
+def at(stage: str) -> None:
     """Note the step that comes next."""
-    Stage.name = name
+    STAGE[0] = stage
 
 
 def serve(requests: Iterator[str], answer: Callable[[Request], None]) -> None:
@@ -56,8 +54,7 @@ def serve(requests: Iterator[str], answer: Callable[[Request], None]) -> None:
         answer({"ready": False})
         return
     warnings.simplefilter("ignore")
-    devices = len(jax.devices())
-    answer({"ready": True, "jax": jax.__version__, "devices": devices})
+    answer({"ready": True, "jax": jax.__version__, "devices": len(jax.devices())})
     for line in requests:
         request = json.loads(line)
         answer({"jax": jax.__version__, **run(request)})
@@ -77,7 +74,7 @@ def run(request: Request) -> Request:
             "ok": False,
             "exception": type(error).__name__,
             "bases": [cls.__name__ for cls in mro],
-            "stage": Stage.name,
+            "stage": STAGE[0],
             "message": lines[0][:MESSAGE_LIMIT],
         }
 
@@ -89,17 +86,10 @@ def described(result: Any) -> Request:
     spec = getattr(sharding, "spec", None)
     return {
         "shape": [int(n) for n in shape] if isinstance(shape, tuple) else None,
-        "spec": None if spec is None else [entry_json(entry) for entry in spec],
+        "spec": None if spec is None else list(spec),
         "replicated": bool(getattr(sharding, "is_fully_replicated", False)),
         "devices": len(getattr(sharding, "device_set", ())),
     }
-
-
-def entry_json(entry: Any) -> Any:
-    """A spec's entry as JSON: a name, a list of names, null, or text for what is neither."""
-    if entry is None or isinstance(entry, str):
-        return entry
-    return [entry_json(part) for part in entry] if isinstance(entry, tuple) else str(entry)
 
 
 # Building what a request names.
@@ -113,7 +103,7 @@ def build_mesh(request: Request) -> Any:
     names, sizes = tuple(data["names"]), tuple(data["sizes"])
     at("Mesh()")
     if is_abstract(request):
-        return abstract_mesh(names, sizes, data["types"])
+        return abstract_mesh(names, sizes, types_of(data["types"]))
     count = math.prod(sizes)
     return jax.sharding.Mesh(np.array(jax.devices()[:count]).reshape(sizes), names, **types_of(data["types"]))
 
@@ -123,16 +113,16 @@ def is_abstract(request: Request) -> bool:
     return bool(request["mesh"] and request["mesh"]["abstract"])
 
 
-def abstract_mesh(names: tuple[str, ...], sizes: tuple[int, ...], types: list[str]) -> Any:
+def abstract_mesh(names: tuple[str, ...], sizes: tuple[int, ...], types: Request) -> Any:
     """Build an `AbstractMesh`. JAX without axis types cannot yet trace with one."""
     if not hasattr(jax.sharding, "AxisType"):
         raise Unsupported(f"JAX {jax.__version__} cannot trace over an AbstractMesh")
-    return jax.sharding.AbstractMesh(sizes, names, **types_of(types))
+    return jax.sharding.AbstractMesh(sizes, names, **types)
 
 
-def types_of(types: list[str]) -> Request:
-    """The ``axis_types`` argument, left out where all are Auto, as every JAX has it."""
-    if all(kind == "Auto" for kind in types):
+def types_of(types: list[str], always: bool = False) -> Request:
+    """The ``axis_types`` argument, left out where all are Auto, as every JAX has it, unless ``always``."""
+    if not always and all(kind == "Auto" for kind in types):
         return {}
     if not hasattr(jax.sharding, "AxisType"):
         raise Unsupported(f"JAX {jax.__version__} has no axis types")
@@ -184,7 +174,7 @@ def literal(text: str) -> Any:
 def named_sharding(request: Request, mesh: Any) -> Any:
     """The sharding under test: ``NamedSharding(mesh, spec)``, or the bare spec where the program has one."""
     spec = build_spec(request["spec"])
-    if request.get("raw"):
+    if request["raw"]:
         return spec
     at("NamedSharding()")
     return NamedSharding(mesh, spec)
@@ -192,7 +182,7 @@ def named_sharding(request: Request, mesh: Any) -> Any:
 
 def context(request: Request, mesh: Any) -> Any:
     """The mesh context that a bare spec takes its mesh from; a sharding has its own."""
-    return mesh_context(mesh if request.get("raw") else None)
+    return mesh_context(mesh if request["raw"] else None)
 
 
 def mesh_context(mesh: Any) -> Any:
@@ -212,16 +202,23 @@ def shard_map(function: Any, mesh: Any, in_specs: Any, out_specs: Any, check: bo
     return mapper(function, mesh=mesh, in_specs=in_specs, out_specs=out_specs, **{flag: check})
 
 
-def staged(request: Request, jitted: Any, *arguments: Any) -> Any:
-    """Trace, and where the mesh has devices also lower, compile and run."""
+def compiled(request: Request, jitted: Any, *arguments: Any) -> bool:
+    """Trace, and where the mesh has devices also lower and compile; says whether it did."""
     at("trace")
     traced = jitted.trace(*arguments)
     if is_abstract(request):
-        return None
+        return False
     at("lower")
     lowered = traced.lower()
     at("compile")
     lowered.compile()
+    return True
+
+
+def staged(request: Request, jitted: Any, *arguments: Any) -> Any:
+    """Compile and run, as far as the mesh has devices."""
+    if not compiled(request, jitted, *arguments):
+        return None
     at("execute")
     return jax.block_until_ready(jitted(*arguments))
 
@@ -262,10 +259,6 @@ def jitted(function: Callable[[Any], Any]) -> Call:
     return witness
 
 
-def partition_spec(request: Request, mesh: Any) -> Any:
-    return build_spec(request["spec"])
-
-
 def shard_shape(sharding: Any, array: Any) -> Any:
     sharding.shard_shape(array.shape)
     return sharding
@@ -275,13 +268,7 @@ def jit_argument(request: Request, mesh: Any) -> Any:
     sharding = named_sharding(request, mesh)
     at("ShapeDtypeStruct()")
     struct = argument(request, sharding)
-    at("trace")
-    traced = jax.jit(lambda x: x * 2).trace(struct)
-    if not is_abstract(request):
-        at("lower")
-        lowered = traced.lower()
-        at("compile")
-        lowered.compile()
+    compiled(request, jax.jit(lambda x: x * 2), struct)
     return struct
 
 
@@ -317,14 +304,13 @@ def partition_names(request: Request) -> Any:
 
 
 def linen_box(request: Request, mesh: Any) -> Any:
-    """A parameter as its initializer returns it: a `nn.Partitioned` box, or bare."""
+    """A parameter as its initializer returns it, bare or in a box that knows its mesh (not if ``raw``)."""
     linen, names = flax_module("linen"), partition_names(request)
-
-    def init() -> Any:
-        return jnp.ones(tuple(request["shape"]))
-
+    own = None if request["raw"] else mesh
     at("with_partitioning")
-    return init() if names is None else linen.with_partitioning(init, names, mesh=mesh)()
+    if names is None:
+        return jnp.ones(tuple(request["shape"]))
+    return linen.with_partitioning(lambda: jnp.ones(tuple(request["shape"])), names, mesh=own)()
 
 
 def linen_sharding(request: Request, mesh: Any) -> Any:
@@ -335,45 +321,38 @@ def linen_sharding(request: Request, mesh: Any) -> Any:
 
 def linen_unbox(request: Request, mesh: Any) -> Any:
     linen, box = flax_module("linen"), linen_box(request, mesh)
-    at("get_sharding")
-    linen.get_sharding(box, mesh)
-    at("unbox")
-    return jax.jit(linen.unbox)(box)
+    if not request["raw"]:
+        at("get_sharding")
+        linen.get_sharding(box, mesh)
+    with context(request, mesh):
+        at("unbox")
+        return jax.jit(linen.unbox)(box)
 
 
 def linen_unbox_eager(request: Request, mesh: Any) -> Any:
     box = linen_box(request, mesh)
-    at("unbox eager")
-    return flax_module("linen").unbox(box)
-
-
-def nnx_metadata(request: Request) -> Request:
-    """The arguments that give `nnx.Param` its names, under the key this Flax reads."""
-    names = partition_names(request)
-    key = (
-        "out_sharding"
-        if tuple(map(int, importlib.import_module("flax").__version__.split(".")[:2])) >= (0, 12)
-        else "sharding"
-    )
-    return {} if names is None else {key: names}
+    with context(request, mesh):
+        at("unbox eager")
+        return flax_module("linen").unbox(box)
 
 
 def nnx_param(request: Request, mesh: Any) -> Any:
-    nnx, metadata = flax_module("nnx"), nnx_metadata(request)
-    with mesh_context(mesh):
-        at("nnx.Param()")
-        return nnx.Param(jnp.ones(tuple(request["shape"])), **metadata)[...]
+    nnx, names = flax_module("nnx"), partition_names(request)
+    # Flax 0.12 renamed the metadata that holds the names.
+    version = importlib.import_module("flax").__version__
+    key = "out_sharding" if tuple(map(int, version.split(".")[:2])) >= (0, 12) else "sharding"
 
+    def param() -> Any:
+        return nnx.Param(jnp.ones(tuple(request["shape"])), **({} if names is None else {key: names}))
 
-def nnx_param_in_jit(request: Request, mesh: Any) -> Any:
-    nnx, metadata = flax_module("nnx"), nnx_metadata(request)
+    in_jit = request["api"] == "nnx.Param inside jit"
     with mesh_context(mesh):
-        at("nnx.jit(Param())")
-        return nnx.jit(lambda: nnx.Param(jnp.ones(tuple(request["shape"])), **metadata))()[...]
+        at("nnx.jit(Param())" if in_jit else "nnx.Param()")
+        return (nnx.jit(param) if in_jit else param)()[...]
 
 
 PLACEMENTS: dict[str, Call] = {
-    "PartitionSpec": partition_spec,
+    "PartitionSpec": lambda request, mesh: build_spec(request["spec"]),
     "NamedSharding": named_sharding,
     "NamedSharding.shard_shape": eager("shard_shape", shard_shape),
     "ShapeDtypeStruct(sharding=)": eager(
@@ -401,7 +380,7 @@ PLACEMENTS: dict[str, Call] = {
     "linen unbox": linen_unbox,
     "linen unbox outside jit": linen_unbox_eager,
     "nnx.Param": nnx_param,
-    "nnx.Param inside jit": nnx_param_in_jit,
+    "nnx.Param inside jit": nnx_param,
 }
 
 
@@ -462,28 +441,38 @@ def collective(request: Request) -> Any:
 
 
 def mesh(request: Request) -> Any:
-    """Build a mesh from the first ``devices`` fake devices, and put an array on it if asked."""
-    shape, names, count = tuple(request["shape"]), request["names"], request["devices"]
-    devices = jax.devices()[:count]
+    """Build a mesh, or arrange devices, from the first ``devices`` fake ones."""
+    shape, names = tuple(request["shape"]), tuple(request["names"])
+    devices = jax.devices()[: request["devices"]]
+    types = types_of(["Auto"] * request["types"], always=True) if "types" in request else {}
     at("mesh construction")
-    if request["function"] == "Mesh":
-        built = jax.sharding.Mesh(np.array(devices).reshape(shape), tuple(names))
-    elif request["function"] == "make_mesh":
-        built = jax.make_mesh(shape, tuple(names), devices=devices)
-    elif request["function"] == "AbstractMesh":
-        abstract = abstract_mesh(tuple(names), shape, [])
-        abstract.shape  # noqa: B018  (names and sizes are first compared here)
+    match request["function"]:
+        case "Mesh":
+            return jax.sharding.Mesh(np.array(devices).reshape(shape), names, **types)
+        case "make_mesh":
+            return jax.make_mesh(shape, names, devices=devices, **types)
+        case "AbstractMesh":
+            # Names and sizes are first compared when the shape is asked for.
+            return abstract_mesh(names, shape, types).shape
+        case "create_device_mesh":
+            mesh_utils = importlib.import_module("jax.experimental.mesh_utils")
+            return mesh_utils.create_device_mesh(shape, devices=devices)
+    return np.array(devices).reshape(shape)
+
+
+def reference(request: Request) -> Any:
+    """Look a name up, as ``import a`` and ``a.b`` do, or where asked as ``from a import b`` does."""
+    *path, last = request["name"].split(".")
+    found: Any = importlib.import_module(path[0]) if path else None
+    at("import")
+    for i, part in enumerate(path[1:], 2):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(".".join(path[:i]))
+        found = getattr(found, part)
+    if request["from_import"]:
+        exec(f"from {'.'.join(path)} import {last}", {})  # Each part was found just now: it is a name.
         return None
-    elif request["function"] == "create_device_mesh":
-        mesh_utils = importlib.import_module("jax.experimental.mesh_utils")
-        return mesh_utils.create_device_mesh(shape, devices=devices)
-    else:
-        return np.array(devices).reshape(shape)
-    if request.get("place"):
-        spec = PartitionSpec(*request["place"])
-        at("device_put")
-        return jax.device_put(np.ones((count,) * len(spec), np.float32), NamedSharding(built, spec))
-    return built
+    return getattr(found, last) if path else importlib.import_module(last)
 
 
 KINDS: dict[str, Callable[[Request], Any]] = {
@@ -491,6 +480,7 @@ KINDS: dict[str, Callable[[Request], Any]] = {
     "arity": arity,
     "collective": collective,
     "mesh": mesh,
+    "reference": reference,
 }
 
 
@@ -500,7 +490,7 @@ def main() -> None:
     os.dup2(2, 1)
 
     def answer(data: Request) -> None:
-        out.write(json.dumps(data) + "\n")
+        out.write(json.dumps(data, default=str) + "\n")
         out.flush()
 
     serve(iter(sys.stdin.readline, ""), answer)
