@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays import jax_initializers
 from shardlint.inference.overlays.arrays import known_int, reject, unresolved
 from shardlint.inference.overlays.dtypes import as_dtype, kind, promote
-from shardlint.inference.values import Array, Value, as_dim, as_int, as_items, as_str, is_none
+from shardlint.inference.values import (
+    Array,
+    Const,
+    DictValue,
+    External,
+    Tuple,
+    Value,
+    as_dim,
+    as_int,
+    as_items,
+    as_str,
+    is_none,
+)
 from shardlint.laws.dims import Dim, Shape, floordiv, fresh, lower_bound
 
 #: Names that `flax.linen` and `flax.nnx` take over from JAX.
@@ -40,8 +54,52 @@ def aliases(package: str) -> dict[str, str]:
     """Qualified names of a Flax package that stand for JAX's own."""
     found = {f"{package}.{name}": f"jax.nn.{name}" for name in ACTIVATIONS}
     found[f"{package}.tanh"] = "jax.numpy.tanh"
-    found[f"{package}.initializers"] = "jax.nn.initializers"
+    for name in jax_initializers.TABLE:
+        found[f"{package}.initializers.{name.rpartition('.')[2]}"] = name
     return found
+
+
+def initializer_makers(package: str) -> dict[str, Callable[[Call], Value]]:
+    """``zeros_init()`` and ``ones_init()``, which only Flax has."""
+
+    def maker(name: str) -> Callable[[Call], Value]:
+        return lambda call: External(f"jax.nn.initializers.{name}")
+
+    return {f"{package}.initializers.{name}_init": maker(name) for name in ("zeros", "ones")}
+
+
+def chain(call: Call, layers: Value | None) -> Value:
+    """Call layers one after the other, as both libraries' ``Sequential`` do."""
+    functions = as_items(layers)
+    if not functions:
+        unresolved("the layers are not known")
+    interpreter, place = call.interpreter, call.place
+    value: Value = interpreter.call(functions[0], list(call.args[1:]), dict(call.kwargs), place)
+    for function in functions[1:]:
+        if isinstance(value, DictValue):
+            unresolved("a dict between layers")
+        value = interpreter.call(
+            function, list(value.items) if isinstance(value, Tuple) else [value], {}, place
+        )
+    return value
+
+
+def einsum_letters(equation: str, kernel: Shape) -> tuple[dict[str, Dim], str]:
+    """The kernel's sizes by letter, and the output's letters. Stops where an ellipsis stands for some."""
+    operands, arrow, output = equation.replace(" ", "").partition("->")
+    letters = operands.partition(",")[2]
+    if not arrow or operands.count(",") != 1:
+        reject("an equation of other than two operands")
+    if "." in letters or len(letters) != len(kernel):
+        unresolved("an ellipsis over the kernel")
+    return dict(zip(letters, kernel, strict=True)), output.replace(".", "")
+
+
+def einsum(call: Call, equation: str, x: Array, kernel: Array) -> Shape | None:
+    """The shape of an einsum of an input with a kernel."""
+    args: list[Value] = [Const(equation), x, kernel]
+    found = call.interpreter.call(External("jax.numpy.einsum"), args, {}, call.place)
+    return found.shape if isinstance(found, Array) else None
 
 
 def dim_of(value: Value | None) -> Dim:

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from shardlint.inference.calls import Call
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.overlays.arrays import Stop
-from shardlint.inference.overlays.flax_layers import aliases
+from shardlint.inference.overlays.flax_layers import aliases, initializer_makers
 from shardlint.inference.overlays.flax_linen_layers import KEY, LAYERS, Forward, attend
 from shardlint.inference.overlays.flax_metadata import (
     LOGICALLY_PARTITIONED,
@@ -363,6 +363,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     **{f"{module}.Partitioned": _partitioned for module in _META},
     **{f"{module}.LogicallyPartitioned": _partitioned for module in _META},
     **{f"flax.linen.{name}": _decorator for name in ("compact", "nowrap", "compact_name_scope")},
+    **initializer_makers("flax.linen"),
     "flax.linen.remat": _lifted_class("Checkpoint"),
     "flax.linen.checkpoint": _lifted_class("Checkpoint"),
     "flax.linen.jit": _lifted_class("Jit"),

@@ -13,10 +13,13 @@ from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import Stop, axes_of, given, operand, reject, shape_of, unresolved
 from shardlint.inference.overlays.dtypes import as_dtype
 from shardlint.inference.overlays.flax_layers import (
+    chain,
     contracted,
     convolved,
     dim_of,
     dims_of,
+    einsum,
+    einsum_letters,
     ints_of,
     last,
     layer_dtype,
@@ -29,13 +32,9 @@ from shardlint.inference.overlays.flax_uses import Owner
 from shardlint.inference.values import (
     Array,
     Const,
-    DictValue,
-    External,
     LibraryObject,
-    Tuple,
     Value,
     as_bool,
-    as_items,
     as_str,
     shape_value,
 )
@@ -169,16 +168,10 @@ def _einsum(f: Forward) -> Value:
     f.param("kernel", shape, f.field("kernel_init"))
     if text is None:
         unresolved("the equation is not known")
+    sizes, output = einsum_letters(text, shape)
+    _bias(f, tuple(sizes[letter] for letter in output if letter in sizes))
     x = f.input()
-    operands, _, output = text.replace(" ", "").partition("->")
-    letters = operands.partition(",")[2].replace("...", "")
-    if len(letters) != len(shape) or "..." in operands.partition(",")[2]:
-        unresolved("an ellipsis over the kernel")
-    sizes = dict(zip(letters, shape, strict=True))
-    _bias(f, tuple(sizes[letter] for letter in output.replace("...", "") if letter in sizes))
-    einsum = External("jax.numpy.einsum")
-    found = f.call.interpreter.call(einsum, [Const(text), x, Array(shape, f.param_dtype)], {}, f.call.place)
-    return f.result(found.shape if isinstance(found, Array) else None, x)
+    return f.result(einsum(f.call, text, x, Array(shape, f.param_dtype)), x)
 
 
 def _conv(f: Forward) -> Value:
@@ -281,19 +274,7 @@ def _dropout(f: Forward) -> Value:
 
 
 def _sequential(f: Forward) -> Value:
-    layers = as_items(f.field("layers"))
-    if not layers:
-        unresolved("the layers are not known")
-    interpreter, place = f.call.interpreter, f.call.place
-    value = interpreter.call(layers[0], list(f.call.args[1:]), dict(f.call.kwargs), place)
-    for layer in layers[1:]:
-        if isinstance(value, Tuple):
-            value = interpreter.call(layer, list(value.items), {}, place)
-        elif isinstance(value, DictValue):
-            unresolved("a dict between layers")
-        else:
-            value = interpreter.call(layer, [value], {}, place)
-    return value
+    return chain(f.call, f.field("layers"))
 
 
 def _attention(f: Forward) -> Value:

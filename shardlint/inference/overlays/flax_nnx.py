@@ -1,0 +1,368 @@
+"""`flax.nnx`: layers, variables, random streams, and trees of state.
+
+Objects of the program's own classes need no hooks: ``__init__`` runs, and each parameter is
+recorded and checked where it is made. `METHODS` holds what they inherit, under the kind
+``flax.nnx.Module``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.arrays import Stop, given
+from shardlint.inference.overlays.flax_layers import aliases, initializer_makers
+from shardlint.inference.overlays.flax_linen_layers import KEY
+from shardlint.inference.overlays.flax_metadata import map_tree
+from shardlint.inference.overlays.flax_modules import flax_state
+from shardlint.inference.overlays.flax_nnx_layers import LAYERS, Forward, attend, construct
+from shardlint.inference.overlays.flax_nnx_variables import (
+    METADATA,
+    VARIABLES,
+    is_variable,
+    make_variable,
+    variable_spec,
+    with_metadata,
+)
+from shardlint.inference.overlays.flax_uses import Owner
+from shardlint.inference.values import (
+    NONE,
+    Array,
+    Const,
+    DictValue,
+    External,
+    Instance,
+    LibraryObject,
+    MeshValue,
+    Native,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_bool,
+    as_items,
+    is_none,
+)
+from shardlint.laws.shardings import judge_sharding
+from shardlint.laws.values import Spec, Unknown
+from shardlint.laws.verdicts import Rejected
+from shardlint.uses import ShardingUse
+
+Rule = Callable[[Call], Value]
+
+ALIASES = aliases("flax.nnx")
+_BASE = "flax.nnx.Module"
+_STATE, _GRAPH, _RNGS, _STREAM = "flax.nnx.State", "flax.nnx.GraphDef", "flax.nnx.Rngs", "flax.nnx.RngStream"
+
+
+# -- layers and variables ---------------------------------------------------------------------
+
+
+def _construct(call: Call) -> Value:
+    class_name = call.name.rpartition(".")[2]
+    order = LAYERS[class_name].parameters
+    args = dict(zip(order, call.args, strict=False)) | call.kwargs
+    args.pop("rngs", None)
+    try:
+        return construct(call, class_name, args, Owner("nnx", f"nnx.{class_name}", call.place))
+    except Stop as stop:
+        return stop.answer(call.name)
+    except ZeroDivisionError:
+        return call.unknown("division by zero")
+
+
+def _forward(rule: Callable[[Forward], Value]) -> Rule:
+    def forward(call: Call) -> Value:
+        layer = call.args[0]
+        assert isinstance(layer, LibraryObject)
+        try:
+            return rule(Forward(call, layer))
+        except Stop as stop:
+            return stop.answer(call.name)
+
+    return forward
+
+
+def _variable(call: Call) -> Value:
+    """``Param(value, **metadata)``."""
+    value = call.argument(0, "value")
+    if value is None:
+        return call.unknown("no value")
+    metadata = {key: item for key, item in call.kwargs.items() if key not in ("value", "hijax", "ref")}
+    owner = Owner("nnx", f"nnx.{call.name.rpartition('.')[2]}", call.place)
+    return make_variable(call, call.name, value, None if call.opaque else metadata, owner, "value")
+
+
+def _value(call: Call) -> Value:
+    variable = call.args[0]
+    return variable.fields["value"] if isinstance(variable, LibraryObject) else call.unknown("no variable")
+
+
+def _nothing(call: Call) -> Value:
+    return NONE
+
+
+def _identity(call: Call) -> Value:
+    return call.args[0] if call.args else call.unknown("no argument")
+
+
+def _fields(receiver: LibraryObject, name: str) -> Value | None:
+    return receiver.fields.get(name)
+
+
+# -- random streams ---------------------------------------------------------------------------
+
+
+def _rngs(call: Call) -> Value:
+    return LibraryObject(_RNGS, {}, call.place)
+
+
+def _stream(receiver: LibraryObject, name: str) -> Value | None:
+    return LibraryObject(_STREAM, {}, receiver.origin)
+
+
+def _key(call: Call) -> Value:
+    return KEY
+
+
+# -- state ------------------------------------------------------------------------------------
+
+
+def _state(call: Call) -> Value:
+    """``nnx.state(node, *filters)``: one tree of variables a filter; all of them without one."""
+    return _filtered(call)
+
+
+def _split(call: Call) -> Value:
+    """``nnx.split(node, *filters)``: the graph definition, then the state."""
+    states = _filtered(call)
+    found = states.items if isinstance(states, Tuple) else (states,)
+    return Tuple((LibraryObject(_GRAPH, {"node": call.args[0]}, call.place), *found))
+
+
+def _filtered(call: Call) -> Value:
+    if not call.args or call.opaque:
+        return call.unknown("the object is not known")
+    kinds = [_kind_filter(value) for value in call.args[1:]]
+    if any(kind is None for kind in kinds):
+        return (
+            Tuple(tuple(call.unknown("a filter") for _ in kinds))
+            if len(kinds) > 1
+            else call.unknown("a filter")
+        )
+    taken: set[int] = set()
+    states: list[Value] = []
+    for accepted in kinds or [VARIABLES]:
+        tree = _variables(call.args[0], accepted or (), taken)
+        states.append(
+            LibraryObject(_STATE, {"tree": tree}, call.place) if isinstance(tree, DictValue) else tree
+        )
+    return states[0] if len(states) == 1 else Tuple(tuple(states))
+
+
+def _kind_filter(value: Value) -> tuple[str, ...] | None:
+    """The variable classes that a filter lets through, or None."""
+    if isinstance(value, External) and value.name in VARIABLES:
+        return VARIABLES if value.name == "flax.nnx.Variable" else (value.name,)
+    return VARIABLES if isinstance(value, Const) and value.value is ... else None
+
+
+def _variables(node: Value, kinds: tuple[str, ...], taken: set[int]) -> Value:
+    """The variables in an object, by attribute; unknown where an attribute is."""
+    tree: dict[object, Value] = {}
+    if isinstance(node, Instance) and node.opaque:
+        return Unknown("the object is not known")
+    for name, value in _children(node):
+        if isinstance(value, LibraryObject) and is_variable(value):
+            if value.kind in kinds and id(value) not in taken:
+                taken.add(id(value))
+                tree[name] = value
+        elif isinstance(value, Unknown):
+            tree[name] = value
+        else:
+            below = _variables(value, kinds, taken)
+            if not (isinstance(below, DictValue) and not below.items):
+                tree[name] = below
+    return DictValue(dict(tree))
+
+
+def _children(node: Value) -> Iterator[tuple[object, Value]]:
+    if isinstance(node, Instance):
+        yield from node.attributes.items()
+    elif isinstance(node, LibraryObject) and node.kind.startswith("flax.nnx."):
+        yield from ((name, value) for name, value in node.fields.items() if not isinstance(value, Unknown))
+    elif isinstance(node, DictValue) and node.items is not None:
+        yield from node.items.items()
+    elif (items := as_items(node)) is not None:
+        yield from enumerate(items)
+
+
+def _merge(call: Call) -> Value:
+    """``nnx.merge(graphdef, state)``: an object like the one that was split."""
+    graph = call.argument(0, "graphdef")
+    if isinstance(graph, LibraryObject) and graph.kind == _GRAPH:
+        return graph.fields["node"]
+    return call.unknown("the graph definition is not known")
+
+
+def _state_entry(state: LibraryObject, name: str) -> Value | None:
+    tree = state.fields["tree"]
+    found = tree.items.get(name) if isinstance(tree, DictValue) and tree.items is not None else None
+    return LibraryObject(_STATE, {"tree": found}, state.origin) if isinstance(found, DictValue) else found
+
+
+# -- metadata ---------------------------------------------------------------------------------
+
+
+def _map_state(function: Callable[[LibraryObject], Value], tree: Value) -> Value:
+    """Put another value into each variable of a tree of state; plain arrays are left to the function."""
+
+    def leaf(value: Value) -> Value:
+        if isinstance(value, LibraryObject) and value.kind == _STATE:
+            return LibraryObject(_STATE, {"tree": map_tree(leaf, value.fields["tree"])}, value.origin)
+        if isinstance(value, LibraryObject) and is_variable(value):
+            return LibraryObject(value.kind, {**value.fields, "value": function(value)}, value.origin)
+        if isinstance(value, Array):
+            return function(LibraryObject("flax.nnx.Variable", {"value": value}, value.origin))
+        return Unknown("not a tree of state")
+
+    return map_tree(leaf, tree)
+
+
+def _get_partition_spec(call: Call) -> Value:
+    if flax_state(call.interpreter).rules:
+        return call.unknown("logical axis rules decide")
+    return _map_state(variable_spec, call.argument(0, "tree") or call.unknown("no tree"))
+
+
+def _get_named_sharding(call: Call) -> Value:
+    """``nnx.get_named_sharding(tree, mesh)``: checked as `NamedSharding` checks them."""
+    tree, mesh = call.argument(0, "tree"), call.argument(1, "mesh")
+    if tree is None or mesh is None or flax_state(call.interpreter).rules:
+        return call.unknown("no tree or mesh, or rules")
+    rejected = False
+
+    def sharding(variable: LibraryObject) -> Value:
+        nonlocal rejected
+        spec = variable_spec(variable)
+        if not isinstance(spec, SpecValue):
+            return spec
+        on = mesh if isinstance(mesh, MeshValue) else Unknown("the mesh is not known")
+        verdict = judge_sharding(on.mesh if isinstance(on, MeshValue) else on, spec.spec)
+        rejected = rejected or isinstance(verdict, Rejected)
+        if spec.spec != Spec():
+            call.interpreter.record(
+                ShardingUse(
+                    place=spec.origin or call.place,
+                    environment=call.interpreter.environment(),
+                    verdict=verdict,
+                    mesh=on.mesh if isinstance(on, MeshValue) else on,
+                    spec=spec.spec,
+                    entry_places=spec.places,
+                )
+            )
+        return ShardingValue(on, spec, call.place)
+
+    found = _map_state(sharding, tree)
+    return call.unknown("rejected") if rejected else found
+
+
+def _switch_eager(call: Call) -> Value:
+    """``use_eager_sharding(value)``: once it is switched, nothing is claimed any more."""
+    if as_bool(call.argument(0, "value")) is not True:
+        flax_state(call.interpreter).eager_sharding = None
+    return LibraryObject("harmless", {}, call.place)
+
+
+def _rules(call: Call) -> Value:
+    flax_state(call.interpreter).rules = True
+    return LibraryObject("harmless", {}, call.place)
+
+
+# -- transforms -------------------------------------------------------------------------------
+
+
+def _jit(call: Call) -> Value:
+    """``nnx.jit(f)`` traces as `jax.jit` does; its shardings are prefixes of state, and not followed."""
+    function = call.argument(0, "fun")
+    if function is None or is_none(function):
+        return Native("nnx.jit", _jit) if not call.args else call.unknown("no function")
+    if any(given(call.kwargs.get(name)) for name in ("in_shardings", "out_shardings")):
+        return call.unknown("shardings of state")
+    return call.interpreter.call(External("jax.jit"), [function], {}, call.place)
+
+
+def _eval_shape(call: Call) -> Value:
+    """``nnx.eval_shape(f, *args)``: what ``f`` makes when it is traced."""
+    if not call.args:
+        return call.unknown("no function")
+    traced = call.interpreter.call(External("jax.jit"), [call.args[0]], {}, call.place)
+    return call.interpreter.call(traced, list(call.args[1:]), dict(call.kwargs), call.place)
+
+
+_SPMD = ("flax.nnx", "flax.nnx.spmd")
+
+TABLE: dict[str, Rule] = {
+    **{f"flax.nnx.{name}": _construct for name in LAYERS},
+    **dict.fromkeys(VARIABLES, _variable),
+    **{f"{module}.with_partitioning": with_metadata for module in _SPMD},
+    **{f"{module}.get_partition_spec": _get_partition_spec for module in _SPMD},
+    **{f"{module}.get_named_sharding": _get_named_sharding for module in _SPMD},
+    **{f"{module}.logical_axis_rules": _rules for module in (*_SPMD, "flax.core.spmd")},
+    "flax.core.spmd.set_logical_axis_rules": _rules,
+    "flax.nnx.with_metadata": with_metadata,
+    "flax.nnx.use_eager_sharding": _switch_eager,
+    "flax.nnx.Rngs": _rngs,
+    "flax.nnx.state": _state,
+    "flax.nnx.variables": _state,
+    "flax.nnx.split": _split,
+    "flax.nnx.merge": _merge,
+    "flax.nnx.update": _nothing,
+    "flax.nnx.jit": _jit,
+    "flax.nnx.eval_shape": _eval_shape,
+    **{f"flax.nnx.{name}": _identity for name in ("data", "static", "List", "Dict")},
+    **initializer_makers("flax.nnx"),
+}
+
+#: Calling an object of a kind.
+CALLS: dict[str, Rule] = {
+    **{f"flax.nnx.{name}": _forward(layer.forward) for name, layer in LAYERS.items()},
+    _RNGS: _key,
+    _STREAM: _key,
+}
+
+_LAYER_KINDS = tuple(f"flax.nnx.{name}" for name in LAYERS)
+
+#: Methods by kind and name; the object is the call's first argument.
+METHODS: dict[tuple[str, str], Rule] = {
+    **{
+        (kind, name): _nothing
+        for kind in (_BASE, *_LAYER_KINDS)
+        for name in ("train", "eval", "set_attributes")
+    },
+    **{(kind, name): _nothing for kind in (_BASE, *_LAYER_KINDS) for name in ("sow",)},
+    **{
+        (kind, name): _value for kind in VARIABLES for name in ("get_value", "get_raw_value", "__jax_array__")
+    },
+    **{(kind, name): _nothing for kind in VARIABLES for name in ("set_value", "set_metadata")},
+    ("flax.nnx.Embed", "attend"): _forward(attend),
+    (_RNGS, "fork"): _identity,
+    (_STREAM, "fork"): _identity,
+}
+
+#: Attributes by kind; None where the overlay does not know.
+ATTRIBUTES: dict[str, Callable[[LibraryObject, str], Value | None]] = {
+    **dict.fromkeys((*_LAYER_KINDS, *VARIABLES), _fields),
+    _RNGS: _stream,
+    _STATE: _state_entry,
+}
+
+#: Kinds that stand for the value in one of their fields: in operators, by index, and for
+#: attributes that `ATTRIBUTES` does not know.
+DELEGATES: dict[str, str] = {**dict.fromkeys(VARIABLES, "value"), _STATE: "tree"}
+
+#: Kinds that are pytrees, with the fields that hold their children.
+CHILDREN: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys((*VARIABLES, METADATA), ("value",)),
+    _STATE: ("tree",),
+}

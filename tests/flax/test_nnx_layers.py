@@ -1,0 +1,103 @@
+"""nnx's layers against nnx: parameter names, shapes and dtypes, outputs, and metadata."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from flax import nnx
+from flax_calls import Dtype, Flat, Named, call_of, flat_arrays, flat_specs, interpreter, values_of
+from flax_cases import NNX, Case, nnx_case
+
+from shardlint.inference.overlays import flax_nnx
+from shardlint.inference.overlays.flax_modules import flax_state
+from shardlint.inference.values import Array, LibraryObject
+from shardlint.laws.dims import substitute, symbol
+
+CASES = 40
+Specs = dict[tuple[str, ...], tuple[Any, ...]]
+
+
+def real_config(config: dict[str, Any]) -> dict[str, Any]:
+    """The same arguments for the real library."""
+    ones = nnx.initializers.ones
+    found: dict[str, Any] = {}
+    for name, item in config.items():
+        if isinstance(item, Named):
+            found[name] = nnx.with_partitioning(ones, item.names)
+        else:
+            found[name] = getattr(jnp, item.name) if isinstance(item, Dtype) else item
+    return found
+
+
+def real(case: Case) -> tuple[tuple[tuple[int, ...], str], Flat, Specs]:
+    """What nnx makes of a case: the output, the variables, the partition specs."""
+    with nnx.use_eager_sharding(False):
+        layer = nnx.eval_shape(lambda: getattr(nnx, case.layer)(**real_config(case.config), rngs=nnx.Rngs(0)))
+        state = nnx.state(layer, (nnx.Param, nnx.BatchStat))
+        arrays = {
+            tuple(map(str, path)): (leaf.get_value().shape, str(leaf.get_value().dtype))
+            for path, leaf in nnx.to_flat_state(state)
+        }
+        specs = {
+            tuple(map(str, path)): tuple(leaf.get_value())
+            for path, leaf in nnx.to_flat_state(nnx.get_partition_spec(state))
+        }
+        x = jax.ShapeDtypeStruct(case.shape, case.dtype)
+        output = nnx.eval_shape(lambda layer, x: layer(x, **case.call), layer, x)
+    return (output.shape, str(output.dtype)), arrays, specs
+
+
+def ours(case: Case, shape: tuple[Any, ...]) -> tuple[Array, Flat, Specs]:
+    """What the overlay makes of it, for an input of this shape."""
+    runner = interpreter()
+    flax_state(runner).eager_sharding = None
+    name = f"flax.nnx.{case.layer}"
+    layer = flax_nnx.TABLE[name](call_of(runner, name, **values_of(runner, "nnx", case.config)))
+    assert isinstance(layer, LibraryObject), layer
+    state = flax_nnx.TABLE["flax.nnx.state"](call_of(runner, "flax.nnx.state", layer))
+    specs = flax_nnx.TABLE["flax.nnx.get_partition_spec"](call_of(runner, "get_partition_spec", state))
+    arguments = values_of(runner, "nnx", case.call)
+    output = flax_nnx.CALLS[name](call_of(runner, name, layer, Array(shape, case.dtype), **arguments))
+    assert isinstance(output, Array), output
+    return output, flat_arrays(state), flat_specs(specs)
+
+
+@pytest.mark.parametrize("layer", NNX)
+def test_layer_agrees_with_nnx(layer: str) -> None:
+    draw = random.Random(layer)
+    accepted = 0
+    for _ in range(CASES):
+        case = nnx_case(layer, draw)
+        try:
+            (shape, dtype), arrays, specs = real(case)
+        except (ValueError, AssertionError, TypeError, ZeroDivisionError):
+            continue
+        accepted += 1
+        output, found, found_specs = ours(case, case.shape)
+        assert found == arrays, case
+        assert found_specs == specs, case
+        assert (output.shape, output.dtype) == (shape, dtype), case
+    assert accepted >= CASES // 2
+
+
+@pytest.mark.parametrize("layer", [layer for layer in NNX if layer != "Einsum"])
+def test_open_sizes_agree_with_nnx(layer: str) -> None:
+    """Evaluating with an open input, then substituting its sizes, gives what nnx gives for them."""
+    draw = random.Random(f"open {layer}")
+    for _ in range(CASES):
+        case = nnx_case(layer, draw)
+        try:
+            (shape, dtype), _, _ = real(case)
+        except (ValueError, AssertionError, TypeError, ZeroDivisionError):
+            continue
+        sizes = {f"d{i}": size for i, size in enumerate(case.shape)}
+        output, _, _ = ours(case, tuple(symbol(name) for name in sizes))
+        assert output.shape is not None
+        assert output.dtype == dtype
+        for mine, theirs in zip(output.shape, shape, strict=True):
+            size = substitute(mine, sizes)
+            assert not isinstance(size, int) or size == theirs, case
