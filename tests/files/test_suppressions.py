@@ -34,8 +34,8 @@ def test_suppressions(text: str, expected: list[Suppression]) -> None:
     ("line", "codes", "covered"),
     [
         (3, (), True), (5, (), True), (6, (), False), (None, (), True), (3, ("SHL202",), True),
-        (3, ("SHL2",), True), (3, ("shl202",), True), (3, ("indivisible-dimension",), True), (3, ("SHL203",), False),
-        (None, ("SHL1",), False),
+        (3, ("SHL2",), True), (3, ("shl202",), True), (3, ("indivisible-dimension",), True),
+        (3, ("SHL203",), False), (None, ("SHL1",), False),
     ],
 )  # fmt: skip
 def test_what_a_suppression_covers(line: int | None, codes: tuple[str, ...], covered: bool) -> None:
