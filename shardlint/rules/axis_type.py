@@ -1,8 +1,7 @@
 """# axis-type (SHL701)
 
 ## What it does
-Finds calls that do not take mesh axes of the type they get: `with_sharding_constraint` on Explicit
-axes, Manual axes of a `shard_map` body in a spec.
+Finds calls that do not take mesh axes of the type they get, such as an unreduced axis that is Auto.
 
 ## Why is this bad?
 An axis is Auto (the compiler decides), Explicit (the type of the array decides) or Manual (inside
@@ -12,53 +11,38 @@ call takes some types only.
 ## Example
 ```python
 import jax
-import jax.numpy as jnp
-from jax.sharding import NamedSharding, PartitionSpec as P
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
-mesh = jax.make_mesh((2, 4), ("data", "model"))
-
-
-@jax.jit
-def activations(x):
-    return jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P("data")))
-
-
-activations(jnp.ones((8, 16)))  # raises ValueError
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+partial_sums = NamedSharding(mesh, P("data", unreduced={"model"}))  # raises ValueError
 ```
 
 ## Use instead
 ```python
 import jax
-import jax.numpy as jnp
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 
-mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto, AxisType.Auto))
-
-
-@jax.jit
-def activations(x):
-    return jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P("data")))
-
-
-activations(jnp.ones((8, 16)))
+mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Explicit, AxisType.Explicit))
+partial_sums = NamedSharding(mesh, P("data", unreduced={"model"}))
 ```
 
 ## What JAX says
-`ValueError` or `AssertionError`, by call (JAX 0.10.2). Before 0.9 `jax.make_mesh` made Auto axes,
-and the example ran.
+`NamedSharding` raises `ValueError` for an unreduced or reduced axis that is not Explicit (JAX
+0.10.2).
 
 ## References
-- https://docs.jax.dev/en/latest/notebooks/explicit-sharding.html
+- https://docs.jax.dev/en/latest/parallel.html
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.values import AxisType, entry_axes
+from shardlint.laws.values import AxisType, Spec, entry_axes
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import SPEC_KINDS, SpecHolder, api_text, entry_of, entry_place, mesh_of
+from shardlint.rules.wording import SPEC_KINDS, SpecHolder, api_text, entry_of, entry_place, mesh_of, spec_of
 
 _WAY_OUT = {
     AxisType.EXPLICIT: "use jax.sharding.reshard, or make the mesh with axis_types=(AxisType.Auto, ...)",
@@ -74,14 +58,21 @@ def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
         return
     named = verdict.axis or next(iter(entry_axes(entry_of(use, verdict.dimension))), None)
     place = entry_place(use, verdict.dimension)
-    if mesh is None or named not in mesh.names or named is None:
+    if mesh is None or named is None or named not in mesh.names:
         said = f": {verdict.detail}" if verdict.detail else ""
         yield Problem(f"{api_text(use)} does not take the mesh's axis types{said}", place)
         return
     kind = mesh.type_of(named)
-    yield Problem(
-        f'"{named}" is an {kind} axis, which {api_text(use)} does not take; {_WAY_OUT[kind]}', place
-    )
+    article = "a" if kind is AxisType.MANUAL else "an"
+    yield Problem(f'"{named}" is {article} {kind} axis, {_way_out(use, named, kind)}', place)
+
+
+def _way_out(use: SpecHolder, axis: str, kind: AxisType) -> str:
+    spec = spec_of(use)
+    if isinstance(spec, Spec) and axis in spec.unreduced | spec.reduced:
+        explicit = "make the mesh with axis_types=(AxisType.Explicit, ...)"
+        return f"and only Explicit axes can be unreduced or reduced; {explicit}"
+    return f"which {api_text(use)} does not take; {_WAY_OUT[kind]}"
 
 
 RULE = Rule(

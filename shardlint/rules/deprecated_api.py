@@ -44,7 +44,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.findings import Severity
-from shardlint.rules.api_versions import find_change
+from shardlint.laws.versions import find_change
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.uses import ApiReference
 

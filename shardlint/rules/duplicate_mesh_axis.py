@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.laws.meshes import duplicate_names
 from shardlint.laws.verdicts import Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.uses import MeshUse
@@ -45,10 +46,9 @@ def check(use: MeshUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report the first name that a mesh has twice."""
     if isinstance(use.verdict, Rejected) or not isinstance(use.names, tuple):
         return
-    repeated = next((name for name in use.names if use.names.count(name) > 1), None)
-    if repeated is not None:
+    if repeated := duplicate_names(use.names):
         yield Problem(
-            f'two axes of the mesh are named "{repeated}": JAX builds it, and fails where it is used',
+            f'two axes of the mesh are named "{repeated[0]}": JAX builds it, and fails where it is used',
             use.names_place or use.place,
         )
 

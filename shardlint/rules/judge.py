@@ -52,7 +52,7 @@ def _finding(rule: AnyRule, use: Use, problem: Problem) -> Finding:
         code=rule.code,
         name=rule.name,
         severity=problem.severity or plain,
-        message=problem.message,
+        message=problem.message + (f" ({entry})" if (entry := use.environment.entry) else ""),
         span=problem.place.resolve(),
         related=tuple(Related(span, message) for span, message in facts),
         help=problem.help,

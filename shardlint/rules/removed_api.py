@@ -28,15 +28,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.laws.exceptions import is_caught
 from shardlint.laws.verdicts import Rejected
-from shardlint.rules.api_versions import find_change
+from shardlint.laws.versions import find_change
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.uses import ApiReference
+
+#: What an import of a name, an import of a module and an attribute raise; a use does not tell them apart.
+_RAISED = ("ImportError", "ModuleNotFoundError", "AttributeError")
 
 
 def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
     """Report a name that is gone, where nothing guards it."""
-    if not isinstance(use.verdict, Rejected):
+    caught = use.environment.caught
+    if not isinstance(use.verdict, Rejected) or any(is_caught(exception, caught) for exception in _RAISED):
         return
     change = find_change(use.name)
     since = f" since JAX {change.since}" if change and change.since else " from JAX"

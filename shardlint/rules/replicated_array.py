@@ -36,7 +36,7 @@ Nothing. `P()`, `P(None)` and a parameter without partitioning mean the same: re
 FSDP does.
 
 ## References
-- https://docs.jax.dev/en/latest/notebooks/Distributed_arrays_and_automatic_parallelization.html
+- https://docs.jax.dev/en/latest/parallel.html
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Api, Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import SPEC_KINDS, SpecHolder, api_text, entry_place, spec_text
+from shardlint.rules.wording import SPEC_KINDS, SpecHolder, api_text, entry_place, is_parameter, spec_text
 from shardlint.uses import Placement
 
 _SHARD_MAP = (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT)
@@ -59,7 +59,7 @@ def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
         yield Problem(f"{api_text(use)} takes a sharding, not a bare {spec_text(use)}; pass {bound}", place)
     elif verdict.cause is Cause.NO_MESH:
         way_out = "set one with jax.set_mesh(mesh)"
-        if isinstance(use, Placement):
+        if isinstance(use, Placement) and not is_parameter(use):
             way_out += ", or pass " + ("mesh=" if use.api in _SHARD_MAP else bound)
         yield Problem(f"{api_text(use)} is given {spec_text(use)} where no mesh is set; {way_out}", place)
 

@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from shardlint.rules.api_versions import CHANGES, ApiChange, find_change
+from shardlint.laws.versions import CHANGES, ApiChange, find_change
 
 
 def look_up(name: str) -> object:

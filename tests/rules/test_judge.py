@@ -61,6 +61,11 @@ def test_a_finding_under_pytest_raises_is_expected() -> None:
     assert finding.expected
 
 
+def test_the_message_says_how_the_place_is_reached() -> None:
+    (finding,) = judged(placement(*BAD, environment=Environment(entry="called from `main`")))
+    assert finding.message.endswith("8 or 12 would (called from `main`)")
+
+
 def test_a_place_reached_by_several_callers_is_reported_once() -> None:
     expected = placement(*BAD, environment=Environment(entry="test", expected=True))
     plain = placement(*BAD, environment=Environment(entry="main"))

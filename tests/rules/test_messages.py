@@ -41,15 +41,15 @@ def spec(*entries: Any, **other: Any) -> SpecUse:
     )
 
 
-def sharding(*entries: Any, mesh: Mesh = MESH) -> ShardingUse:
+def sharding(*entries: Any, **other: Any) -> ShardingUse:
     places = tuple(at(1, 10 + i) for i in range(len(entries)))
-    verdict = judge_sharding(mesh, Spec(entries))
+    written = Spec(entries, **other)
     return ShardingUse(
         place=at(1),
         environment=Environment(),
-        verdict=verdict,
-        mesh=mesh,
-        spec=Spec(entries),
+        verdict=judge_sharding(MESH, written),
+        mesh=MESH,
+        spec=written,
         entry_places=places,
     )
 
@@ -260,6 +260,11 @@ SAYS: list[tuple[Use, str, int, str]] = [
         'nnx.Linear is given (None, "model") where no mesh is set; set one with jax.set_mesh(mesh)',
     ),
     (
+        bare("data", api=Api.NNX_PARAM),
+        "SHL206", 1,
+        'nnx.Param is given ("data",) where no mesh is set; set one with jax.set_mesh(mesh)',
+    ),
+    (
         arity(Api.SHARD_MAP_IN, 1, 2),
         "SHL301", 1,
         "in_specs holds 1 spec, but `step` is called with 2 arguments; give one for each",
@@ -386,13 +391,19 @@ SAYS: list[tuple[Use, str, int, str]] = [
         "use jax.sharding.reshard, or make the mesh with axis_types=(AxisType.Auto, ...)",
     ),
     (
+        sharding("data", unreduced=frozenset({"model"})),
+        "SHL701", 1,
+        '"model" is an Auto axis, and only Explicit axes can be unreduced or reduced; '
+        "make the mesh with axis_types=(AxisType.Explicit, ...)",
+    ),
+    (
         reference("jax.experimental.shard_map.shard_map", Accepted()),
         "SHL801", 1,
         "`jax.experimental.shard_map.shard_map` is deprecated since JAX 0.8.0; "
         "use jax.shard_map (check_rep is now check_vma)",
     ),
     (
-        reference("jax.sharding.use_mesh", Rejected(Cause.BAD_ARGUMENT, "ImportError", "import")),
+        reference("jax.sharding.use_mesh", Rejected(Cause.REMOVED, "AttributeError", "import")),
         "SHL802", 1,
         "`jax.sharding.use_mesh` is gone since JAX 0.7.1; use jax.set_mesh",
     ),
@@ -444,6 +455,17 @@ SILENT: list[Use] = [
 @pytest.mark.parametrize("use", SILENT, ids=range(len(SILENT)))
 def test_what_is_right_or_not_known_is_not_reported(use: Use) -> None:
     assert judge([use], RuleSettings()) == []
+
+
+@pytest.mark.parametrize("caught", ["ImportError", "ModuleNotFoundError", "AttributeError", "BaseException"])
+def test_a_removed_name_that_is_only_tried_is_not_reported(caught: str) -> None:
+    tried = ApiReference(
+        place=at(1),
+        environment=Environment(caught=frozenset({caught})),
+        verdict=Rejected(Cause.REMOVED, "AttributeError", "import"),
+        name="jax.sharding.use_mesh",
+    )
+    assert judge([tried], RuleSettings()) == []
 
 
 def test_an_empty_tuple_that_is_one_of_several_values_is_a_choice() -> None:

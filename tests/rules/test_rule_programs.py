@@ -1,0 +1,32 @@
+"""Each rule's broken program has the finding of its rule; the repaired one has no error."""
+
+from __future__ import annotations
+
+import pytest
+
+from shardlint.api import Linter, Settings, source_from_text
+from shardlint.findings import Finding, Severity
+from shardlint.rules import AnyRule, all_rules
+
+RULES = pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
+
+
+def check(program: str) -> list[Finding]:
+    return Linter(Settings(devices=8)).check_source(source_from_text("program.py", program))
+
+
+@RULES
+def test_the_broken_program_has_the_finding_of_its_rule(rule: AnyRule) -> None:
+    found = {finding.code: finding for finding in check(rule.bad)}
+    assert rule.code in found
+    severity = Severity.ERROR if rule.raises else Severity.WARNING
+    assert found[rule.code].severity is severity
+    assert [code for code, finding in found.items() if finding.severity is Severity.ERROR] == (
+        [rule.code] if rule.raises else []
+    )
+
+
+@RULES
+def test_the_repaired_program_has_no_error_and_not_that_finding(rule: AnyRule) -> None:
+    found = check(rule.good)
+    assert [f for f in found if f.severity is Severity.ERROR or f.code == rule.code] == []
