@@ -22,7 +22,7 @@ from typing import Any
 
 STDOUT_LIMIT = 100_000
 MESSAGE_LIMIT = 500
-_MAGIC = re.compile(r"^(\s*)([%!?].*)$")
+_MAGIC = re.compile(r"(\s*)[%!?]")
 #: Cell magics whose body is still Python of the notebook's own.
 _PYTHON_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")
 
@@ -46,17 +46,23 @@ def sources_of(path: str) -> list[Source]:
 
 
 def blanked(cell: str) -> str:
-    """A cell without IPython's magics, each line where it was. A line of Python may start with ``%`` too."""
-    try:
-        ast.parse(cell)
-    except SyntaxError:
-        pass
-    else:
-        return cell
+    """A cell without IPython's magics, each line where it was.
+
+    A line is a magic if Python stumbles over it: one that goes on with ``% 2`` is none.
+    """
     lines = cell.split("\n")
     if lines[0].startswith("%%") and not lines[0].startswith(_PYTHON_MAGICS):
         return "\n" * (len(lines) - 1)
-    return "\n".join(_MAGIC.sub(lambda m: f"{m[1]}pass" if m[1] else "", line) for line in lines)
+    for _ in lines:
+        try:
+            ast.parse("\n".join(lines))
+        except SyntaxError as error:
+            number = min(error.lineno or 1, len(lines)) - 1
+            magic = _MAGIC.match(lines[number])
+            if magic is None:
+                break
+            lines[number] = f"{magic[1]}pass"
+    return "\n".join(lines)
 
 
 def units_of(sources: list[Source], notebook: bool) -> tuple[list[Unit], list[list[int]]]:

@@ -1,0 +1,116 @@
+"""Findings built by hand for the tests of confirmation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shardlint.findings import Finding, Severity
+from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
+from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Verdict
+from shardlint.spans import Span
+from shardlint.uses import (
+    ArityUse,
+    CollectiveUse,
+    Environment,
+    MeshUse,
+    ParameterUse,
+    Placement,
+    Use,
+)
+
+HERE = Span("train.py", 3, 5, 3, 9)
+MESH = Mesh(("data", "model"), (2, 4), (AxisType.AUTO, AxisType.AUTO))
+
+
+def mesh(data: Any, model: Any) -> Mesh:
+    return Mesh(("data", "model"), (data, model), (AxisType.AUTO, AxisType.AUTO))
+
+
+def rejected(cause: Cause, exception: str = "ValueError", stage: str = "", **details: Any) -> Rejected:
+    return Rejected(cause, exception, stage, **details)
+
+
+def finding(use: Use | None, severity: Severity = Severity.ERROR, **fields: Any) -> Finding:
+    given = {"code": "SHL202", "name": "test", "message": "a mistake", "span": HERE, **fields}
+    return Finding(severity=severity, use=use, **given)
+
+
+def placement(
+    api: Api,
+    spec: Spec | str,
+    shape: Any,
+    verdict: Verdict,
+    mesh: Mesh | Unknown | None = MESH,
+    **fields: Any,
+) -> Finding:
+    use = Placement(
+        place=HERE,
+        environment=Environment(),
+        api=api,
+        mesh=mesh,
+        spec=spec,
+        shape=shape,
+        verdict=verdict,
+        **fields,
+    )
+    severity = Severity.WARNING if isinstance(verdict, Accepted) else Severity.ERROR
+    return finding(use, severity)
+
+
+def indivisible(size: Any = 10, mesh: Mesh = MESH) -> Finding:
+    """An array of shape (8, size) whose second dimension "model" does not divide."""
+    verdict = rejected(Cause.INDIVISIBLE, "IndivisibleError", dimension=1)
+    return placement(Api.DEVICE_PUT, Spec((None, "model")), (8, size), verdict, mesh)
+
+
+def arity(api: Api, given: int, due: int) -> Finding:
+    verdict = rejected(Cause.ARITY)
+    return finding(
+        ArityUse(
+            place=HERE,
+            environment=Environment(),
+            api=api,
+            function="f",
+            given=given,
+            due=due,
+            verdict=verdict,
+        )
+    )
+
+
+def collective(
+    function: str, exception: str, bound: Any = (), axes: Any = ("expert",), **fields: Any
+) -> Finding:
+    given = {"verdict": rejected(Cause.UNBOUND_AXIS, exception), **fields}
+    environment = Environment(bound_axes=bound)
+    return finding(CollectiveUse(place=HERE, environment=environment, function=function, axes=axes, **given))
+
+
+def mesh_use(function: str, shape: Any, names: Any, devices: Any, verdict: Verdict) -> Finding:
+    return finding(
+        MeshUse(
+            place=HERE,
+            environment=Environment(),
+            function=function,
+            shape=shape,
+            names=names,
+            devices=devices,
+            verdict=verdict,
+        )
+    )
+
+
+def parameter(library: str, names: Any, shape: Any, verdict: Verdict, mesh: Mesh | None = MESH) -> Finding:
+    use = ParameterUse(
+        place=HERE,
+        environment=Environment(),
+        library=library,
+        owner="Dense",
+        owner_place=HERE,
+        name="kernel",
+        names=names,
+        shape=shape,
+        verdict=verdict,
+        mesh=mesh,
+    )
+    return finding(use, Severity.WARNING)

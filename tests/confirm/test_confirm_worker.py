@@ -1,0 +1,219 @@
+"""The worker over its real protocol: each API, good and bad, with the real JAX."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shardlint.confirm.connection import WORKER, Connection
+from shardlint.confirm.processes import fake_environment
+from shardlint.laws.verdicts import Api
+
+MESH = {"names": ["x", "y"], "sizes": [4, 2], "types": ["Auto", "Auto"], "abstract": False}
+SHORT, LONG, UNEVEN, UNKNOWN = ["x"], ["x", None, None], ["x"], ["z"]
+
+#: Measured on JAX 0.10.2 and Flax 0.12.8 by the authors of the laws: mistake, class, stage.
+BAD: dict[Api, tuple[list[Any], list[int], str, str]] = {
+    Api.PARTITION_SPEC: ([{"junk": "{'x'}"}], [8, 8], "TypeError", "P()"),
+    Api.NAMED_SHARDING: (UNKNOWN, [8, 8], "ValueError", "NamedSharding()"),
+    Api.SHARD_SHAPE: (UNEVEN, [5, 8], "IndivisibleError", "shard_shape"),
+    Api.SHAPE_DTYPE_STRUCT: (LONG, [8, 8], "ValueError", "ShapeDtypeStruct()"),
+    Api.DEVICE_PUT: (UNEVEN, [5, 8], "IndivisibleError", "device_put"),
+    Api.DEVICE_PUT_IN_JIT: (UNEVEN, [5, 8], "IndivisibleError", "trace"),
+    Api.JIT_IN: (UNEVEN, [5, 8], "IndivisibleError", "trace"),
+    Api.JIT_OUT: (LONG, [8, 8], "ValueError", "trace"),
+    Api.JIT_ARGUMENT: (UNEVEN, [5, 8], "IndivisibleError", "lower"),
+    Api.CONSTRAINT: (LONG, [8, 8], "ValueError", "trace"),
+    Api.CONSTRAINT_EAGER: (UNEVEN, [5, 8], "IndivisibleError", "wsc eager"),
+    Api.SHARD_MAP_IN: (UNEVEN, [5, 8], "ValueError", "trace"),
+    Api.SHARD_MAP_OUT: (LONG, [8, 8], "ValueError", "trace"),
+    Api.CREATE: (["x", "y"], [8], "IndexError", "jnp.zeros(device=)"),
+    Api.CALLBACK: (UNEVEN, [5, 8], "IndivisibleError", "make_array_from_callback"),
+    Api.LINEN_SHARDING: (UNKNOWN, [8, 8], "ValueError", "get_sharding"),
+    Api.LINEN_UNBOX: (LONG, [8, 8], "ValueError", "unbox"),
+    Api.LINEN_UNBOX_EAGER: (UNEVEN, [5, 8], "IndivisibleError", "unbox eager"),
+    Api.NNX_PARAM: (UNEVEN, [5, 8], "IndivisibleError", "nnx.Param()"),
+    Api.NNX_PARAM_IN_JIT: (UNKNOWN, [8, 8], "ValueError", "nnx.jit(Param())"),
+}
+TAKE_BARE_SPECS = [Api.DEVICE_PUT, Api.JIT_IN, Api.JIT_OUT, Api.CONSTRAINT, Api.CONSTRAINT_EAGER]
+
+
+def request(api: Api, entries: Any, shape: list[int], **fields: Any) -> dict[str, Any]:
+    spec = entries if isinstance(entries, dict) else {"entries": entries}
+    given = {"kind": "placement", "api": api.value, "mesh": MESH, "spec": spec, "shape": shape}
+    return {**given, "raw": False, "check": False, **fields}
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Connection]:
+    connection = Connection(sys.executable, 8, 60.0, 4 << 30)
+    yield connection
+    connection.close()
+
+
+@pytest.mark.parametrize("api", Api)
+def test_mistake_raises_as_measured(worker: Connection, api: Api) -> None:
+    entries, shape, exception, stage = BAD[api]
+    answer = worker.ask(request(api, entries, shape))
+    assert (answer["ok"], answer.get("exception"), answer.get("stage")) == (False, exception, stage)
+    assert answer["bases"][-1] == "BaseException"
+
+
+@pytest.mark.parametrize("api", Api)
+def test_legal_call_is_accepted(worker: Connection, api: Api) -> None:
+    answer = worker.ask(request(api, SHORT, [8, 8]))
+    assert answer["ok"], answer
+
+
+@pytest.mark.parametrize("api", TAKE_BARE_SPECS)
+def test_bare_spec_takes_its_mesh_from_the_context(worker: Connection, api: Api) -> None:
+    good = worker.ask(request(api, SHORT, [8, 8], raw=True))
+    assert (good["ok"], good["spec"]) == (True, ["x"])
+    assert worker.ask(request(api, UNKNOWN, [8, 8], raw=True))["exception"] == "ValueError"
+    assert not worker.ask(request(api, SHORT, [8, 8], raw=True, mesh=None))["ok"]
+
+
+def test_uneven_constraint_is_accepted_and_replicated(worker: Connection) -> None:
+    answer = worker.ask(request(Api.CONSTRAINT, UNEVEN, [5, 8]))
+    assert (answer["ok"], answer["replicated"], answer["devices"]) == (True, True, 8)
+
+
+def test_shape_and_sharding_of_the_result(worker: Connection) -> None:
+    answer = worker.ask(request(Api.CREATE, [["x", "y"], None], [16, 3]))
+    assert (answer["shape"], answer["spec"]) == ([16, 3], [["x", "y"], None])
+    assert not answer["replicated"]
+
+
+def test_explicit_axes(worker: Connection) -> None:
+    explicit = {**MESH, "types": ["Explicit", "Explicit"]}
+    answer = worker.ask(request(Api.CONSTRAINT, SHORT, [8, 8], mesh=explicit))
+    assert (answer["exception"], answer["stage"]) == ("ValueError", "trace")
+
+
+def test_abstract_mesh_of_any_size_is_traced(worker: Connection) -> None:
+    abstract = {**MESH, "sizes": [4096, 512], "abstract": True}
+    assert worker.ask(request(Api.JIT_IN, SHORT, [4096, 8], mesh=abstract))["ok"]
+    assert worker.ask(request(Api.JIT_IN, SHORT, [5, 8], mesh=abstract))["exception"] == "IndivisibleError"
+
+
+@pytest.mark.parametrize(
+    ("text", "exception"), [("('x', None)", "TypeError"), ("'x'", "TypeError"), ("[P('x')]", None)]
+)
+def test_what_stands_where_a_spec_is_meant(worker: Connection, text: str, exception: str | None) -> None:
+    answer = worker.ask(request(Api.JIT_IN, {"junk": text}, [8, 8], raw=True))
+    assert answer.get("exception") == exception
+
+
+def test_nothing_but_literals_is_evaluated(worker: Connection, tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    answer = worker.ask(request(Api.JIT_IN, {"junk": f"open({str(trace)!r}, 'w')"}, [8, 8], raw=True))
+    assert "not a literal" in answer["unsupported"]
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize(
+    ("api", "given", "due", "ok"),
+    [
+        (api, given, due, given == due)
+        for api in (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT, Api.JIT_IN, Api.JIT_OUT)
+        for given, due in ((1, 1), (2, 2), (1, 2), (2, 1), (3, 2))
+    ],
+)
+def test_arity(worker: Connection, api: Api, given: int, due: int, ok: bool) -> None:
+    mesh = {"names": ["x"], "sizes": [2], "types": ["Auto"], "abstract": False}
+    answer = worker.ask({"kind": "arity", "api": api.value, "mesh": mesh, "given": given, "due": due})
+    assert answer["ok"] is ok
+    assert ok or answer["exception"] == "ValueError"
+
+
+def collective(function: str, axes: list[str], mesh: Any, **arguments: Any) -> dict[str, Any]:
+    given = {"kind": "collective", "function": function, "axes": axes, "mesh": mesh, "arguments": arguments}
+    return {**given, "shape": [4, 4], "check": True}
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "inside"),
+    [
+        ("psum", {}, "AssertionError"),
+        ("pmean", {}, "AssertionError"),
+        ("pmax", {}, "AssertionError"),
+        ("all_gather", {}, "NameError"),
+        ("psum_scatter", {}, "NameError"),
+        ("all_to_all", {"split_axis": 0, "concat_axis": 1}, "NameError"),
+        ("ppermute", {"perm": [[0, 1]]}, "AssertionError"),
+        ("axis_index", {}, "NameError"),
+    ],
+)
+def test_collectives(worker: Connection, function: str, arguments: Any, inside: str) -> None:
+    assert worker.ask(collective(function, ["x"], MESH, **arguments))["ok"]
+    assert worker.ask(collective(function, ["z"], MESH, **arguments))["exception"] == inside
+    assert worker.ask(collective(function, ["z"], None, **arguments))["exception"] == "NameError"
+
+
+@pytest.mark.parametrize(
+    ("function", "shape", "names", "devices", "exception"),
+    [
+        ("Mesh", [4, 2], ["x", "y"], 8, None),
+        ("Mesh", [8], ["x", "y"], 8, "ValueError"),
+        ("Mesh", [4, 2], ["x", "x"], 8, None),
+        ("make_mesh", [4, 2], ["x", "y"], 8, None),
+        ("make_mesh", [2, 2], ["x", "y"], 8, None),
+        ("make_mesh", [4, 4], ["x", "y"], 8, "ValueError"),
+        ("AbstractMesh", [64, 64], ["x", "y"], 1, None),
+        ("AbstractMesh", [4, 2], ["x"], 1, "ValueError"),
+        ("create_device_mesh", [4, 2], [], 8, None),
+        ("create_device_mesh", [2, 2], [], 8, "ValueError"),
+        ("reshape", [2, -1], [], 8, None),
+        ("reshape", [3, -1], [], 8, "ValueError"),
+    ],
+)
+def test_meshes(
+    worker: Connection, function: str, shape: Any, names: Any, devices: int, exception: str | None
+) -> None:
+    given = {"kind": "mesh", "function": function, "shape": shape, "names": names, "devices": devices}
+    assert worker.ask(given).get("exception") == exception
+
+
+@pytest.mark.parametrize(
+    ("name", "from_import", "exception"),
+    [
+        ("jax.sharding.Mesh", False, None),
+        ("jax.sharding.Mesh", True, None),
+        ("jax.experimental.mesh_utils.create_device_mesh", False, None),
+        ("jax.sharding.NoSuchSharding", False, "AttributeError"),
+        ("jax.sharding.NoSuchSharding", True, "ImportError"),
+    ],
+)
+def test_references(worker: Connection, name: str, from_import: bool, exception: str | None) -> None:
+    answer = worker.ask({"kind": "reference", "name": name, "from_import": from_import})
+    assert answer.get("exception") == exception
+
+
+def test_prints_do_not_reach_the_protocol() -> None:
+    """What anything writes to stdout, in Python or past it, must not be taken for an answer."""
+    program = (
+        "import os, runpy, sys\n"
+        "import numpy\n"
+        "ones = numpy.ones\n"
+        "def noisy(*a, **k):\n"
+        "    print('{}', flush=True); os.write(1, b'{}\\n'); return ones(*a, **k)\n"
+        "numpy.ones = noisy\n"
+        f"runpy.run_path({str(WORKER)!r}, run_name='__main__')\n"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program],
+        input=json.dumps(request(Api.DEVICE_PUT, SHORT, [8, 8])) + "\n",
+        capture_output=True,
+        text=True,
+        env=fake_environment(8),
+        check=True,
+    )
+    answers = [json.loads(line) for line in said.stdout.splitlines()]
+    assert [answer.get("ready") or answer.get("ok") for answer in answers] == [True, True]
+    assert "{}" in said.stderr
