@@ -35,11 +35,16 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Described:
+    """What all rules have. ``explains`` names, by code, findings at the same place that this one causes:
+    they are one mistake, and shown as this one.
+    """
+
     code: str
     name: str
     summary: str
     docs: str
     kinds: tuple[type[Use], ...]
+    explains: tuple[str, ...] = ()
     preview: bool = False
 
     @property

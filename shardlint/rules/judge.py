@@ -9,6 +9,7 @@ from shardlint.findings import Finding, Related, Severity
 from shardlint.laws.exceptions import is_caught
 from shardlint.laws.verdicts import Rejected
 from shardlint.rules.base import AnyRule, Problem, ProjectRule, RuleSettings
+from shardlint.spans import Span
 from shardlint.uses import ApiReference, CollectiveUse, FileProblem, ParameterUse, Placement, Use
 
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
@@ -28,7 +29,8 @@ def judge_with(
     found = [
         _finding(rule, use, problem) for rule in rules for use, problem in _problems(rule, uncaught, settings)
     ]
-    return _deduplicated(_settle_alternatives(found, _sites(judged)))
+    settled = _deduplicated(_settle_alternatives(found, _sites(judged)))
+    return _explained(settled, {rule.code: rule.explains for rule in rules})
 
 
 def _problems(rule: AnyRule, uses: Sequence[Use], settings: RuleSettings) -> Iterator[tuple[Use, Problem]]:
@@ -127,9 +129,36 @@ def _variants(findings: Iterable[Finding], severity: Severity | None = None) -> 
     }
 
 
+def _weight(finding: Finding) -> tuple[bool, int]:
+    """Sort key: what is not expected first, then the gravest."""
+    return (finding.expected, _RANK[finding.severity])
+
+
 def _deduplicated(findings: Iterable[Finding]) -> list[Finding]:
-    """One finding a code and span: one that is not expected before one that is, errors first."""
+    """Keep one finding a code and span, the weightiest, in reading order."""
     kept: dict[Hashable, Finding] = {}
-    for finding in sorted(findings, key=lambda f: (f.expected, _RANK[f.severity])):
+    for finding in sorted(findings, key=_weight):
         kept.setdefault((finding.code, finding.span), finding)
     return sorted(kept.values(), key=lambda f: (f.span.order(), f.code))
+
+
+def _explained(findings: Iterable[Finding], explains: dict[str, tuple[str, ...]]) -> list[Finding]:
+    """Merge what a mistake causes at its own place into the finding that names the mistake."""
+    by_span: dict[Span, list[Finding]] = {}
+    for finding in findings:
+        by_span.setdefault(finding.span, []).append(finding)
+    return [
+        _merged(finding, [other for other in together if other.code in explains[finding.code]])
+        for together in by_span.values()
+        for finding in together
+        if not any(finding.code in explains[other.code] for other in together)
+    ]
+
+
+def _merged(finding: Finding, caused: Sequence[Finding]) -> Finding:
+    """The finding with the weight, and the use that shows it, of the weightiest that it caused."""
+    gravest = min((finding, *caused), key=_weight)
+    related = tuple(dict.fromkeys((*finding.related, *gravest.related)))
+    return dataclasses.replace(
+        finding, severity=gravest.severity, expected=gravest.expected, use=gravest.use, related=related
+    )

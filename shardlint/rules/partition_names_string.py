@@ -65,5 +65,6 @@ RULE = Rule(
     summary="Partitioning names are a bare string",
     docs=__doc__,
     kinds=(ParameterUse,),
+    explains=("SHL103", "SHL201", "SHL501"),
     check=check,
 )

@@ -79,5 +79,6 @@ RULE = Rule(
     summary="A Flax parameter has more partitioning names than dimensions",
     docs=__doc__,
     kinds=ARRAY_KINDS,
+    explains=("SHL201",),
     check=check,
 )

@@ -57,7 +57,7 @@ from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Api, Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import count_text
+from shardlint.rules.wording import count_text, name_text
 from shardlint.uses import ArityUse
 
 #: What is counted, in the user's words: each spec given, and what it is matched with.
@@ -77,7 +77,7 @@ def check(use: ArityUse, settings: RuleSettings) -> Iterable[Problem]:
     verb = "returns" if due == "result" else "is called with"
     yield Problem(
         f"{keyword} holds {count_text(use.given, given)}, "
-        f"but `{use.function}` {verb} {count_text(use.due, due)}; give one for each",
+        f"but {name_text(use.function)} {verb} {count_text(use.due, due)}; give one for each",
         use.place,
     )
 

@@ -77,10 +77,11 @@ def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
     axis = verdict.axis or ""
     names = [name for name, _ in bound]
     if names:
-        why = f"bound here are {names_text(names)}{near_miss(axis, names)}"
+        there = f"{names_text(names)} {'is' if len(names) == 1 else 'are'}"
+        why = f"is not bound here, {there}{near_miss(axis, names)}"
     else:
-        why = "no mesh axis is bound here; call it under jax.shard_map"
-    yield Problem(f'`{use.function}` runs over "{axis}", but {why}', _place(use, axis))
+        why = "is not bound here, nor any other mesh axis; call it under jax.shard_map"
+    yield Problem(f'`{use.function}` runs over "{axis}", which {why}', _place(use, axis))
 
 
 def _place(use: CollectiveUse, axis: str) -> Place:

@@ -53,7 +53,12 @@ def names_text(names: Iterable[str]) -> str:
 def array_text(use: Placement | ParameterUse) -> str:
     """What the user calls the array: `` `kernel` ``, ``argument 0 of `step` ``, ``the array``."""
     subject = f"`{use.name}` of {use.owner}" if isinstance(use, ParameterUse) else use.subject
-    return subject if " " in subject or "`" in subject else f"`{subject}`"
+    return name_text(subject)
+
+
+def name_text(name: str) -> str:
+    """Put a name of the program in backquotes; words about something that has none stay as they are."""
+    return name if " " in name or "`" in name else f"`{name}`"
 
 
 def spec_text(use: SpecHolder) -> str:

@@ -8,7 +8,7 @@ import pytest
 from rule_uses import MESH, at, parameter, placement
 
 from shardlint.findings import Finding, Related, Severity
-from shardlint.laws.verdicts import Accepted, Undecided
+from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided
 from shardlint.rules import RuleSettings, judge
 from shardlint.uses import Environment, Fact, FileProblem, Use
 
@@ -83,6 +83,29 @@ def test_facts_become_related_locations_once_each() -> None:
     facts = (Fact("the mesh", at(7)), Fact("the shape", at(8)), Fact("the mesh", at(7)))
     (finding,) = judged(placement(*BAD, facts=facts))
     assert finding.related == (Related(at(7), "the mesh"), Related(at(8), "the shape"))
+
+
+def test_what_a_mistake_causes_at_its_own_place_is_shown_as_the_mistake() -> None:
+    names = (at(1, 21), at(1, 22))
+    metadata = parameter("bias", (16,), None, "model", entry_places=names)
+    placed = placement(
+        None, "model", shape=(16,), line=5, entry_places=names, facts=(Fact("the mesh", at(7)),)
+    )
+    (finding,) = judged(metadata, placed)
+    assert (finding.code, finding.severity) == ("SHL501", Severity.ERROR)
+    assert finding.use is placed
+    assert Related(at(7), "the mesh") in finding.related
+    elsewhere = dataclasses.replace(placed, entry_places=())
+    assert [f.code for f in judged(metadata, elsewhere)] == ["SHL501", "SHL201"]
+
+
+def test_each_letter_of_a_string_is_not_an_unknown_axis_of_its_own() -> None:
+    there = at(1, 20)
+    metadata = parameter("bias", (16,), names="tp", names_place=there)
+    rejected = Rejected(Cause.UNKNOWN_AXIS, "ValueError", "unbox", dimension=0, axis="t")
+    letters = placement("t", "p", shape=(16,), verdict=rejected, entry_places=(there, there))
+    (finding,) = judged(metadata, letters)
+    assert (finding.code, finding.severity) == ("SHL502", Severity.ERROR)
 
 
 def test_findings_come_in_reading_order() -> None:

@@ -289,12 +289,13 @@ SAYS: list[tuple[Use, str, int, str]] = [
     (
         collective("psum", "data", "modle", bound=(("data", 2), ("model", 4))),
         "SHL303", 11,
-        '`psum` runs over "modle", but bound here are "data", "model"; did you mean "model"?',
+        '`psum` runs over "modle", which is not bound here, "data", "model" are; did you mean "model"?',
     ),
     (
         collective("psum", "model"),
         "SHL303", 10,
-        '`psum` runs over "model", but no mesh axis is bound here; call it under jax.shard_map',
+        '`psum` runs over "model", which is not bound here, nor any other mesh axis; '
+        "call it under jax.shard_map",
     ),
     (
         scatter(6, tiled=True),
