@@ -102,8 +102,10 @@ SAME_SHAPE = frozenset(
 
 
 def _all_gather(shape: Shape, ways: Dim, tiled: bool, options: dict[str, object]) -> Result:
-    """`_all_gather_effectful_abstract_eval`: a new dimension, or a longer one when tiled."""
-    axis = _dimension(options.get("axis", 0), len(shape) if tiled else len(shape) + 1)
+    """`_all_gather_effectful_abstract_eval`: a new dimension, or a longer one when tiled; negative counts too."""
+    rank = len(shape) if tiled else len(shape) + 1
+    axis = options.get("axis", 0)
+    axis = _dimension(axis + rank if isinstance(axis, int) and axis < 0 else axis, rank)
     if axis is None:
         return Unknown("axis is not known")
     if tiled:
@@ -148,7 +150,7 @@ def _fits(shape: Shape, axis: int, ways: Dim, tiled: bool) -> Rejected | Unknown
 
 
 def _dimension(value: object, rank: int) -> int | None:
-    """A dimension that is known and in range, without a sign: other ones are JAX's to refuse."""
+    """A dimension that is known and in range. XLA refuses or crashes on the negative ones left here."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < rank:
         return None
     return value

@@ -13,7 +13,7 @@ ODD_SIZES: dict[str, float] = {
     "float0": 1,
     "key<fry>": 8,
     "key<rbg>": 16,
-    "key<unsafe_rbg>": 16,
+    "key<urbg>": 16,
 }
 
 
