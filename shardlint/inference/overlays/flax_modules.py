@@ -278,8 +278,8 @@ def make_variable(
     box = initial()
     if isinstance(box, LibraryObject) and is_box(box):
         box = LibraryObject(box.kind, {**box.fields, "subject": Const(owner.subject(name))}, box.origin)
-    verdict = INERT if run.mode is not Mode.LOOSE else Undecided("whether it is initialized is not known")
-    if run.mode is not Mode.LOOSE and isinstance(box, LibraryObject):
+    verdict = INERT if run.mode is Mode.INIT else Undecided("where it is initialized is not known")
+    if run.mode is Mode.INIT and isinstance(box, LibraryObject):
         verdict = _flat_verdict(interpreter, box, owner, name, flat)
         if not isinstance(verdict, Rejected):
             verdict = unbox_verdict(interpreter, box)[1]
