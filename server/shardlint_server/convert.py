@@ -66,11 +66,14 @@ def to_location(span: Span, locate: Locate, codec: PositionCodec) -> types.Locat
 
 
 def to_diagnostic(finding: Finding, locate: Locate, codec: PositionCodec) -> types.Diagnostic:
-    """Convert a finding: the message with its help, the related places, and the tag of deprecated APIs."""
+    """Convert a finding: the message with its help, the related places, and the tag of deprecated APIs.
+
+    An expected finding is no news to who wrote it: it becomes a hint, which editors show faintly.
+    """
     return types.Diagnostic(
         range=to_location(finding.span, locate, codec).range,
         message=f"{finding.message}\nhelp: {finding.help}" if finding.help else finding.message,
-        severity=SEVERITIES[finding.severity],
+        severity=types.DiagnosticSeverity.Hint if finding.expected else SEVERITIES[finding.severity],
         code=finding.code,
         source="shardlint",
         tags=[types.DiagnosticTag.Deprecated] if finding.code.startswith("SHL8") else None,

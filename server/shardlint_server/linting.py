@@ -31,7 +31,7 @@ class TargetLinter:
         self._complaints: set[str] = set()
 
     def report(self, target: Target) -> Report:
-        """Lint a target. Expected findings are no news to who wrote them, and are left out."""
+        """Lint a target."""
         if target.is_notebook:
             source = source_from_cells(target.path, _cells(target))
         else:
@@ -39,7 +39,7 @@ class TargetLinter:
         report: dict[str, list[types.Diagnostic]] = {part.uri: [] for part in target.parts}
         for finding in Linter(self._settings(target.path)).check_source(source):
             part = target.part_of(finding.span)
-            if part is not None and not finding.expected:
+            if part is not None:
                 report[part.uri].append(to_diagnostic(finding, target.locate, self._codec))
         return report
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -56,16 +57,28 @@ def project(tmp_path: Path) -> Path:
     git(tmp_path, "init", "-q")
     (tmp_path / "good.py").write_text(GOOD)
     (tmp_path / "bad.py").write_text(BAD)
+    cell = {"cell_type": "code", "source": BAD, "metadata": {}, "outputs": [], "execution_count": None}
+    notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "bad.ipynb").write_text(json.dumps(notebook))
     (tmp_path / "notes.md").write_text(BAD)
     git(tmp_path, "add", "-A")
     return tmp_path
 
 
 def try_repo(
-    project: Path, hook_repository: Path, cache: Path, file: str
+    project: Path, hook_repository: Path, cache: Path, *files: str
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "pre_commit", "try-repo", str(hook_repository), "shardlint", "--files", file],
+        [
+            sys.executable,
+            "-m",
+            "pre_commit",
+            "try-repo",
+            str(hook_repository),
+            "shardlint",
+            "--files",
+            *files,
+        ],
         cwd=project,
         env={**os.environ, "PRE_COMMIT_HOME": str(cache)},
         capture_output=True,
@@ -74,11 +87,12 @@ def try_repo(
 
 
 def test_a_mistake_fails_the_commit(project: Path, hook_repository: Path, cache: Path) -> None:
-    done = try_repo(project, hook_repository, cache, "bad.py")
+    done = try_repo(project, hook_repository, cache, "bad.py", "bad.ipynb")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "SHL103" in done.stdout
     assert "modle" in done.stdout
     assert "bad.py" in done.stdout
+    assert "bad.ipynb" in done.stdout
     assert "Failed" in done.stdout
 
 

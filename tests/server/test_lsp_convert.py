@@ -83,6 +83,10 @@ def test_severities(severity: Severity, expected: types.DiagnosticSeverity) -> N
     assert to_diagnostic(finding(severity=severity), locate, UTF16).severity == expected
 
 
+def test_an_expected_finding_is_a_hint() -> None:
+    assert to_diagnostic(finding(expected=True), locate, UTF16).severity == types.DiagnosticSeverity.Hint
+
+
 def test_deprecated_apis_are_tagged() -> None:
     assert to_diagnostic(finding("SHL801"), locate, UTF16).tags == [types.DiagnosticTag.Deprecated]
     assert to_diagnostic(finding("SHL202"), locate, UTF16).tags is None
