@@ -83,9 +83,10 @@ def _output_entries(kernel: ParameterUse, bias: ParameterUse) -> tuple[Entry, ..
         or not isinstance(kernel.names, Spec)
     ):
         return ()
-    if len(kernel.names) != len(kernel.shape) or len(bias.shape) >= len(kernel.shape):
+    rank, shared = len(kernel.shape), len(bias.shape)
+    if len(kernel.names) > rank or shared >= rank:
         return ()
-    return kernel.names.entries[len(kernel.shape) - len(bias.shape) :]
+    return (kernel.names.entries + (None,) * (rank - len(kernel.names)))[rank - shared :]
 
 
 def _kernel_facts(kernel: ParameterUse) -> tuple[Fact, ...]:

@@ -136,6 +136,16 @@ def test_when_one_possible_value_works_the_others_are_a_warning() -> None:
                                     "(for 2 of 3 possible values)")  # fmt: skip
 
 
+def test_a_warning_says_so_when_it_is_of_some_values_only() -> None:
+    def large(number: int, size: int) -> Use:
+        return placement(shape=(size, 8192), dtype="float32", variant=number, variants=2)
+
+    (finding,) = judged(large(0, 4096), large(1, 8))
+    assert finding.message.endswith("(for 1 of 2 possible values)")
+    (finding,) = judged(large(0, 4096), large(1, 8192))
+    assert finding.severity is Severity.WARNING and "possible" not in finding.message
+
+
 def test_a_value_that_is_not_judged_counts_as_working() -> None:
     (finding,) = judged(variant(0, 2, 10))
     assert finding.severity is Severity.WARNING

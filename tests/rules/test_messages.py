@@ -506,6 +506,12 @@ def test_a_bias_takes_all_the_output_dimensions_of_its_kernel() -> None:
     ]
 
 
+def test_names_that_a_kernel_leaves_out_are_none() -> None:
+    kernel, bias = parameter("kernel", (8, 4, 16), None, "model"), parameter("bias", (4, 16))
+    (message,) = layer(kernel, bias)
+    assert message.endswith('give bias_init the names ("model", None)')
+
+
 @pytest.mark.parametrize(
     ("kernel", "bias"),
     [
@@ -514,6 +520,8 @@ def test_a_bias_takes_all_the_output_dimensions_of_its_kernel() -> None:
         (parameter("kernel", (8, 16), None, "model"), parameter("bias", (16,), names=Unknown("a field"))),
         (parameter("kernel", (8, 16), None, "model"), parameter("bias", (16,), line=2)),
         (parameter("kernel", Unknown("not inferred"), None, "model"), parameter("bias", (16,))),
+        (parameter("kernel", (8, 16), None, None, "model"), parameter("bias", (16,))),
+        (parameter("kernel", (8, 16), "model"), parameter("bias", (16,))),
         (parameter("kernel", (8, 16)), parameter("bias", (16,))),
     ],
 )
