@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from shardlint.config import ConfigError, Settings, check_selectors, known_rules, load_settings, parse_mesh
 from shardlint.files import Source, read_source, source_from_cells, source_from_text
 from shardlint.files.lexing import split_lines
-from shardlint.files.problems import finding_of, internal_error
+from shardlint.files.problems import finding_of, fixture_finding, internal_error
 from shardlint.files.suppressions import matches, suppressions
 from shardlint.findings import Finding, Severity
 from shardlint.laws.values import Mesh
@@ -21,8 +21,9 @@ from shardlint.spans import Span
 from shardlint.uses import FileProblem, Use
 
 if TYPE_CHECKING:
+    from shardlint.confirm.comparison import Disagreement
     from shardlint.confirm.expectations import Expectation
-    from shardlint.confirm.fixtures import UnitRun
+    from shardlint.confirm.fixtures import FixtureRun, UnitRun
     from shardlint.inference.settings import InferenceSettings
 
 __all__ = [
@@ -37,11 +38,15 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check found, in reading order. ``files`` counts the files looked at, relevant or not."""
+    """What a check found, in reading order.
+
+    ``files`` counts the files looked at, relevant or not; ``sources`` are the relevant ones.
+    """
 
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
     files: int = 0
+    sources: tuple[Source, ...] = ()
 
     @property
     def failing(self) -> tuple[Finding, ...]:
@@ -59,7 +64,7 @@ class Linter:
         """Check files and folders. Nothing is raised for a bad file: that is a finding."""
         files, sources = self.read_paths(paths, progress)
         findings = self._check(sources, progress)
-        return Report(tuple(findings), (), files)
+        return Report(tuple(findings), (), files, tuple(sources))
 
     def check_source(self, source: Source) -> list[Finding]:
         """Check one source, whatever it mentions."""
@@ -91,7 +96,9 @@ class Linter:
         return len(found), sources
 
     def confirm(self, report: Report, python: str | None = None, progress: Progress | None = None) -> Report:
-        """Have the real JAX run a witness of each finding. What it refutes is no error any more.
+        """Have the real JAX run a witness of each finding, and run the fixtures among the files.
+
+        What JAX refutes is no error any more.
 
         ``python`` is the interpreter that has JAX; without it, the one that runs this.
         """
@@ -101,25 +108,72 @@ class Linter:
         count = None if progress is None else partial(progress, "confirming")
         with Confirmer(python, settings.confirm_timeout, settings.confirm_devices) as confirmer:
             confirmed = confirmer.confirm(report.findings, count)
-        return Report(tuple(confirmed), (*report.notes, *confirmer.notes), report.files)
+        confirmed += self._disagreements(report, python, progress)
+        return dataclasses.replace(
+            report, findings=tuple(_ordered(confirmed)), notes=(*report.notes, *confirmer.notes)
+        )
+
+    def _disagreements(
+        self, report: Report, python: str | None, progress: Progress | None
+    ) -> Iterator[Finding]:
+        """Run the fixtures of a report, and yield a finding wherever JAX does not do what was announced."""
+        fixtures = [source for source in report.sources if self.is_fixture(source.path)]
+        ours = {
+            source.path: [f for f in report.findings if f.span.path == source.path] for source in fixtures
+        }
+        paths = {os.path.realpath(path): path for path in ours}
+        for result in self._run(fixtures, ours, python, progress):
+            path = paths[result.run.path]
+            for found in result.disagreements:
+                span = Span(path, found.line, 1, found.line, 1, found.cell)
+                shown = any(
+                    not f.expected and f.span.line == span.line and f.span.cell == span.cell
+                    for f in ours[path]
+                )
+                finding = fixture_finding(span, found.message)
+                if self._selected(finding) and not shown:
+                    yield finding
 
     def run_fixtures(
         self, paths: Iterable[str], python: str | None = None, progress: Progress | None = None
     ) -> list[FixtureTable]:
-        """Execute fixtures, their own code included, and compare what JAX does with what is found."""
+        """Execute fixtures, their own code included, and set what JAX does beside what is found."""
         everything = dataclasses.replace(self.settings, exhaustive=True)
         sources = [s for s in Linter(everything).read_paths(paths)[1] if not s.path.endswith(".pyi")]
+        found = {source.path: self.check_source(source) for source in sources}
+        results = {result.run.path: result for result in self._run(sources, found, python, progress)}
         tables = []
-        for number, source in enumerate(sources):
-            if progress is not None:
-                progress("running", number, len(sources))
-            findings = self.check_source(source)
-            if source.cells:
-                tables.append(_fixture_table(source, findings, python, self.settings.confirm_timeout))
+        for source in sources:
+            if (result := results.get(os.path.realpath(source.path))) is not None:
+                tables.append(_table(source, result, found[source.path]))
             else:
-                messages = tuple(finding.message for finding in findings)
-                tables.append(FixtureTable(source.path, None, (), messages))
+                unread = tuple(finding.message for finding in found[source.path])
+                tables.append(FixtureTable(source.path, None, (), unread))
         return tables
+
+    def _run(
+        self,
+        sources: Sequence[Source],
+        findings: Mapping[str, Sequence[Finding]],
+        python: str | None,
+        progress: Progress | None,
+    ) -> Iterator[_FixtureResult]:
+        """Run the fixtures that could be read, a few at a time, each in a process of its own."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        from shardlint.confirm.comparison import compare
+        from shardlint.confirm.fixtures import run_fixture
+
+        def result(source: Source) -> _FixtureResult:
+            run = run_fixture(source.path, python=python, timeout=2 * self.settings.confirm_timeout)
+            return _FixtureResult(run, compare(run, _expectations(source), findings[source.path]))
+
+        readable = [source for source in sources if source.cells]
+        with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+            for number, done in enumerate(pool.map(result, readable), 1):
+                if progress is not None:
+                    progress("running fixtures", number, len(readable))
+                yield done
 
     def uses(self, sources: Sequence[Source], progress: Progress | None = None) -> list[Use | FileProblem]:
         """Return what inference makes of the sources; a crash on one is a problem of that file alone."""
@@ -222,14 +276,15 @@ def _announces(expectation: Expectation, finding: Finding) -> bool:
     return here and finding.code in expectation.codes
 
 
-def _fixture_table(
-    source: Source, findings: Sequence[Finding], python: str | None, timeout: float
-) -> FixtureTable:
-    """Run a fixture and set what each part of it did beside what was found there."""
-    from shardlint.confirm.comparison import compare
-    from shardlint.confirm.fixtures import run_fixture
+@dataclass(frozen=True, slots=True)
+class _FixtureResult:
+    run: FixtureRun
+    disagreements: list[Disagreement]
 
-    run = run_fixture(source.path, python=python, timeout=timeout)
+
+def _table(source: Source, result: _FixtureResult, findings: Sequence[Finding]) -> FixtureTable:
+    """Set what each part of a fixture did beside what was found there."""
+    run = result.run
     said: dict[UnitRun | None, list[str]] = {}
     for finding in findings:
         span = finding.span
@@ -237,20 +292,16 @@ def _fixture_table(
         home = min(holding, key=lambda unit: unit.place.end_line - unit.place.line, default=None)
         said.setdefault(home, []).append(f"{finding.code} {finding.name}, line {span.line}")
     wrong: dict[tuple[str, int | None] | None, list[str]] = {}
-    for disagreement in compare(run, _expectations(source), findings):
+    for disagreement in result.disagreements:
         where = "" if disagreement.cell is None else f"cell {disagreement.cell}, "
         key = None if disagreement.unit is None else (disagreement.unit, disagreement.cell)
         wrong.setdefault(key, []).append(f"{where}line {disagreement.line}: {disagreement.message}")
-    rows = tuple(
-        Row(
-            unit.name,
-            tuple(said.get(unit, ())),
-            _jax_said(unit),
-            tuple(wrong.pop((unit.name, unit.place.cell), ())),
-        )
-        for unit in run.units
-    )
-    return FixtureTable(source.path, run.jax, rows, tuple(text for texts in wrong.values() for text in texts))
+    rows = []
+    for unit in run.units:
+        mine = wrong.pop((unit.name, unit.place.cell), ())
+        rows.append(Row(unit.name, tuple(said.get(unit, ())), _jax_said(unit), tuple(mine)))
+    general = tuple(text for texts in wrong.values() for text in texts)
+    return FixtureTable(source.path, run.jax, tuple(rows), general)
 
 
 def _jax_said(unit: UnitRun) -> str:

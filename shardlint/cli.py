@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -27,6 +28,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.command is None:
         parser.print_help()
         return FAILED
+    for stream in (sys.stdout, sys.stderr):
+        # File names need not be text, and a terminal need not know the characters of a picture.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         code = _COMMANDS[options.command](options)
         sys.stdout.flush()

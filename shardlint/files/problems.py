@@ -1,8 +1,8 @@
-"""What is wrong with a file itself, as findings: the codes SHL0xx."""
+"""What is wrong with a file itself, as findings: the codes SHL0xx, and SHL9xx for what its run shows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shardlint.findings import Confirmation, Finding, Related, Severity
 from shardlint.spans import Span
@@ -54,6 +54,12 @@ FILE_RULES = (
         "SHL009", "internal-error", "internal-error", "shardlint failed on this file",
         "This is a bug in shardlint. The other files are still checked. Please report it with the file.",
     ),
+    _rule(
+        "SHL901", "fixture-disagreement", "fixture", "JAX does not do what a fixture announces",
+        "A fixture says in comments what is wrong with it: `# expect: SHL202` where JAX raises, and\n"
+        "`# expect-silent: SHL601` where it does not. `check --confirm` and `run` execute it, and report\n"
+        "where that is not what happens.",
+    ),
 )  # fmt: skip
 
 _BY_KIND = {rule.kind: rule for rule in FILE_RULES}
@@ -71,6 +77,12 @@ def finding_of(problem: FileProblem) -> Finding:
         related=tuple(Related(fact.place.resolve(), fact.message) for fact in problem.facts),
         confirmation=Confirmation.NOT_RUNNABLE,
     )
+
+
+def fixture_finding(span: Span, message: str) -> Finding:
+    """Return what a fixture's run did not agree with, as a finding that JAX itself has confirmed."""
+    finding = finding_of(FileProblem("fixture", message, span))
+    return replace(finding, confirmation=Confirmation.CONFIRMED)
 
 
 def internal_error(path: str, error: BaseException) -> FileProblem:

@@ -11,8 +11,8 @@ from shardlint.spans import Span
 
 
 def render(findings: Iterable[Finding]) -> str:
-    """Return the findings as a JSON array, indented, with a newline at its end."""
-    return json.dumps([finding_object(finding) for finding in findings], indent=2, ensure_ascii=False) + "\n"
+    """Return the findings as a JSON array in ASCII, indented, with a newline at its end."""
+    return json.dumps([finding_object(finding) for finding in findings], indent=2) + "\n"
 
 
 def finding_object(finding: Finding) -> dict[str, Any]:

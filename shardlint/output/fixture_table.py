@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 #: Columns of a table that is not drawn on a terminal.
-_WIDTH = 120
+_WIDTH = 140
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,15 @@ class FixtureTable:
 
 def write(tables: Sequence[FixtureTable], stream: TextIO) -> None:
     """Draw a table for each fixture, its disagreements below it, and one line that counts them all."""
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     console = Console(file=stream, highlight=False, width=None if stream.isatty() else _WIDTH)
     for fixture in tables:
-        table = Table(title=Text(fixture.path), title_justify="left", title_style="bold", show_lines=True)
-        table.add_column("part")
+        table = Table(title=Text(fixture.path), title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+        table.add_column("part", overflow="fold")
         table.add_column("shardlint says")
         table.add_column(f"JAX {fixture.jax}" if fixture.jax else "JAX")
         for row in fixture.rows:

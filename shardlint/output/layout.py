@@ -182,10 +182,10 @@ def _drawn(parts: Sequence[int]) -> tuple[int | None, int]:
 
 def _devices(devices: Sequence[int]) -> str:
     """Write device numbers: ``0``, ``0,4``, ``0-7``, ``0,2,...,14``."""
+    if len(devices) > 2 and devices[-1] - devices[0] + 1 == len(devices):
+        return f"{devices[0]}-{devices[-1]}"
     if len(devices) <= _MOST_DEVICES:
         return ",".join(map(str, devices))
-    if devices[-1] - devices[0] + 1 == len(devices):
-        return f"{devices[0]}-{devices[-1]}"
     return f"{devices[0]},{devices[1]},...,{devices[-1]}"
 
 

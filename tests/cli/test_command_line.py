@@ -240,6 +240,18 @@ def test_run_sets_the_finding_beside_what_jax_does(tmp_path: Path) -> None:
     assert "nothing announces it" in done.stdout
 
 
+def test_confirming_a_fixture_runs_it(tmp_path: Path) -> None:
+    fixture = tmp_path / "fixtures" / "a.py"
+    fixture.parent.mkdir()
+    fixture.write_text(BROKEN.rstrip() + "  # expect: SHL202\ny = x  # expect-silent: SHL601\n")
+    done = run(tmp_path, "check", "--confirm", "--show-expected", "--output-format", "json")
+    found = [(f["code"], f["line"], f["expected"], f["confirmation"]) for f in json.loads(done.stdout)]
+    assert found == [("SHL202", 7, True, "confirmed"), ("SHL901", 8, False, "confirmed")]
+    assert done.returncode == 1
+    fixture.write_text(BROKEN.rstrip() + "  # expect: SHL202\n")
+    assert run(tmp_path, "check", "--confirm").returncode == 0
+
+
 def test_a_finding_is_confirmed_by_jax(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(BROKEN)
     done = run(tmp_path, "check", "--confirm", "--output-format", "json")
