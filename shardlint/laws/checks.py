@@ -1,79 +1,13 @@
-"""The single checks JAX makes of a mesh, a spec and a shape, from which the law of each API is put together.
-
-A check answers what it establishes: a rejection, an acceptance that ends the matter, `Undecided`
-when something it needs is unknown, or None when JAX goes on to its next check.
-"""
+"""The single checks JAX makes of a mesh, a spec and a shape; the law of each API is put together from them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Union
+from collections.abc import Iterator
 
 from shardlint.laws.dims import Dim, Shape, divisible, equal, product
+from shardlint.laws.judging import Case, Check, Outcome
 from shardlint.laws.values import AxisType, Entry, Junk, Marker, Mesh, Name, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """What an API is called with. ``mesh`` is None where it is certain that there is none."""
-
-    mesh: Mesh | Unknown | None
-    spec: Spec | Junk | Unknown | None
-    shape: Shape | Unknown
-
-
-Outcome = Union[Rejected, Accepted, Undecided, None]
-Check = Callable[[Case], Outcome]
-
-
-def raising(exception: str, stage: str, *checks: Check) -> tuple[Check, ...]:
-    """Return the checks as one API makes them: with the exception class it raises, and where."""
-
-    def labelled(check: Check) -> Check:
-        def made(case: Case) -> Outcome:
-            outcome = check(case)
-            return (
-                replace(outcome, exception=exception, stage=stage)
-                if isinstance(outcome, Rejected)
-                else outcome
-            )
-
-        return made
-
-    return tuple(labelled(check) for check in checks)
-
-
-def staged(stage: str, *checks: Check) -> tuple[Check, ...]:
-    """Return checks that raise what they always raise, at this stage."""
-
-    def labelled(check: Check) -> Check:
-        def made(case: Case) -> Outcome:
-            outcome = check(case)
-            return replace(outcome, stage=stage) if isinstance(outcome, Rejected) else outcome
-
-        return made
-
-    return tuple(labelled(check) for check in checks)
-
-
-def judge(checks: tuple[Check, ...], case: Case) -> Verdict:
-    """Make the checks in JAX's order; ``Accepted()`` when all pass.
-
-    A rejection stands even when an earlier check is undecided, since the call raises either way;
-    but the earlier check might raise first, so the class is then only known to be an Exception.
-    """
-    undecided: Undecided | None = None
-    for check in checks:
-        outcome = check(case)
-        if isinstance(outcome, Undecided):
-            undecided = undecided or outcome
-        elif isinstance(outcome, Rejected):
-            return outcome if undecided is None else replace(outcome, exception="Exception")
-        elif outcome is not None:
-            return undecided or outcome
-    return undecided or Accepted()
+from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided
 
 
 def parts(entry: Entry) -> tuple[Name, ...]:

@@ -102,7 +102,7 @@ SAME_SHAPE = frozenset(
 
 
 def _all_gather(shape: Shape, ways: Dim, tiled: bool, options: dict[str, object]) -> Result:
-    """`_all_gather_effectful_abstract_eval`: a new dimension, or a longer one when tiled; negative counts too."""
+    """`_all_gather_effectful_abstract_eval`: a new dimension, or a longer one if tiled."""
     rank = len(shape) if tiled else len(shape) + 1
     axis = options.get("axis", 0)
     axis = _dimension(axis + rank if isinstance(axis, int) and axis < 0 else axis, rank)

@@ -9,7 +9,7 @@ from shardlint.laws.dims import Dim, Shape, divisible, equal, lower_bound, produ
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
 
-Finding = Rejected | Undecided | None
+Outcome = Rejected | Undecided | None
 
 
 def duplicate_names(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -42,15 +42,15 @@ def judge_mesh(
 
 
 Names = tuple[str, ...] | Unknown | None
-Law = Callable[[Shape, Names, Dim | None, int | None], Finding]
+Law = Callable[[Shape, Names, Dim | None, int | None], Outcome]
 
 
-def _mesh(shape: Shape, names: Names, devices: Dim | None, types: int | None) -> Finding:
+def _mesh(shape: Shape, names: Names, devices: Dim | None, types: int | None) -> Outcome:
     """`mesh.Mesh.__new__`: the rank of the device array against the names, then the types."""
     return _named(shape, names, "Mesh()") or _typed(len(shape), types, "Mesh()")
 
 
-def _make_mesh(shape: Shape, names: Names, devices: Dim | None, types: int | None) -> Finding:
+def _make_mesh(shape: Shape, names: Names, devices: Dim | None, types: int | None) -> Outcome:
     """`sharding_impls.make_mesh`: enough devices (it takes the first ones), then as Mesh."""
     stage = "make_mesh()"
     for size in shape:
@@ -66,18 +66,16 @@ def _make_mesh(shape: Shape, names: Names, devices: Dim | None, types: int | Non
     return _named(shape, names, stage) or _typed(len(shape), types, stage) or unsure
 
 
-def _abstract_mesh(shape: Shape, names: Names, devices: Dim | None, types: int | None) -> Finding:
+def _abstract_mesh(shape: Shape, names: Names, devices: Dim | None, types: int | None) -> Outcome:
     """`mesh.AbstractMesh`: types against names at construction; sizes against names when first used."""
     if types is not None and isinstance(names, tuple) and types != len(names):
         return Rejected(Cause.MESH_NAMES, "ValueError", "AbstractMesh()", size=len(names), ways=types)
     return _named(shape, names, "use")
 
 
-def _create_device_mesh(shape: Shape, names: Names, devices: Dim | None, types: int | None) -> Finding:
+def _create_device_mesh(shape: Shape, names: Names, devices: Dim | None, types: int | None) -> Outcome:
     """`mesh_utils.create_device_mesh`: exactly as many devices as the shape holds."""
     stage = "create_device_mesh()"
-    if any(not isinstance(size, int) or size <= 0 for size in shape) and devices is None:
-        return Undecided("the number of devices is not known")
     if devices is None:
         return Undecided("the number of devices is not known")
     if any(isinstance(size, int) and size <= 0 for size in shape):
@@ -89,7 +87,7 @@ def _create_device_mesh(shape: Shape, names: Names, devices: Dim | None, types: 
     return None if same else wrong
 
 
-def _reshape(shape: Shape, names: Names, devices: Dim | None, types: int | None) -> Finding:
+def _reshape(shape: Shape, names: Names, devices: Dim | None, types: int | None) -> Outcome:
     """numpy's reshape: at most one negative size, which takes what the others leave."""
     open_sizes = [i for i, size in enumerate(shape) if isinstance(size, int) and size < 0]
     if len(open_sizes) > 1:
@@ -107,7 +105,7 @@ def _reshape(shape: Shape, names: Names, devices: Dim | None, types: int | None)
     return None if fits else wrong
 
 
-def _named(shape: Shape, names: Names, stage: str) -> Finding:
+def _named(shape: Shape, names: Names, stage: str) -> Outcome:
     if not isinstance(names, tuple):
         return Undecided("the axis names are not known")
     if len(names) == len(shape):
@@ -115,7 +113,7 @@ def _named(shape: Shape, names: Names, stage: str) -> Finding:
     return Rejected(Cause.MESH_NAMES, "ValueError", stage, size=len(shape), ways=len(names))
 
 
-def _typed(rank: int, types: int | None, stage: str) -> Finding:
+def _typed(rank: int, types: int | None, stage: str) -> Outcome:
     if types is None or types == rank:
         return None
     return Rejected(Cause.MESH_NAMES, "ValueError", stage, size=rank, ways=types, detail="axis_types")

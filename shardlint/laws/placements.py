@@ -6,30 +6,26 @@ from dataclasses import replace
 
 from shardlint.laws.checks import (
     SHARDING,
-    Case,
-    Check,
     a_sharding,
     a_spec,
     context_mesh,
     even,
     even_unless_unconstrained,
     found_or_none,
-    judge,
     meshless_passes,
     nameless_passes,
     none_in_tuple,
     none_passes,
     none_replicates,
     not_none,
-    raising,
     rank,
-    staged,
     surplus_axes,
     unconstrained,
     unique,
     unique_on_many,
 )
 from shardlint.laws.dims import Shape
+from shardlint.laws.judging import Case, Check, judge, raising, staged
 from shardlint.laws.results import result
 from shardlint.laws.specs import judge_spec, normalize
 from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
@@ -107,6 +103,8 @@ LAWS: dict[Api, Law] = {
     # lax.full and array.make_array_from_callback call shard_shape and nothing before it
     Api.CREATE: _whole("jnp.zeros(device=)"),
     Api.CALLBACK: _whole("make_array_from_callback"),
+    # inside jit lax.full makes a tracer, and ignores a sharding that has devices
+    Api.CREATE_IN_JIT: (),
     # flax.core.meta.Partitioned: the metadata's names become a NamedSharding only here
     Api.LINEN_SHARDING: staged("get_sharding", *SHARDING),
     Api.LINEN_UNBOX: staged("unbox", *SHARDING) + _constraint("unbox", eager=False),
@@ -188,6 +186,7 @@ BARE_LAWS: dict[Api, Law] = {
     Api.SHARD_MAP_OUT: LAWS[Api.SHARD_MAP_OUT],
     # a bare spec has none of the attributes that lax.full reads of a sharding
     Api.CREATE: (none_passes, *raising("AttributeError", "jnp.zeros(device=)", a_sharding)),
+    Api.CREATE_IN_JIT: (none_passes, *raising("AttributeError", "trace", a_sharding)),
     Api.CALLBACK: raising("TypeError", "make_array_from_callback", a_sharding),
     # flax.core.meta.Partitioned.unbox does nothing without a mesh
     Api.LINEN_UNBOX: (meshless_passes, *LAWS[Api.LINEN_UNBOX]),
@@ -209,7 +208,7 @@ TAKE_NAMES = {
 TYPE_BLIND = frozenset(
     {
         Api.SHARD_SHAPE, Api.SHAPE_DTYPE_STRUCT, Api.JIT_IN, Api.JIT_OUT, Api.SHARD_MAP_OUT, Api.CREATE,
-        Api.CALLBACK, Api.LINEN_SHARDING,
+        Api.CALLBACK, Api.LINEN_SHARDING, Api.CREATE_IN_JIT,
     }
 )  # fmt: skip
 
@@ -233,6 +232,7 @@ TYPE_BLIND_CAUSES = frozenset(
 NEED_DEVICES = frozenset(
     {
         Api.DEVICE_PUT, Api.CONSTRAINT_EAGER, Api.CREATE, Api.CALLBACK, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM,
+        Api.CREATE_IN_JIT,
     }
 )  # fmt: skip
 

@@ -10,6 +10,8 @@ from shardlint.laws.verdicts import Accepted, Api
 
 #: APIs whose result XLA lays out, following the spec only where it divides.
 COMPILED = frozenset({Api.CONSTRAINT, Api.LINEN_UNBOX, Api.NNX_PARAM_IN_JIT})
+#: APIs whose spec XLA is free to drop, or that drop it themselves.
+IGNORED = frozenset({Api.DEVICE_PUT_IN_JIT, Api.CREATE_IN_JIT})
 #: APIs that let P.UNCONSTRAINED stand and leave the choice to XLA.
 CONSTRAINING = COMPILED | {Api.CONSTRAINT_EAGER, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM}
 
@@ -19,10 +21,9 @@ def result(
 ) -> Accepted:
     """Return the acceptance with the result's spec where it is known.
 
-    For JIT_IN, JIT_ARGUMENT and SHARD_MAP_IN it is the argument's. device_put inside jit only
-    hints at a sharding, and XLA is free to drop it.
+    For JIT_IN, JIT_ARGUMENT and SHARD_MAP_IN it is the argument's.
     """
-    if not isinstance(spec, Spec) or not isinstance(mesh, Mesh) or api is Api.DEVICE_PUT_IN_JIT:
+    if not isinstance(spec, Spec) or not isinstance(mesh, Mesh) or api in IGNORED:
         return Accepted()
     left_open = api in CONSTRAINING and Marker.UNCONSTRAINED in spec.entries
     if api in COMPILED or left_open:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from shardlint.laws.checks import SHARDING, Case, judge, staged
+from shardlint.laws.checks import SHARDING
+from shardlint.laws.judging import Case, judge, staged
 from shardlint.laws.values import Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
 

@@ -27,6 +27,7 @@ class Api(StrEnum):
     SHARD_MAP_IN = "shard_map(in_specs=)"
     SHARD_MAP_OUT = "shard_map(out_specs=)"
     CREATE = "jnp.zeros(device=)"
+    CREATE_IN_JIT = "jnp.zeros(device=) inside jit"
     CALLBACK = "make_array_from_callback"
     LINEN_SHARDING = "linen get_sharding"
     LINEN_UNBOX = "linen unbox"

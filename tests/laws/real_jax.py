@@ -176,8 +176,17 @@ def _shard_map_out(stages: Stages, mesh: Any, spec: Any, shape: tuple[int, ...])
 
 def _create(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
     stages("jnp.zeros(device=)")
-    make = (jnp.zeros, jnp.ones, jnp.empty, lambda s, device: jnp.full(s, 2.0, device=device))[len(shape) % 4]
-    return make(shape, device=sharding)
+    return _maker(shape)(shape, device=sharding)
+
+
+def _create_in_jit(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> None:
+    stages("trace")
+    jax.jit(lambda: _maker(shape)(shape, device=sharding)).trace()
+
+
+def _maker(shape: tuple[int, ...]) -> Any:
+    """One of the functions that create an array."""
+    return (jnp.zeros, jnp.ones, jnp.empty, lambda s, device: jnp.full(s, 2.0, device=device))[len(shape) % 4]
 
 
 def _callback(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
@@ -233,6 +242,7 @@ PROGRAMS: dict[Api, Program] = {
     Api.SHARD_MAP_IN: _shard_map_in,
     Api.SHARD_MAP_OUT: _shard_map_out,
     Api.CREATE: _create,
+    Api.CREATE_IN_JIT: _create_in_jit,
     Api.CALLBACK: _callback,
     Api.LINEN_SHARDING: _linen_sharding,
     Api.LINEN_UNBOX: _linen_unbox,
