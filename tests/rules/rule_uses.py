@@ -4,11 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
+from shardlint.laws.arity import judge_arity
+from shardlint.laws.collectives import judge_axes, local_result
+from shardlint.laws.dims import symbol
+from shardlint.laws.meshes import judge_mesh
 from shardlint.laws.placements import judge_placement
-from shardlint.laws.values import AxisType, Mesh, Spec
-from shardlint.laws.verdicts import Api
+from shardlint.laws.shardings import judge_sharding
+from shardlint.laws.specs import judge_spec
+from shardlint.laws.values import AxisType, Junk, Mesh, Spec
+from shardlint.laws.verdicts import Api, Rejected
 from shardlint.spans import Span
-from shardlint.uses import Environment, ParameterUse, Placement
+from shardlint.uses import (
+    ApiReference,
+    ArityUse,
+    CollectiveUse,
+    Environment,
+    MeshUse,
+    ParameterUse,
+    Placement,
+    ShardingUse,
+    SpecUse,
+    Use,
+)
 
 MESH = Mesh(("data", "model"), (2, 4), (AxisType.AUTO, AxisType.AUTO))
 
@@ -51,3 +68,88 @@ def parameter(name: str, shape: Any, *names: Any, line: int = 1, **other: Any) -
         "entry_places": tuple(at(line, 21 + i) for i in range(len(names))),
     }
     return ParameterUse(**{**fields, **other})
+
+
+BATCH = symbol("batch", 1)
+
+
+def spec(*entries: Any, **other: Any) -> SpecUse:
+    places = tuple(at(1, 10 + i) for i in range(len(entries)))
+    written = Spec(entries, **other)
+    return SpecUse(
+        place=at(1), environment=Environment(), verdict=judge_spec(written), spec=written, entry_places=places
+    )
+
+
+def sharding(*entries: Any, **other: Any) -> ShardingUse:
+    places = tuple(at(1, 10 + i) for i in range(len(entries)))
+    written = Spec(entries, **other)
+    return ShardingUse(
+        place=at(1),
+        environment=Environment(),
+        verdict=judge_sharding(MESH, written),
+        mesh=MESH,
+        spec=written,
+        entry_places=places,
+    )
+
+
+def not_spec(written: str, kind: str = "tuple") -> ShardingUse:
+    verdict = judge_sharding(MESH, Junk(written, kind))
+    return ShardingUse(place=at(1), environment=Environment(), verdict=verdict, mesh=MESH, spec=written)
+
+
+def arity(api: Api, given: int, due: int) -> ArityUse:
+    return ArityUse(
+        place=at(1),
+        environment=Environment(),
+        verdict=judge_arity(api, given, due),
+        api=api,
+        function="step",
+        given=given,
+        due=due,
+    )
+
+
+def collective(function: str, *axes: str, bound: tuple[tuple[str, int], ...] = ()) -> CollectiveUse:
+    return CollectiveUse(
+        place=at(1),
+        environment=Environment(bound_axes=bound),
+        verdict=judge_axes(function, axes, bound),
+        function=function,
+        axes=axes,
+        axis_places=tuple(at(1, 10 + i) for i in range(len(axes))),
+    )
+
+
+def scatter(size: int, tiled: bool) -> CollectiveUse:
+    verdict = local_result("psum_scatter", (size, 16), 4, tiled=tiled)
+    assert isinstance(verdict, Rejected)
+    return CollectiveUse(
+        place=at(1), environment=Environment(), verdict=verdict, function="psum_scatter", axes=("model",)
+    )
+
+
+def mesh(
+    function: str, shape: tuple[int, ...], *names: str, devices: int | None = 8, types: int | None = None
+) -> MeshUse:
+    return MeshUse(
+        place=at(1),
+        environment=Environment(),
+        verdict=judge_mesh(function, shape, names or None, devices, types=types),
+        function=function,
+        shape=shape,
+        names=names or None,
+        devices=devices,
+        names_place=at(1, 20),
+        shape_place=at(1, 10),
+    )
+
+
+def reference(name: str, verdict: Any) -> ApiReference:
+    return ApiReference(place=at(1), environment=Environment(), verdict=verdict, name=name)
+
+
+def bare(*entries: Any, api: Api = Api.DEVICE_PUT, under: Mesh | None = None) -> Use:
+    verdict = judge_placement(api, under, Spec(entries), (16, 10), raw=True)
+    return placement(*entries, api=api, raw=True, mesh=under, verdict=verdict)

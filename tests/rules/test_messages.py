@@ -2,118 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from rule_uses import MESH, at, parameter, placement
+from rule_uses import (
+    BATCH,
+    MESH,
+    arity,
+    at,
+    bare,
+    collective,
+    mesh,
+    not_spec,
+    parameter,
+    placement,
+    reference,
+    scatter,
+    sharding,
+    spec,
+)
 
 from shardlint.findings import Severity
-from shardlint.laws.arity import judge_arity
-from shardlint.laws.collectives import judge_axes, local_result
-from shardlint.laws.dims import fresh, symbol
-from shardlint.laws.meshes import judge_mesh
-from shardlint.laws.placements import judge_placement
-from shardlint.laws.shardings import judge_sharding
-from shardlint.laws.specs import judge_spec
-from shardlint.laws.values import AxisType, Junk, Marker, Mesh, Spec, Unknown
+from shardlint.laws.dims import fresh
+from shardlint.laws.values import AxisType, Junk, Marker, Mesh
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected
 from shardlint.rules import RuleSettings, judge
 from shardlint.uses import (
-    ApiReference,
-    ArityUse,
-    CollectiveUse,
-    Environment,
-    MeshUse,
-    ParameterUse,
-    ShardingUse,
-    SpecUse,
     Use,
 )
-
-BATCH = symbol("batch", 1)
-
-
-def spec(*entries: Any, **other: Any) -> SpecUse:
-    places = tuple(at(1, 10 + i) for i in range(len(entries)))
-    written = Spec(entries, **other)
-    return SpecUse(
-        place=at(1), environment=Environment(), verdict=judge_spec(written), spec=written, entry_places=places
-    )
-
-
-def sharding(*entries: Any, **other: Any) -> ShardingUse:
-    places = tuple(at(1, 10 + i) for i in range(len(entries)))
-    written = Spec(entries, **other)
-    return ShardingUse(
-        place=at(1),
-        environment=Environment(),
-        verdict=judge_sharding(MESH, written),
-        mesh=MESH,
-        spec=written,
-        entry_places=places,
-    )
-
-
-def not_spec(written: str, kind: str = "tuple") -> ShardingUse:
-    verdict = judge_sharding(MESH, Junk(written, kind))
-    return ShardingUse(place=at(1), environment=Environment(), verdict=verdict, mesh=MESH, spec=written)
-
-
-def arity(api: Api, given: int, due: int) -> ArityUse:
-    return ArityUse(
-        place=at(1),
-        environment=Environment(),
-        verdict=judge_arity(api, given, due),
-        api=api,
-        function="step",
-        given=given,
-        due=due,
-    )
-
-
-def collective(function: str, *axes: str, bound: tuple[tuple[str, int], ...] = ()) -> CollectiveUse:
-    return CollectiveUse(
-        place=at(1),
-        environment=Environment(bound_axes=bound),
-        verdict=judge_axes(function, axes, bound),
-        function=function,
-        axes=axes,
-        axis_places=tuple(at(1, 10 + i) for i in range(len(axes))),
-    )
-
-
-def scatter(size: int, tiled: bool) -> CollectiveUse:
-    verdict = local_result("psum_scatter", (size, 16), 4, tiled=tiled)
-    assert isinstance(verdict, Rejected)
-    return CollectiveUse(
-        place=at(1), environment=Environment(), verdict=verdict, function="psum_scatter", axes=("model",)
-    )
-
-
-def mesh(
-    function: str, shape: tuple[int, ...], *names: str, devices: int | None = 8, types: int | None = None
-) -> MeshUse:
-    return MeshUse(
-        place=at(1),
-        environment=Environment(),
-        verdict=judge_mesh(function, shape, names or None, devices, types=types),
-        function=function,
-        shape=shape,
-        names=names or None,
-        devices=devices,
-        names_place=at(1, 20),
-        shape_place=at(1, 10),
-    )
-
-
-def reference(name: str, verdict: Any) -> ApiReference:
-    return ApiReference(place=at(1), environment=Environment(), verdict=verdict, name=name)
-
-
-def bare(*entries: Any, api: Api = Api.DEVICE_PUT, under: Mesh | None = None) -> Use:
-    verdict = judge_placement(api, under, Spec(entries), (16, 10), raw=True)
-    return placement(*entries, api=api, raw=True, mesh=under, verdict=verdict)
-
 
 EXPLICIT = Mesh(("data", "model"), (2, 4), (AxisType.EXPLICIT, AxisType.EXPLICIT))
 
@@ -424,106 +338,3 @@ def test_a_rule_names_what_is_wrong_where(use: Use, code: str, column: int, mess
 
 def test_every_cause_of_rejection_is_reported() -> None:
     assert {use.verdict.cause for use, *_ in SAYS if isinstance(use.verdict, Rejected)} == set(Cause)
-
-
-SILENT: list[Use] = [
-    spec("data", None),
-    placement("data", shape=(16, 8)),
-    placement("data", "model", shape=(BATCH, 4 * BATCH)),
-    placement(None, "model", shape=Unknown("not inferred")),
-    placement("data", shape=(8192, 8192), dtype="float32"),
-    placement(shape=(8192, 8192)),
-    placement(shape=(8192, BATCH), dtype="float32"),
-    placement(shape=(8192, 1024), dtype="float32"),
-    placement(shape=(8192, 8192), dtype="float32", api=Api.CONSTRAINT),
-    placement(Unknown("a parameter"), shape=(8192, 8192), dtype="float32", verdict=Accepted()),
-    placement(shape=(8192, 8192), dtype="float32", mesh=Mesh(("data",), (1,), (AxisType.AUTO,))),
-    placement(shape=(8192, 8192), dtype="float32", mesh=Mesh(("data",), (BATCH,), (AxisType.AUTO,))),
-    parameter("embedding", (8, 16), "model"),
-    parameter("kernel", (8, 16), "model", None),
-    parameter("kernel", (8, 16), None),
-    parameter("kernel", Unknown("not inferred"), "data", "model", None),
-    parameter("embedding", (50257, 1600), dtype="bfloat16"),
-    mesh("make_mesh", (2, 2), "data", "model"),
-    mesh("make_mesh", (4, 4), "data", "model", devices=None),
-    arity(Api.SHARD_MAP_IN, 2, 2),
-    collective("psum", "data", bound=(("data", 2),)),
-    reference("jax.sharding.NamedSharding", Accepted()),
-    reference("jax.sharding.use_mesh", Accepted()),
-]
-
-
-@pytest.mark.parametrize("use", SILENT, ids=range(len(SILENT)))
-def test_what_is_right_or_not_known_is_not_reported(use: Use) -> None:
-    assert judge([use], RuleSettings()) == []
-
-
-@pytest.mark.parametrize("caught", ["ImportError", "ModuleNotFoundError", "AttributeError", "BaseException"])
-def test_a_removed_name_that_is_only_tried_is_not_reported(caught: str) -> None:
-    tried = ApiReference(
-        place=at(1),
-        environment=Environment(caught=frozenset({caught})),
-        verdict=Rejected(Cause.REMOVED, "AttributeError", "import"),
-        name="jax.sharding.use_mesh",
-    )
-    assert judge([tried], RuleSettings()) == []
-
-
-def test_an_empty_tuple_that_is_one_of_several_values_is_a_choice() -> None:
-    chosen = SpecUse(
-        place=at(1), environment=Environment(), verdict=Accepted(), spec=Spec(((),)), variant=0, variants=2
-    )
-    assert judge([chosen], RuleSettings()) == []
-
-
-def test_the_size_of_what_may_be_replicated_can_be_set() -> None:
-    use = placement(shape=(1024, 1024), dtype="float32")
-    assert judge([use], RuleSettings()) == []
-    (finding,) = judge([use], RuleSettings(replicated_bytes=4 * 2**20))
-    assert finding.code == "SHL601"
-
-
-def layer(kernel: ParameterUse, bias: ParameterUse) -> list[str]:
-    return [finding.message for finding in judge([kernel, bias], RuleSettings()) if finding.code == "SHL503"]
-
-
-def test_a_bare_bias_beside_a_kernel_split_on_its_outputs() -> None:
-    kernel, bias = parameter("kernel", (8, 16), None, "model"), parameter("bias", (16,))
-    (finding,) = judge([kernel, bias], RuleSettings())
-    assert finding.code == "SHL503" and finding.severity is Severity.WARNING
-    assert finding.message == (
-        '`bias` of nn.Dense is not partitioned, but its `kernel` is, (None, "model"): '
-        'give bias_init the names ("model",)'
-    )
-    assert [r.message for r in finding.related] == ["the kernel's names"]
-
-
-def test_a_bias_takes_all_the_output_dimensions_of_its_kernel() -> None:
-    kernel, bias = parameter("kernel", (8, 4, 16), None, "model", None), parameter("bias", (4, 16))
-    assert layer(kernel, bias) == [
-        '`bias` of nn.Dense is not partitioned, but its `kernel` is, (None, "model", None): '
-        'give bias_init the names ("model", None)'
-    ]
-
-
-def test_names_that_a_kernel_leaves_out_are_none() -> None:
-    kernel, bias = parameter("kernel", (8, 4, 16), None, "model"), parameter("bias", (4, 16))
-    (message,) = layer(kernel, bias)
-    assert message.endswith('give bias_init the names ("model", None)')
-
-
-@pytest.mark.parametrize(
-    ("kernel", "bias"),
-    [
-        (parameter("kernel", (8, 16), "model", None), parameter("bias", (16,))),
-        (parameter("kernel", (8, 16), None, "model"), parameter("bias", (16,), "model")),
-        (parameter("kernel", (8, 16), None, "model"), parameter("bias", (16,), names=Unknown("a field"))),
-        (parameter("kernel", (8, 16), None, "model"), parameter("bias", (16,), line=2)),
-        (parameter("kernel", Unknown("not inferred"), None, "model"), parameter("bias", (16,))),
-        (parameter("kernel", (8, 16), None, None, "model"), parameter("bias", (16,))),
-        (parameter("kernel", (8, 16), "model"), parameter("bias", (16,))),
-        (parameter("kernel", (8, 16)), parameter("bias", (16,))),
-    ],
-)
-def test_a_bias_that_is_right_or_not_known(kernel: ParameterUse, bias: ParameterUse) -> None:
-    assert layer(kernel, bias) == []
