@@ -1,4 +1,4 @@
-"""The single checks JAX makes of a mesh, a spec and a shape; the law of each API is put together from them."""
+"""The single checks JAX makes of a mesh, a spec and a shape, of which the laws are put together."""
 
 from __future__ import annotations
 
