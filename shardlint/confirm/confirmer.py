@@ -10,8 +10,9 @@ from typing import Any
 
 from shardlint.confirm.connection import Connection
 from shardlint.confirm.processes import ChildLost
+from shardlint.confirm.requests import Witness
 from shardlint.confirm.sizes import MAX_DEVICES
-from shardlint.confirm.witness import Witness, devices_needed, witness_of
+from shardlint.confirm.witness import devices_needed, witness_of
 from shardlint.findings import Confirmation, Finding, Severity
 
 Answer = dict[str, Any]

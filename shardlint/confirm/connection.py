@@ -22,9 +22,10 @@ class Connection:
         self._timeout = timeout
         command = [python, "-I", str(WORKER)]
         self._child = Child(f"the JAX worker ({python})", command, devices=devices, memory=memory)
-        if not self._child.receive(timeout).get("ready"):
+        hello = self._child.receive(timeout)
+        if not hello.get("ready"):
             self.close()
-            raise ChildLost(f"jax is not installed for {python}: install shardlint[confirm]")
+            raise ChildLost(_absence(python, str(hello.get("message"))))
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """Send a request and return its answer. Raises ChildLost."""
@@ -34,3 +35,10 @@ class Connection:
     def close(self) -> None:
         """End the worker."""
         self._child.close()
+
+
+def _absence(python: str, message: str) -> str:
+    """Say why there is no jax."""
+    if message == "No module named 'jax'":
+        return f"jax is not installed for {python}: install shardlint[confirm]"
+    return f"{python} cannot import jax: {message}"

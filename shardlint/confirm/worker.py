@@ -3,10 +3,9 @@
 Self-contained on purpose: any interpreter with jax (0.4.35 or newer) runs this file as
 ``python -I worker.py``, with ``JAX_PLATFORMS=cpu`` and the number of fake devices in ``XLA_FLAGS``.
 
-The first line out says whether jax could be imported. Then each request is answered by one line:
-``ok``, the exception's class and bases, the ``stage`` that raised (named as in `measure_matrix.py`), and
-for accepted calls the shape, spec and replication of the result. ``unsupported`` says that this
-interpreter's JAX or Flax cannot run the request at all.
+The first line out says whether jax could be imported. Then each request is answered by one line: ``ok``,
+the exception's class and bases, the ``stage`` that raised, and for accepted calls the shape, spec and
+replication of the result. ``unsupported`` says that this JAX or Flax cannot run the request at all.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ try:
     import jax.numpy as jnp
     import numpy as np
     from jax.sharding import NamedSharding, PartitionSpec
-except ImportError:
-    jax = None
+except ImportError as error:
+    jax, MISSING = None, str(error)
 
 Request = dict[str, Any]
 MESSAGE_LIMIT = 500
@@ -51,13 +50,12 @@ def at(stage: str) -> None:
 def serve(requests: Iterator[str], answer: Callable[[Request], None]) -> None:
     """Answer requests until there are no more."""
     if jax is None:
-        answer({"ready": False})
+        answer({"ready": False, "message": MISSING})
         return
     warnings.simplefilter("ignore")
     answer({"ready": True, "jax": jax.__version__, "devices": len(jax.devices())})
     for line in requests:
-        request = json.loads(line)
-        answer({"jax": jax.__version__, **run(request)})
+        answer({"jax": jax.__version__, **run(json.loads(line))})
 
 
 def run(request: Request) -> Request:
@@ -68,12 +66,11 @@ def run(request: Request) -> Request:
     except Unsupported as reason:
         return {"unsupported": str(reason)}
     except Exception as error:
-        mro = type(error).__mro__[1:-1]
         lines = str(error).strip().splitlines() or [""]
         return {
             "ok": False,
             "exception": type(error).__name__,
-            "bases": [cls.__name__ for cls in mro],
+            "bases": [cls.__name__ for cls in type(error).__mro__[1:-1]],
             "stage": STAGE[0],
             "message": lines[0][:MESSAGE_LIMIT],
         }
@@ -372,6 +369,7 @@ PLACEMENTS: dict[str, Call] = {
     "shard_map(in_specs=)": shard_map_in,
     "shard_map(out_specs=)": shard_map_out,
     "jnp.zeros(device=)": eager("jnp.zeros(device=)", lambda s, x: jnp.zeros(x.shape, device=s)),
+    "jnp.zeros(device=) inside jit": jitted(lambda s: jax.jit(lambda x: jnp.zeros(x.shape, device=s))),
     "make_array_from_callback": eager(
         "make_array_from_callback",
         lambda s, x: jax.make_array_from_callback(x.shape, s, lambda index: x[index]),
@@ -386,6 +384,8 @@ PLACEMENTS: dict[str, Call] = {
 
 def placement(request: Request) -> Any:
     """A spec meets an array through an API."""
+    if request["api"] not in PLACEMENTS:
+        raise Unsupported(f"{request['api']} is not known here")
     return PLACEMENTS[request["api"]](request, build_mesh(request))
 
 

@@ -9,6 +9,7 @@ from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Verdict
 from shardlint.spans import Span
 from shardlint.uses import (
+    ApiReference,
     ArityUse,
     CollectiveUse,
     Environment,
@@ -100,7 +101,9 @@ def mesh_use(function: str, shape: Any, names: Any, devices: Any, verdict: Verdi
     )
 
 
-def parameter(library: str, names: Any, shape: Any, verdict: Verdict, mesh: Mesh | None = MESH) -> Finding:
+def parameter(
+    library: str, names: Any, shape: Any, verdict: Verdict, mesh: Mesh | Unknown | None = MESH
+) -> Finding:
     use = ParameterUse(
         place=HERE,
         environment=Environment(),
@@ -114,3 +117,7 @@ def parameter(library: str, names: Any, shape: Any, verdict: Verdict, mesh: Mesh
         mesh=mesh,
     )
     return finding(use, Severity.WARNING)
+
+
+def reference(name: str, verdict: Verdict) -> Finding:
+    return finding(ApiReference(place=HERE, environment=Environment(), name=name, verdict=verdict))

@@ -13,10 +13,10 @@ import pytest
 from confirm_cases import MESH, rejected
 
 from shardlint.confirm.confirmer import Confirmer, judged
-from shardlint.confirm.witness import Witness
+from shardlint.confirm.requests import Witness
 from shardlint.findings import Confirmation, Finding, Severity
-from shardlint.laws.values import Spec
-from shardlint.laws.verdicts import Accepted, Api, Cause
+from shardlint.laws.values import Spec, Unknown
+from shardlint.laws.verdicts import Accepted, Api, Cause, Undecided
 
 READY = """print('{"ready": true, "jax": "0.10.2", "devices": 8}', flush=True)"""
 
@@ -91,6 +91,24 @@ ALL_BOUND = (("data", 2), ("model", 4))
             ),
             "ValueError",
         ),
+        (
+            cases.parameter(
+                "flax.linen",
+                Spec((None, None, "model")),
+                (8, 8),
+                Undecided("the mesh"),
+                Unknown("the caller's"),
+            ),
+            "ValueError",
+        ),
+        (
+            cases.parameter("flax.linen", "model", (8,), Undecided("?"), Unknown("?")),
+            "ValueError",
+        ),
+        (
+            cases.reference("jax.sharding.Nothing", rejected(Cause.BAD_ARGUMENT, "ImportError")),
+            "ImportError",
+        ),
         (cases.mesh_use("Mesh", (2, 4), ("x",), None, rejected(Cause.MESH_NAMES)), "ValueError"),
         (cases.mesh_use("numpy.reshape", (4, 4), None, 8, rejected(Cause.DEVICE_COUNT)), "ValueError"),
         (
@@ -141,6 +159,7 @@ def test_true_errors_are_confirmed(confirmer: Confirmer, finding: Finding, said:
         (cases.parameter("flax.linen", Spec(("model",)), (8, 8), Accepted()), "in silence"),
         (cases.parameter("flax.linen", "model", (8,), Accepted(), None), "in silence"),
         (cases.mesh_use("Mesh", (2, 4), ("x", "x"), None, Accepted()), "in silence"),
+        (cases.parameter("flax.nnx", "model", (8,), Undecided("a bare string")), "in silence"),
     ],
 )
 def test_silent_mistakes_are_confirmed_too(confirmer: Confirmer, finding: Finding, said: str) -> None:
@@ -201,7 +220,7 @@ def test_order_and_progress_are_kept(confirmer: Confirmer) -> None:
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
-        ("""print('{"ready": false}')""", "jax is not installed for"),
+        ("""print('{"ready": false, "message": "no libstdc++"}')""", "cannot import jax: no libstdc++"),
         ("sys.exit('no license for this machine')", "died: no license for this machine"),
         ("print('hello')", "said 'hello'"),
         (f"{READY}; sys.stdin.readline(); os._exit(3)", "died"),
@@ -229,6 +248,7 @@ def test_an_interpreter_without_jax(tmp_path: Path) -> None:
         [marked] = confirmer.confirm([cases.indivisible()])
         [note] = confirmer.notes
     assert marked.confirmation is Confirmation.UNCONFIRMED
+    assert note.startswith("jax is not installed for")
     assert note.endswith("install shardlint[confirm]")
 
 

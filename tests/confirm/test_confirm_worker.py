@@ -34,6 +34,7 @@ BAD: dict[Api, tuple[list[Any], list[int], str, str]] = {
     Api.SHARD_MAP_IN: (UNEVEN, [5, 8], "ValueError", "trace"),
     Api.SHARD_MAP_OUT: (LONG, [8, 8], "ValueError", "trace"),
     Api.CREATE: (["x", "y"], [8], "IndexError", "jnp.zeros(device=)"),
+    Api.CREATE_IN_JIT: (UNKNOWN, [8, 8], "ValueError", "NamedSharding()"),
     Api.CALLBACK: (UNEVEN, [5, 8], "IndivisibleError", "make_array_from_callback"),
     Api.LINEN_SHARDING: (UNKNOWN, [8, 8], "ValueError", "get_sharding"),
     Api.LINEN_UNBOX: (LONG, [8, 8], "ValueError", "unbox"),
@@ -77,6 +78,11 @@ def test_bare_spec_takes_its_mesh_from_the_context(worker: Connection, api: Api)
     assert (good["ok"], good["spec"]) == (True, ["x"])
     assert worker.ask(request(api, UNKNOWN, [8, 8], raw=True))["exception"] == "ValueError"
     assert not worker.ask(request(api, SHORT, [8, 8], raw=True, mesh=None))["ok"]
+
+
+def test_an_unknown_api_is_no_mistake_of_jax(worker: Connection) -> None:
+    unknown = {**request(Api.CREATE, SHORT, [8, 8]), "api": "no such call"}
+    assert "unsupported" in worker.ask(unknown)
 
 
 def test_uneven_constraint_is_accepted_and_replicated(worker: Connection) -> None:

@@ -1,0 +1,162 @@
+"""Witnesses of a spec that meets an array, and of Flax parameters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shardlint.confirm import repair
+from shardlint.confirm.requests import (
+    NotRunnable,
+    Request,
+    Witness,
+    cause_of,
+    expected_of,
+    is_literal,
+    mesh_json,
+    spec_json,
+)
+from shardlint.confirm.sizes import Sizes, even, integers, parts_of, shrunk, ways
+from shardlint.laws.values import AxisType, Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
+from shardlint.uses import ParameterUse
+
+#: Without a mesh these have a meaning of their own.
+_MESHLESS = (Api.PARTITION_SPEC, Api.LINEN_UNBOX_EAGER)
+#: Where a str in the place of a spec is itself, and not how the program writes something else.
+_TAKE_NAMES = (
+    Api.LINEN_SHARDING,
+    Api.LINEN_UNBOX,
+    Api.LINEN_UNBOX_EAGER,
+    Api.NNX_PARAM,
+    Api.NNX_PARAM_IN_JIT,
+)
+
+
+def placement(
+    api: Api,
+    mesh: Mesh | Unknown | None,
+    spec: Spec | str | Unknown | None,
+    shape: object,
+    verdict: Verdict,
+    raw: bool = False,
+) -> Witness:
+    """A spec, an array and an API. Unknown meshes and shapes are made to fit where the verdict allows."""
+    cause = cause_of(verdict)
+    if isinstance(spec, Unknown):
+        raise NotRunnable
+    if isinstance(spec, str) and api in _TAKE_NAMES and not is_literal(spec):
+        spec = repr(spec)
+    known = spec if isinstance(spec, Spec) else Spec()
+    if isinstance(mesh, Unknown) or (mesh is None and not raw and api not in _MESHLESS):
+        if cause in (Cause.UNKNOWN_AXIS, Cause.INDIVISIBLE):
+            raise NotRunnable
+        mesh = repair.mesh_for(known)
+    mesh, sizes = _sizes(mesh, known, shape, verdict)
+    parts = parts_of(known, mesh, len(sizes))
+    mesh, sizes = shrunk(mesh, sizes, parts, known)
+    bare = isinstance(spec, Spec | None) and not any(map(entry_axes, known.entries))
+    unsharded: tuple[int, ...] = ()
+    if isinstance(verdict, Accepted):
+        unsharded = tuple(range(len(sizes))) if bare else verdict.replicated
+
+    twin_mesh = repair.repaired_mesh(mesh, known, cause)
+    if unsharded and bare and twin_mesh is not None:
+        twin_spec = repair.spread_spec(twin_mesh, len(sizes))
+    else:
+        rank = None if isinstance(shape, Unknown) else len(sizes)
+        twin_spec = repair.repaired_spec(known, twin_mesh, rank, cause)
+    twin_sizes = even(sizes, parts_of(twin_spec, twin_mesh, len(sizes)))
+
+    # A replication check of JAX's changes the class: it asserts where the plain call raises.
+    check = expected_of(verdict) == "AssertionError"
+    return Witness(
+        _placement_request(api, mesh, spec, sizes, raw, check),
+        _placement_request(api, twin_mesh, twin_spec, twin_sizes, raw, check),
+        expected_of(verdict),
+        unsharded,
+    )
+
+
+def _sizes(mesh: Mesh | None, spec: Spec, shape: object, verdict: Verdict) -> tuple[Mesh | None, Sizes]:
+    """Integers for the mesh and the array, such that only what the verdict names is wrong.
+
+    An unknown shape is made to fit the spec; that cannot show a mistake about sizes.
+    """
+    cause = cause_of(verdict)
+    if isinstance(shape, Unknown) and cause in (Cause.TOO_LONG, Cause.INDIVISIBLE):
+        raise NotRunnable
+    dims = shape if isinstance(shape, tuple) else None
+    if mesh is not None and AxisType.MANUAL in mesh.types:
+        raise NotRunnable
+    uneven: tuple[int, ...] = ()
+    if isinstance(verdict, Rejected) and cause is Cause.INDIVISIBLE and verdict.dimension is not None:
+        uneven = (verdict.dimension,)
+    elif isinstance(verdict, Accepted):
+        uneven = verdict.replicated
+    count = 0 if mesh is None else len(mesh.sizes)
+
+    def suits(sizes: Sizes) -> bool:
+        if min(sizes[:count], default=1) < 1 or min(sizes[count:], default=0) < 0:
+            return False
+        axes = dict(zip(mesh.names, sizes[:count], strict=True)) if mesh is not None else {}
+        for i, (entry, size) in enumerate(zip(spec.entries, sizes[count:], strict=False)):
+            given = dims is not None and isinstance(dims[i], int)
+            if i in uneven and size % ways(entry, axes) == 0:
+                return False
+            if i not in uneven and not given and size % ways(entry, axes):
+                return False
+        return True
+
+    sizes = integers((*(mesh.sizes if mesh else ()), *(dims or ())), suits)
+    if sizes is None:
+        raise NotRunnable
+    if mesh is not None:
+        mesh = replace(mesh, sizes=sizes[:count])
+    if dims is None:
+        return mesh, parts_of(spec, mesh, max(len(spec), 2))
+    return mesh, sizes[count:]
+
+
+def _placement_request(
+    api: Api, mesh: Mesh | None, spec: Spec | str | None, shape: Sizes, raw: bool, check: bool
+) -> Request:
+    return {
+        "kind": "placement",
+        "api": api.value,
+        "mesh": mesh_json(mesh),
+        "spec": spec_json(spec),
+        "shape": list(shape),
+        "raw": raw,
+        "check": check,
+    }
+
+
+def parameter(use: ParameterUse) -> Witness:
+    """A Flax parameter, where its names are consumed."""
+    verdict = _consumed(use) if isinstance(use.verdict, Undecided) else use.verdict
+    stage = verdict.stage if isinstance(verdict, Rejected) else ""
+    if "nnx" in use.library:
+        in_jit = stage.startswith("nnx.jit") or (not stage and use.environment.in_jit)
+        api = Api.NNX_PARAM_IN_JIT if in_jit else Api.NNX_PARAM
+    elif stage == "unbox eager" or (not stage and use.mesh is None and use.names is not None):
+        api = Api.LINEN_UNBOX_EAGER  # Without a mesh it only carries the names.
+    elif stage in ("", "get_sharding"):
+        api = Api.LINEN_SHARDING
+    else:
+        api = Api.LINEN_UNBOX
+    return placement(api, use.mesh, use.names, use.shape, verdict)
+
+
+def _consumed(use: ParameterUse) -> Rejected | Accepted:
+    """What becomes of names on a mesh that has them, where the law does not know whether there is one.
+
+    linen takes a string for one axis a letter and nnx ignores it (Flax 0.12.8).
+    """
+    names, linen = use.names, "nnx" not in use.library
+    if isinstance(names, Unknown) or isinstance(use.shape, Unknown):
+        raise NotRunnable
+    if isinstance(names, str) and linen and len(names) > 1:
+        return Rejected(Cause.NOT_A_SPEC, "ValueError", "get_sharding")
+    if isinstance(names, Spec) and len(names) > len(use.shape):
+        return Rejected(Cause.TOO_LONG, "ValueError", "unbox" if linen else "nnx.Param()")
+    return Accepted()

@@ -1,0 +1,95 @@
+"""What every witness is made of: the pair of requests, and meshes and specs as JSON."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+from shardlint.laws.values import Entry, Junk, Marker, Mesh, Name, Spec, Unknown
+from shardlint.laws.verdicts import Cause, Rejected, Verdict
+
+Request = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A mistake as JSON for the worker, and its repaired twin.
+
+    ``expects`` is the class of the exception, or None when JAX accepts the mistake in silence;
+    then ``unsharded`` lists the dimensions of the result that come out whole on every device.
+    """
+
+    request: Request
+    repaired: Request
+    expects: str | None
+    unsharded: tuple[int, ...] = ()
+
+
+class NotRunnable(Exception):
+    """Something the witness needs is unknown, or cannot be written down."""
+
+
+def cause_of(verdict: Verdict) -> Cause | None:
+    return verdict.cause if isinstance(verdict, Rejected) else None
+
+
+def expected_of(verdict: Verdict) -> str | None:
+    return verdict.exception if isinstance(verdict, Rejected) else None
+
+
+def known_int(size: object) -> int:
+    if not isinstance(size, int):
+        raise NotRunnable
+    return size
+
+
+def mesh_json(mesh: Mesh | None) -> Request | None:
+    if mesh is None:
+        return None
+    return {
+        "names": list(mesh.names),
+        "sizes": [known_int(size) for size in mesh.sizes],
+        "types": [kind.value for kind in mesh.types],
+        "abstract": mesh.abstract,
+    }
+
+
+def spec_json(spec: Spec | str | None) -> Request | None:
+    if spec is None:
+        return None
+    if isinstance(spec, str):
+        return {"junk": spec}
+    return {
+        "entries": [_entry_json(entry) for entry in spec.entries],
+        "unreduced": sorted(spec.unreduced),
+        "reduced": sorted(spec.reduced),
+    }
+
+
+def _entry_json(entry: Entry | Name) -> Any:
+    """An entry as JSON. One that is not known becomes None: the verdict holds whatever it is."""
+    match entry:
+        case Marker():
+            return {"marker": entry.value}
+        case Junk():
+            return {"junk": _literal(entry.text)}
+        case Unknown():
+            return None
+        case tuple():
+            return [_entry_json(part) for part in entry]
+    return entry
+
+
+def _literal(text: str) -> str:
+    if not is_literal(text):
+        raise NotRunnable
+    return text
+
+
+def is_literal(text: str) -> bool:
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return False
+    return True
