@@ -78,11 +78,9 @@ class _Walker:
                 if entry.is_dir():
                     if not self._excluded(path + "/", ignores):
                         folders.append((entry.path, ignores))
-                elif (
-                    entry.name.endswith(SUFFIXES)
-                    and self._included(path)
-                    and not self._excluded(path, ignores)
-                ):
+                elif not entry.name.endswith(SUFFIXES) or not entry.is_file():
+                    continue
+                elif self._included(path) and not self._excluded(path, ignores):
                     yield entry.path
             waiting += reversed(folders)
 

@@ -271,6 +271,17 @@ def test_without_jax_findings_stay_unconfirmed(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+def test_names_and_pictures_that_are_no_text_here(tmp_path: Path, encoding: str) -> None:
+    name = os.fsdecode(b"\xff.py")
+    (tmp_path / name).write_text(RIGHT)
+    assert run(tmp_path, "layout", name, PYTHONIOENCODING=encoding).returncode == 0
+    (tmp_path / name).write_text(BROKEN)
+    for output in ("full", "concise", "json"):
+        done = run(tmp_path, "check", "--output-format", output, PYTHONIOENCODING=encoding)
+        assert done.returncode == 1, done.stderr
+
+
 def test_the_version() -> None:
     done = run(Path.cwd(), "--version")
     assert (done.returncode, done.stdout) == (0, f"shardlint {__version__}\n")
