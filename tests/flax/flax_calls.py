@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from shardlint.files.sources import source_from_text
+from shardlint.inference.analysis import run_module
 from shardlint.inference.calls import Call
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.overlays import flax_linen, flax_nnx, jax_initializers
-from shardlint.inference.project import Project
+from shardlint.inference.project import ModuleRun, Project
 from shardlint.inference.settings import InferenceSettings
 from shardlint.inference.values import (
     Array,
@@ -25,6 +29,10 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import Shape
 from shardlint.spans import Span
+from shardlint.uses import Use
+
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+os.environ["JAX_PLATFORMS"] = "cpu"
 
 PLACE = Span("model.py", 1, 1, 1, 2)
 #: Any initializer; the shapes do not depend on which.
@@ -109,3 +117,13 @@ def flat_specs(tree: Value, path: tuple[str, ...] = ()) -> dict[tuple[str, ...],
         return flat_specs(tree.fields["tree" if "tree" in tree.fields else "value"], path)
     assert isinstance(tree, SpecValue), (path, tree)
     return {path: tree.spec.entries}
+
+
+def run_program(text: str) -> tuple[dict[str, Value], list[Use]]:
+    """Evaluate a program: the variables of its module, and the uses it makes."""
+    source = source_from_text("program.py", text)
+    runner = Interpreter(InferenceSettings(devices=8), Project(()))
+    module = ModuleRun("__main__", source)
+    runner.project.modules[Path(source.path)] = module
+    assert run_module(runner, module) == []
+    return module.scope.variables, runner.uses

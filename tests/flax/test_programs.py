@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import jax
 import pytest
 from flax import nnx
-from flax_calls import flat_arrays, flat_specs
+from flax_calls import flat_arrays, flat_specs, run_program
 
-from shardlint.files.sources import source_from_text
-from shardlint.inference.analysis import run_module
-from shardlint.inference.interpreter import Interpreter
-from shardlint.inference.project import ModuleRun, Project
-from shardlint.inference.settings import InferenceSettings
-from shardlint.inference.values import Array, Value
+from shardlint.inference.values import Array
 from shardlint.uses import ParameterUse
 
 HEADER = """
@@ -246,16 +240,6 @@ y = model(jnp.zeros((4, 6), jnp.int32))
 }
 
 
-def run(text: str) -> tuple[dict[str, Value], list[ParameterUse]]:
-    """Evaluate a program: the variables of its module, and the parameters it makes."""
-    source = source_from_text("program.py", text)
-    interpreter = Interpreter(InferenceSettings(), Project(()))
-    module = ModuleRun("__main__", source)
-    interpreter.project.modules[Path(source.path)] = module
-    assert run_module(interpreter, module) == []
-    return module.scope.variables, [use for use in interpreter.uses if isinstance(use, ParameterUse)]
-
-
 def program(body: str) -> str:
     return f"{HEADER}\nx = jnp.ones((4, 8))\n{body}\n"
 
@@ -271,7 +255,8 @@ def test_linen_program(body: str) -> None:
 
     real: dict[str, Any] = {}
     exec(program(body), real)
-    found, uses = run(program(body))
+    found, all_uses = run_program(program(body))
+    uses = [use for use in all_uses if isinstance(use, ParameterUse)]
     arrays = {
         path: (leaf.shape, str(leaf.dtype)) for path, leaf in flatten(nn.unbox(real["variables"])).items()
     }
@@ -289,7 +274,8 @@ def test_linen_program(body: str) -> None:
 def test_nnx_program(body: str) -> None:
     real: dict[str, Any] = {}
     exec(program(body), real)
-    found, uses = run(program(f"{body}\nstate = nnx.state(model, nnx.Param)"))
+    found, all_uses = run_program(program(f"{body}\nstate = nnx.state(model, nnx.Param)"))
+    uses = [use for use in all_uses if isinstance(use, ParameterUse)]
     arrays = {
         tuple(map(str, path)): (leaf.shape, str(leaf.dtype))
         for path, leaf in nnx.to_flat_state(nnx.state(real["model"], nnx.Param))

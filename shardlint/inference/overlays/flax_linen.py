@@ -33,12 +33,11 @@ from shardlint.inference.overlays.flax_modules import (
     flax_state,
     fresh_run,
     is_module,
-    make_variable,
     module_created,
     running,
-    unbox,
 )
-from shardlint.inference.overlays.flax_uses import Owner, record_placement, shape_known
+from shardlint.inference.overlays.flax_parameters import make_variable, unbox
+from shardlint.inference.overlays.flax_uses import Meeting, Owner, shape_known
 from shardlint.inference.values import (
     NONE,
     Array,
@@ -57,7 +56,6 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws.placements import judge_placement
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Api, Rejected
 from shardlint.spans import Place
@@ -293,10 +291,11 @@ def _get_sharding(call: Call) -> Value:
 
 def _box_rejected(call: Call, box: LibraryObject, spec: SpecValue, mesh: Value) -> bool:
     """Record one box's names meeting the mesh; whether JAX rejects them."""
-    value, known = box.fields["value"], mesh_of(mesh)
-    verdict = judge_placement(Api.LINEN_SHARDING, known, spec.spec, shape_known(value))
+    api, value = Api.LINEN_SHARDING, box.fields["value"]
+    meeting = Meeting(api, api, mesh_of(mesh), raw=False, in_jit=False)
     names, subject = names_of(spec), as_str(box.fields.get("subject")) or "a parameter"
-    record_placement(call.interpreter, Api.LINEN_SHARDING, known, names, value, subject, call.place, verdict)
+    verdict = meeting.judge(names, shape_known(value))
+    meeting.record(call.interpreter, names, value, subject, call.place, verdict)
     return isinstance(verdict, Rejected)
 
 

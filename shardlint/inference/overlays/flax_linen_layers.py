@@ -27,7 +27,8 @@ from shardlint.inference.overlays.flax_layers import (
     spatial_ints,
 )
 from shardlint.inference.overlays.flax_metadata import PARTITIONED, is_box, with_value
-from shardlint.inference.overlays.flax_modules import Binding, make_variable, module_created, running
+from shardlint.inference.overlays.flax_modules import Binding, module_created, running
+from shardlint.inference.overlays.flax_parameters import make_variable
 from shardlint.inference.overlays.flax_uses import Owner
 from shardlint.inference.values import (
     Array,

@@ -11,7 +11,7 @@ parameters but no claims.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -21,27 +21,11 @@ from weakref import WeakKeyDictionary
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.overlays.arrays import given
 from shardlint.inference.overlays.flax_metadata import (
-    LOGICALLY_PARTITIONED,
-    Names,
     is_box,
-    mesh_of,
-    names_of,
-    unboxed,
-    with_value,
-)
-from shardlint.inference.overlays.flax_uses import (
-    INERT,
-    Meeting,
-    Owner,
-    record_parameter,
-    record_placement,
-    shape_known,
 )
 from shardlint.inference.values import (
-    Array,
     Bound,
     ClassValue,
-    Const,
     DictValue,
     External,
     Instance,
@@ -51,11 +35,7 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws.dims import Shape
-from shardlint.laws.values import Unknown
-from shardlint.laws.verdicts import Rejected, Undecided, Verdict
 from shardlint.spans import Place
-from shardlint.uses import Fact
 
 Module = Instance | LibraryObject
 Path = tuple[str, ...]
@@ -136,12 +116,12 @@ def module_created(
     if own is None:
         own = f"{class_name}_{holder.counts[class_name]}"
         holder.counts[class_name] += 1
-        if _may_not_happen(interpreter, holder.run) or given(name):
+        if may_not_happen(interpreter, holder.run) or given(name):
             holder.run.uncertain.add(holder.path)
     _bind(holder, module, own)
 
 
-def _may_not_happen(interpreter: Interpreter, run: Run) -> bool:
+def may_not_happen(interpreter: Interpreter, run: Run) -> bool:
     """Whether this is one of several paths through the run."""
     return bool(interpreter.muted) or not interpreter.certain(run.branches)
 
@@ -250,144 +230,6 @@ def is_module(value: Value) -> TypeGuard[Module]:
         if isinstance(cls, ClassValue):
             pending.extend(cls.bases)
     return False
-
-
-# -- variables --------------------------------------------------------------------------------
-
-
-def make_variable(
-    interpreter: Interpreter,
-    binding: Binding,
-    collection: str,
-    name: str,
-    owner: Owner,
-    initial: Callable[[], Value],
-    flat: Shape | None = None,
-) -> Value:
-    """Make a variable, or find the one that is there, and return it without its box.
-
-    A parameter that is made is recorded; names that JAX rejects leave its value unknown. ``flat``
-    is the shape a general dense layer initializes, and unboxes, before it takes its own.
-    """
-    run, path = binding.run, (*binding.path, name)
-    known = None if binding.path in run.uncertain else _find_made(run, collection, path)
-    if known is not None:
-        return unboxed(known)
-    if run.mode is Mode.APPLY and (known := _find_given(run.given, collection, path)) is not None:
-        return unbox(interpreter, known, owner.subject(name), owner.place)
-    box = initial()
-    if isinstance(box, LibraryObject) and is_box(box):
-        box = LibraryObject(box.kind, {**box.fields, "subject": Const(owner.subject(name))}, box.origin)
-    verdict = INERT if run.mode is Mode.INIT else Undecided("where it is initialized is not known")
-    if run.mode is Mode.INIT and isinstance(box, LibraryObject):
-        verdict = _flat_verdict(interpreter, box, owner, name, flat)
-        if not isinstance(verdict, Rejected):
-            verdict = unbox_verdict(interpreter, box)[1]
-    if collection == "params":
-        mesh = box_meeting(interpreter, box).mesh
-        record_parameter(interpreter, owner, name, unboxed(box), box_names(box), mesh, verdict)
-    if not interpreter.muted:
-        _store(run, collection, path, box)
-        if _may_not_happen(interpreter, run):
-            run.uncertain.add(binding.path)
-    return Unknown(f"rejected: the names of `{name}`") if isinstance(verdict, Rejected) else unboxed(box)
-
-
-def _flat_verdict(
-    interpreter: Interpreter, box: LibraryObject, owner: Owner, name: str, flat: Shape | None
-) -> Verdict:
-    """Unbox what a general dense layer initializes before it gives it its own shape."""
-    if flat is None:
-        return INERT
-    array = Array(flat)
-    meeting, verdict = unbox_verdict(interpreter, with_value(box, array))
-    if isinstance(verdict, Rejected):
-        note = (
-            f"{owner.name} initializes `{name}` as an array of shape {_shape_text(flat)}, with the same names"
-        )
-        api, names, facts = meeting.api(interpreter), box_names(box), (Fact(note, owner.place),)
-        record_placement(
-            interpreter,
-            api,
-            meeting.mesh,
-            names,
-            array,
-            owner.subject(name),
-            owner.place,
-            verdict,
-            meeting.raw,
-            facts,
-        )
-    return verdict
-
-
-def unbox(interpreter: Interpreter, box: Value, subject: str, place: Place) -> Value:
-    """Unbox a value that was made before, as linen reads it: under a mesh its names constrain it."""
-    if not isinstance(box, LibraryObject) or not is_box(box):
-        return box
-    meeting, verdict = unbox_verdict(interpreter, box)
-    if verdict is not INERT:
-        names, inner = box_names(box), unboxed(box)
-        api = meeting.api(interpreter)
-        record_placement(
-            interpreter, api, meeting.mesh, names, inner, subject, box.origin or place, verdict, meeting.raw
-        )
-    return Unknown(f"rejected: the names of {subject}") if isinstance(verdict, Rejected) else unboxed(box)
-
-
-def unbox_verdict(interpreter: Interpreter, box: LibraryObject) -> tuple[Meeting, Verdict]:
-    """What JAX says when a box is read now."""
-    meeting = box_meeting(interpreter, box)
-    if box.kind == LOGICALLY_PARTITIONED:
-        return meeting, Undecided("logical axis rules decide")
-    if meeting.mesh is None:
-        return meeting, INERT
-    return meeting, meeting.judge(interpreter, box_names(box), shape_known(unboxed(box)))
-
-
-def box_meeting(interpreter: Interpreter, box: Value) -> Meeting:
-    """The mesh that the names of a box meet: its own, or that of `jax.set_mesh`."""
-    return Meeting.linen(
-        interpreter, mesh_of(box.fields.get("mesh")) if isinstance(box, LibraryObject) else None
-    )
-
-
-def box_names(box: Value) -> Names:
-    """The names of a box; no names for a plain array, unknown ones for an unknown value."""
-    if isinstance(box, LibraryObject) and is_box(box):
-        return names_of(box.fields.get("names"))
-    return Names(None if isinstance(box, Array) else Unknown("the initializer is not known"))
-
-
-def _shape_text(shape: Shape) -> str:
-    """A shape as Python writes it."""
-    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
-
-
-def _find_made(run: Run, collection: str, path: Path) -> Value | None:
-    tree: Tree | Value | None = run.made.get(collection)
-    for name in path:
-        tree = tree.get(name) if isinstance(tree, dict) else None
-    return None if tree is None or isinstance(tree, dict) else tree
-
-
-def _find_given(given: Value | None, collection: str, path: Path) -> Value | None:
-    value = given
-    for name in (collection, *path):
-        if not isinstance(value, DictValue) or value.items is None:
-            return None
-        value = value.items.get(name)
-    return value if isinstance(value, (Array, LibraryObject)) else None
-
-
-def _store(run: Run, collection: str, path: Path, value: Value) -> None:
-    tree = run.made
-    for name in (collection, *path[:-1]):
-        below = tree.setdefault(name, {})
-        if not isinstance(below, dict):
-            return
-        tree = below
-    tree[path[-1]] = value
 
 
 def _tree_value(tree: Tree | Value, path: Path, uncertain: set[Path]) -> Value:

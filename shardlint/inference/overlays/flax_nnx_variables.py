@@ -125,7 +125,7 @@ def _sharded(
         return Names(Unknown("a list"), names.place), meeting.mesh, Undecided("a list of names")
     if isinstance(names.spec, str):
         return names, meeting.mesh, Undecided("a bare string")
-    return names, meeting.mesh, meeting.judge(interpreter, names, shape_known(array))
+    return names, meeting.mesh, meeting.judge(names, shape_known(array))
 
 
 def is_variable(value: Value) -> bool:

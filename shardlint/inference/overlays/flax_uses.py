@@ -38,13 +38,14 @@ class Owner:
 class Meeting:
     """Names that meet a mesh: judged by ``eager`` outside jit and by ``traced`` inside.
 
-    ``raw`` tells that the mesh is that of `jax.set_mesh`.
+    ``raw`` tells that the mesh is that of `jax.set_mesh`; ``in_jit`` is None where the caller decides.
     """
 
     eager: Api
     traced: Api
     mesh: Mesh | Unknown | None
     raw: bool
+    in_jit: bool | None
 
     @staticmethod
     def linen(interpreter: Interpreter, mesh: Mesh | Unknown | None) -> Meeting:
@@ -56,26 +57,57 @@ class Meeting:
         """An nnx variable is made; ``mesh`` is its own, if any."""
         return _meeting(interpreter, Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, mesh)
 
-    def api(self, interpreter: Interpreter) -> Api:
+    @property
+    def api(self) -> Api:
         """The API that judges here."""
-        return self.eager if interpreter.context.in_jit is False else self.traced
+        return self.eager if self.in_jit is False else self.traced
 
-    def judge(self, interpreter: Interpreter, names: Names, shape: Shape | Unknown) -> Verdict:
+    def judge(self, names: Names, shape: Shape | Unknown) -> Verdict:
         """What JAX says to these names."""
         if not isinstance(names.spec, Spec):
             return Undecided("the names are not a spec")
-        api = self.api(interpreter)
-        verdict = judge_placement(api, self.mesh, names.spec, shape, raw=self.raw)
-        if interpreter.context.in_jit is None and isinstance(verdict, Rejected):
+        verdict = judge_placement(self.api, self.mesh, names.spec, shape, raw=self.raw)
+        if self.in_jit is None and isinstance(verdict, Rejected):
             # The caller decides whether this is traced: it fails only if it fails both ways.
             other = judge_placement(self.eager, self.mesh, names.spec, shape, raw=self.raw)
             return verdict if isinstance(other, Rejected) else Undecided("in or outside jit")
         return verdict
 
+    def record(
+        self,
+        interpreter: Interpreter,
+        names: Names,
+        value: Value,
+        subject: str,
+        place: Place,
+        verdict: Verdict,
+        facts: tuple[Fact, ...] = (),
+    ) -> None:
+        """Record the meeting. ``place`` is where it happens; names that have a place stand there."""
+        if names.spec is None:
+            return
+        interpreter.record(
+            Placement(
+                place=names.place or place,
+                environment=interpreter.environment(),
+                verdict=verdict,
+                facts=facts,
+                api=self.api,
+                mesh=self.mesh,
+                spec=names.spec,
+                shape=shape_known(value),
+                dtype=value.dtype if isinstance(value, Array) else None,
+                subject=subject,
+                raw=self.raw,
+                entry_places=names.entry_places,
+            )
+        )
+
 
 def _meeting(interpreter: Interpreter, eager: Api, traced: Api, mesh: Mesh | Unknown | None) -> Meeting:
     context = interpreter.environment().context_mesh
-    return Meeting(eager, traced, context if mesh is None else mesh, raw=mesh is None)
+    raw = mesh is None
+    return Meeting(eager, traced, context if raw else mesh, raw, interpreter.context.in_jit)
 
 
 #: Nothing constrains the names now.
@@ -87,39 +119,6 @@ def shape_known(value: Value) -> Shape | Unknown:
     if isinstance(value, Array) and value.shape is not None:
         return value.shape
     return Unknown("shape not known")
-
-
-def record_placement(
-    interpreter: Interpreter,
-    api: Api,
-    mesh: Mesh | Unknown | None,
-    names: Names,
-    value: Value,
-    subject: str,
-    place: Place,
-    verdict: Verdict,
-    raw: bool = False,
-    facts: tuple[Fact, ...] = (),
-) -> None:
-    """Record that the names of a value met a mesh."""
-    if names.spec is None:
-        return
-    interpreter.record(
-        Placement(
-            place=names.place or place,
-            environment=interpreter.environment(),
-            verdict=verdict,
-            facts=facts,
-            api=api,
-            mesh=mesh,
-            spec=names.spec,
-            shape=shape_known(value),
-            dtype=value.dtype if isinstance(value, Array) else None,
-            subject=subject,
-            raw=raw,
-            entry_places=names.entry_places,
-        )
-    )
 
 
 def record_parameter(
