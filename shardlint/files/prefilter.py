@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 
-#: Names that every program with something to judge must mention: its specs, meshes and shardings,
-#: its collectives, its partitioned parameters, or a comment to shardlint. Parts of names on purpose:
-#: ``jax.P``, ``NamedSharding`` and ``in_shardings`` are one needle each.
-_NEEDLES = re.compile(
-    rb"[Ss]harding|PartitionSpec|jax\.P\b|import[^\n]*\bP\b|[Mm]esh|shard_map|shmap|pjit|xmap|pmap|device_put"
-    rb"|partition(?:ing|ed)|Partitioned|logical_ax|logical_constraint|logical_partitioning|axis_rules"
-    rb"|\bp(?:sum|mean|max|min|permute|broadcast|shuffle)\b|psum_scatter|all_gather|all_to_all|axis_index|axis_size"
-    rb"|make_array_from_|shardlint:|#\s*expect"
-)
+#: Of these, every program with something to judge mentions one: its specs, meshes and shardings, its
+#: collectives, its partitioned parameters, or a comment to shardlint. Parts of names on purpose:
+#: `NamedSharding` and ``in_shardings`` are one needle. One search each is faster than one pattern of all.
+_NEEDLES = (
+    b"harding", b"PartitionSpec", b"jax.P", b"Mesh", b"mesh", b"shard_map", b"shmap", b"pjit", b"xmap", b"pmap",
+    b"device_put", b"artitioning", b"artitioned", b"logical_ax", b"logical_constraint", b"axis_rules",
+    b"psum", b"pmean", b"pmax", b"pmin", b"ppermute", b"pbroadcast", b"pshuffle", b"all_gather", b"all_to_all",
+    b"axis_index", b"axis_size", b"make_array_from_", b"shardlint:", b"expect:", b"expect-silent:",
+)  # fmt: skip
+_IMPORTED_P = re.compile(rb"import[^\n]*\bP\b")
 
 
 def mentions_sharding(data: bytes) -> bool:
     """Whether a file's bytes mention anything that shardlint judges."""
-    return _NEEDLES.search(data) is not None
+    return any(needle in data for needle in _NEEDLES) or _IMPORTED_P.search(data) is not None

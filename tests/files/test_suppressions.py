@@ -77,7 +77,8 @@ def test_lines_that_mention_sharding(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["import jax", "x = jnp.zeros(3)", "P = 3", "probability = P * 2", "import PIL", "y = f(pmeans)"]
+    "line",
+    ["import jax", "x = jnp.zeros(3)", "P = 3", "probability = P * 2", "import PIL", "import jaxtyping"],
 )
 def test_lines_that_do_not(line: str) -> None:
     assert not mentions_sharding(line.encode())
