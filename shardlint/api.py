@@ -98,9 +98,8 @@ class Linter:
     def confirm(self, report: Report, python: str | None = None, progress: Progress | None = None) -> Report:
         """Have the real JAX run a witness of each finding, and run the fixtures among the files.
 
-        What JAX refutes is no error any more.
-
-        ``python`` is the interpreter that has JAX; without it, the one that runs this.
+        What JAX refutes is no error any more. ``python`` is the interpreter that has JAX;
+        without it, the one that runs this.
         """
         from shardlint.confirm.confirmer import Confirmer
 
@@ -108,15 +107,20 @@ class Linter:
         count = None if progress is None else partial(progress, "confirming")
         with Confirmer(python, settings.confirm_timeout, settings.confirm_devices) as confirmer:
             confirmed = confirmer.confirm(report.findings, count)
-        confirmed += self._disagreements(report, python, progress)
-        return dataclasses.replace(
-            report, findings=tuple(_ordered(confirmed)), notes=(*report.notes, *confirmer.notes)
-        )
+        disagreements, notes = self._disagreements(report, python, progress)
+        notes = confirmer.notes or notes
+        findings = _ordered([*confirmed, *disagreements])
+        return dataclasses.replace(report, findings=tuple(findings), notes=(*report.notes, *notes))
 
     def _disagreements(
         self, report: Report, python: str | None, progress: Progress | None
-    ) -> Iterator[Finding]:
-        """Run the fixtures of a report, and yield a finding wherever JAX does not do what was announced."""
+    ) -> tuple[list[Finding], list[str]]:
+        """Run the fixtures of a report: a finding wherever JAX does not do what was announced.
+
+        A fixture that cannot be run, or not with JAX, is none; a note says why.
+        """
+        findings: list[Finding] = []
+        notes: list[str] = []
         fixtures = [source for source in report.sources if self.is_fixture(source.path)]
         ours = {
             source.path: [f for f in report.findings if f.span.path == source.path] for source in fixtures
@@ -124,6 +128,9 @@ class Linter:
         paths = {os.path.realpath(path): path for path in ours}
         for result in self._run(fixtures, ours, python, progress):
             path = paths[result.run.path]
+            if result.run.problem is not None or result.run.jax is None:
+                notes.append(f"{path} was not run: {result.run.problem or 'it did not find JAX'}")
+                continue
             for found in result.disagreements:
                 span = Span(path, found.line, 1, found.line, 1, found.cell)
                 shown = any(
@@ -132,7 +139,8 @@ class Linter:
                 )
                 finding = fixture_finding(span, found.message)
                 if self._selected(finding) and not shown:
-                    yield finding
+                    findings.append(finding)
+        return findings, notes
 
     def run_fixtures(
         self, paths: Iterable[str], python: str | None = None, progress: Progress | None = None

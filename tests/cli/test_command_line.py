@@ -252,6 +252,16 @@ def test_confirming_a_fixture_runs_it(tmp_path: Path) -> None:
     assert run(tmp_path, "check", "--confirm").returncode == 0
 
 
+def test_a_fixture_that_cannot_be_run_changes_no_exit_code(tmp_path: Path) -> None:
+    fixture = tmp_path / "fixtures" / "a.py"
+    fixture.parent.mkdir()
+    fixture.write_text(BROKEN.rstrip() + "  # expect: SHL202\n")
+    done = run(tmp_path, "check", "--confirm", "--python", str(tmp_path / "no-python"))
+    assert (done.returncode, done.stdout) == (0, "Found nothing (1 expected).\n")
+    assert done.stderr.startswith("note: ")
+    assert done.stderr.count("\n") == 1
+
+
 def test_a_finding_is_confirmed_by_jax(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(BROKEN)
     done = run(tmp_path, "check", "--confirm", "--output-format", "json")
