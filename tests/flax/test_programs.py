@@ -139,6 +139,17 @@ m = Net()
 variables = m.init(key, x, train=False)
 y = m.apply(variables, x, train=False)
 """,
+    "initializing": """
+class Net(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        if not self.is_initializing():
+            x = jnp.concatenate([x, x])
+        return nn.Dense(4)(x)
+m = Net()
+variables = m.init(key, x)
+y = m.apply(variables, x)
+""",
     "attention": """
 class Layer(nn.Module):
     @nn.compact

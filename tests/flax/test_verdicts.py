@@ -34,6 +34,8 @@ def _names(draw: random.Random, rank: int) -> str:
     inside = ", ".join(entries)
     if draw.random() < 0.2:
         return f"P({inside})"
+    if draw.random() < 0.1:
+        return draw.choice(('"x"', '"xy"', '"model"'))
     return f"({inside}{',' if entries else ''})"
 
 
@@ -102,6 +104,9 @@ def nnx_program(draw: random.Random) -> str:
     layer = layer.replace("out_sharding=NAMES", f"out_sharding={names}{mesh}").replace("NAMES", names)
     context = draw.choice(("with jax.set_mesh(mesh):", "with jax.set_mesh(mesh):", "if True:", "with mesh:"))
     use = draw.choice(("LAYER", "LAYER", "nnx.jit(lambda: LAYER)()", "nnx.eval_shape(lambda: LAYER)"))
+    if names.startswith('"'):
+        # `nnx.eval_shape` looks at names once more, one letter an axis; that is not followed.
+        use = use.replace("nnx.eval_shape", "nnx.jit") + ("()" if "eval_shape" in use else "")
     return f"{context}\n    {use.replace('LAYER', layer)}"
 
 

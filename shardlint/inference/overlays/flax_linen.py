@@ -43,6 +43,7 @@ from shardlint.inference.values import (
     Array,
     Bound,
     ClassValue,
+    Const,
     Instance,
     LibraryObject,
     MeshValue,
@@ -216,8 +217,10 @@ def _key(call: Call) -> Value:
     return KEY
 
 
-def _nothing(call: Call) -> Value:
-    return NONE
+def _is_initializing(call: Call) -> Value:
+    module = call.args[0]
+    mode = current(call.interpreter, module).run.mode if is_module(module) else Mode.LOOSE
+    return call.unknown("the caller decides") if mode is Mode.LOOSE else Const(mode is Mode.INIT)
 
 
 def _unknown(call: Call) -> Value:
@@ -379,7 +382,7 @@ CALLS: dict[str, Callable[[Call], Value]] = {
 }
 
 _OPAQUE_METHODS = (
-    *("bind", "clone", "copy", "get_variable", "has_rng", "has_variable", "is_initializing"),
+    *("bind", "clone", "copy", "get_variable", "has_rng", "has_variable", "sow"),
     *("is_mutable_collection", "put_variable", "tabulate", "unbind"),
 )
 
@@ -391,7 +394,7 @@ _MODULE_METHODS: dict[str, Callable[[Call], Value]] = {
     "param": linen_param,
     "variable": linen_variable,
     "make_rng": _key,
-    "sow": _nothing,
+    "is_initializing": _is_initializing,
     "perturb": lambda call: call.args[2] if len(call.args) > 2 else call.unknown("no value"),
     **dict.fromkeys(_OPAQUE_METHODS, _unknown),
 }

@@ -340,7 +340,6 @@ METHODS: dict[tuple[str, str], Rule] = {
         for kind in (_BASE, *_LAYER_KINDS)
         for name in ("train", "eval", "set_attributes")
     },
-    **{(kind, name): _nothing for kind in (_BASE, *_LAYER_KINDS) for name in ("sow",)},
     **{
         (kind, name): _value for kind in VARIABLES for name in ("get_value", "get_raw_value", "__jax_array__")
     },

@@ -120,11 +120,14 @@ def _sharded(
     rules = metadata.get("sharding_rules")
     if state.rules or (rules is not None and not is_none(rules)):
         return names, Unknown("logical axis rules decide"), Undecided("logical axis rules decide")
-    if isinstance(sharding, ListValue):
-        # Only a tuple or a `PartitionSpec` shards; a list, as a string, leaves the value replicated.
-        return Names(Unknown("a list"), names.place), meeting.mesh, Undecided("a list of names")
-    if isinstance(names.spec, str):
-        return names, meeting.mesh, Undecided("a bare string")
+    if isinstance(sharding, ListValue) or isinstance(names.spec, str):
+        # Only a tuple or a `PartitionSpec` shards. A list or a string becomes the constraint None, which
+        # leaves the value replicated on the mesh of the context; without one it is refused.
+        shown = Names(Unknown("a list of names"), names.place) if isinstance(sharding, ListValue) else names
+        bare, legacy = Meeting.nnx(interpreter, None), interpreter.context.legacy_mesh
+        refused = bare.mesh is None and (meeting.mesh is None or legacy is None)
+        verdict = bare.judge(Names(Spec((None,))), (1,)) if refused else Undecided("no effect")
+        return shown, meeting.mesh, verdict
     return names, meeting.mesh, meeting.judge(names, shape_known(array))
 
 

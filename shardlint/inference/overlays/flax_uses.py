@@ -16,7 +16,7 @@ from shardlint.inference.values import Array, Value
 from shardlint.laws.dims import Shape
 from shardlint.laws.placements import judge_placement
 from shardlint.laws.values import Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Api, Rejected, Undecided, Verdict
+from shardlint.laws.verdicts import Accepted, Api, Undecided, Verdict
 from shardlint.spans import Place
 from shardlint.uses import Fact, ParameterUse, Placement
 
@@ -64,13 +64,15 @@ class Meeting:
 
     def judge(self, names: Names, shape: Shape | Unknown) -> Verdict:
         """What JAX says to these names."""
-        if not isinstance(names.spec, Spec):
-            return Undecided("the names are not a spec")
-        verdict = judge_placement(self.api, self.mesh, names.spec, shape, raw=self.raw)
-        if self.in_jit is None and isinstance(verdict, Rejected):
-            # The caller decides whether this is traced: it fails only if it fails both ways.
-            other = judge_placement(self.eager, self.mesh, names.spec, shape, raw=self.raw)
-            return verdict if isinstance(other, Rejected) else Undecided("in or outside jit")
+        # linen unpacks names into a `PartitionSpec`: a bare string is one axis a letter.
+        spec = Spec(tuple(names.spec)) if isinstance(names.spec, str) else names.spec
+        if not isinstance(spec, Spec):
+            return Undecided("the names are not known")
+        verdict = judge_placement(self.api, self.mesh, spec, shape, raw=self.raw)
+        if self.in_jit is None:
+            # The caller decides whether this is traced, so both must say the same.
+            other = judge_placement(self.eager, self.mesh, spec, shape, raw=self.raw)
+            return verdict if type(other) is type(verdict) else Undecided("in or outside jit")
         return verdict
 
     def record(
@@ -130,7 +132,10 @@ def record_parameter(
     mesh: Mesh | Unknown | None,
     verdict: Verdict,
 ) -> None:
-    """Record that a layer made a parameter."""
+    """Record that a layer made a parameter.
+
+    A bare parameter meets no mesh here, even if there is one: where it goes is decided later.
+    """
     interpreter.record(
         ParameterUse(
             place=owner.place,
@@ -145,6 +150,6 @@ def record_parameter(
             names=names.spec,
             names_place=names.place,
             entry_places=names.entry_places,
-            mesh=mesh,
+            mesh=None if names.spec is None else mesh,
         )
     )
