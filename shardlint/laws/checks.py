@@ -87,6 +87,8 @@ def surplus_axes(case: Case) -> Outcome:
             )
         if single is None:
             unsure = Undecided(f"the number of parts of dimension {dimension} is not known")
+    if unsure is None and not set(case.mesh.types) <= {AxisType.AUTO}:
+        return Undecided("the law of surplus axes of one device is established for Auto axes only")
     return unsure
 
 

@@ -27,7 +27,7 @@ from shardlint.laws.checks import (
 from shardlint.laws.dims import Shape
 from shardlint.laws.judging import Case, Check, judge, raising, staged
 from shardlint.laws.results import result
-from shardlint.laws.specs import judge_spec, normalize
+from shardlint.laws.specs import judge_spec, normalize, unhashable
 from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 
@@ -96,8 +96,9 @@ LAWS: dict[Api, Law] = {
         *raising("ValueError", "trace", context_mesh),
         *raising("TypeError", "trace", a_spec),
         *raising("ValueError", "trace", not_none),
-        *raising("ValueError", "trace", found_or_none, rank),
+        *raising("ValueError", "trace", found_or_none),
         *raising("Exception", "trace", none_in_tuple),  # AssertionError, or KeyError without check_vma
+        *raising("ValueError", "trace", rank),
         *raising("DuplicateSpecError", "trace", unique),
     ),
     # lax.full and array.make_array_from_callback call shard_shape and nothing before it
@@ -266,7 +267,8 @@ def judge_placement(
         if mesh.abstract and api in NEED_DEVICES:
             return Undecided("an AbstractMesh has no devices")
     if api in TAKE_NAMES and isinstance(spec, Spec):
-        made = judge_spec(spec)
+        looks_up = api in (Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT)
+        made = (unhashable(spec) if looks_up else None) or judge_spec(spec)
         if isinstance(made, Rejected):
             return replace(made, stage=TAKE_NAMES[api])
         if isinstance(made, Undecided):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shardlint.laws.checks import located, unknown_part
-from shardlint.laws.values import Entry, Junk, Spec
+from shardlint.laws.values import Entry, Junk, Name, Spec, entry_text
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Verdict
 
 STAGE = "P()"
@@ -23,11 +23,8 @@ def judge_spec(spec: Spec) -> Verdict:
             if isinstance(name, tuple):
                 return Rejected(Cause.BAD_ENTRY, "ValueError", STAGE, dimension=dimension, part=part)
     held = normalize(spec)
-    for dimension, index, name in located(held):
-        if isinstance(name, Junk) and not name.hashable:
-            return Rejected(
-                Cause.BAD_ENTRY, "TypeError", STAGE, dimension=dimension, part=index, axis=name.text
-            )
+    if (rejected := unhashable(held)) is not None:
+        return rejected
     if both := held.unreduced & held.reduced:
         return Rejected(Cause.DUPLICATE_AXIS, "ValueError", STAGE, axis=min(both))
     for dimension, index, name in located(held):
@@ -36,6 +33,21 @@ def judge_spec(spec: Spec) -> Verdict:
                 Cause.DUPLICATE_AXIS, "ValueError", STAGE, dimension=dimension, part=index, axis=name
             )
     return unknown_part(held) or Accepted(held)
+
+
+def unhashable(spec: Spec) -> Rejected | None:
+    """The TypeError of an unhashable entry: `P` interns its entries, nnx looks its names up in rules."""
+    for dimension, index, name in located(spec):
+        if not _hashable(name):
+            text = entry_text(name)
+            return Rejected(Cause.BAD_ENTRY, "TypeError", STAGE, dimension=dimension, part=index, axis=text)
+    return None
+
+
+def _hashable(name: Name) -> bool:
+    if isinstance(name, tuple):
+        return all(_hashable(part) for part in name)
+    return not isinstance(name, Junk) or name.hashable
 
 
 def normalize(spec: Spec) -> Spec:
