@@ -6,7 +6,6 @@ when something it needs is not known. Tables turn both into `Unknown`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
@@ -249,6 +248,11 @@ def shape_of(value: Value | None) -> Shape:
     return shape
 
 
+def signed_dims(value: Value) -> tuple[Dim, ...]:
+    """The integers of a tuple or list, which may be negative; what is not known is fresh."""
+    return tuple(fresh(None) if (dim := as_dim(item)) is None else dim for item in as_items(value) or ())
+
+
 def broadcast(shapes: Iterable[Shape | None]) -> Shape | None:
     """Broadcast shapes as numpy does. Rejects sizes that cannot meet."""
     found: Shape = ()
@@ -310,8 +314,3 @@ def arrays_tuple(items: Iterable[Value]) -> Tuple:
 def arrays_list(items: Iterable[Value]) -> ListValue:
     """A list result."""
     return ListValue(list(items))
-
-
-def constant_product(dims: Sequence[int]) -> int:
-    """The product of known sizes."""
-    return math.prod(dims)

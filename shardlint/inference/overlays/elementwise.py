@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import (
@@ -49,6 +50,18 @@ def strong_inexact(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, boo
 def wide_inexact(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
     """Floating; every integer becomes the default float, in numpy too."""
     return floating(dtype, numpy), weak
+
+
+def at_least_double(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
+    """Floating; double at least in numpy (`numpy.float_power`)."""
+    if not numpy:
+        return floating(dtype, False), weak
+    return ("complex128" if kind(dtype) == "c" else "float64"), False
+
+
+def conjugate(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
+    """The operand's dtype; numpy counts bool as a small integer."""
+    return no_bool(dtype, weak, True) if numpy else (dtype, weak)
 
 
 def real(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
@@ -99,7 +112,7 @@ def unary_function(rule: Rule) -> Transfer:
     """A function of one array."""
 
     def transfer(call: Call) -> Value:
-        x, _, dtype = call.bind("x", out=None, dtype=None, where=None, accuracy=None)
+        x, _, dtype, *_ = call.bind("x", out=None, dtype=None, where=None, accuracy=None)
         return apply(call, [x], rule, dtype)
 
     return transfer
@@ -109,7 +122,7 @@ def binary_function(rule: Rule) -> Transfer:
     """A function of two arrays that broadcast."""
 
     def transfer(call: Call) -> Value:
-        x, y, _, dtype = call.bind("x", "y", out=None, dtype=None, where=None)
+        x, y, _, dtype, *_ = call.bind("x", "y", out=None, dtype=None, where=None)
         return apply(call, [x, y], rule, dtype)
 
     return transfer
@@ -121,6 +134,8 @@ def apply(call: Call, values: Sequence[Value | None], rule: Rule, dtype: Value |
     shape = broadcast(array.shape for array in arrays)
     if given(dtype):
         return result(call, shape, dtype_argument(dtype, None))
+    if is_numpy(call) and len(arrays) > 1 and rule in (inexact, strong_inexact):
+        arrays = [x if x.weak or x.dtype is None else replace(x, dtype=rule(x.dtype, False, True)[0]) for x in arrays]
     promoted, weak = mixed(call, arrays)
     if promoted is None:
         return result(call, shape, "bool" if rule is boolean else None)
@@ -177,7 +192,7 @@ _UNARY: dict[str, Rule] = {
     **dict.fromkeys(
         ["negative", "sign", "positive", "floor", "ceil", "trunc", "invert", "bitwise_not"], same
     ),
-    **dict.fromkeys(["conj", "conjugate"], same),
+    **dict.fromkeys(["conj", "conjugate"], conjugate),
     **dict.fromkeys(["abs", "absolute", "real", "imag"], real),
     **dict.fromkeys(_FLOAT.split(), inexact),
     **dict.fromkeys(
@@ -198,7 +213,7 @@ _UNARY: dict[str, Rule] = {
     "bitwise_count": bit_count,
     "rint": rint,
     **dict.fromkeys(["deg2rad", "rad2deg", "degrees", "radians"], inexact),
-    **dict.fromkeys(["sinc", "i0"], wide_inexact),
+    "i0": wide_inexact,
 }
 _COMPARISONS = "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor"
 _BINARY: dict[str, Rule] = {
@@ -206,8 +221,9 @@ _BINARY: dict[str, Rule] = {
     **dict.fromkeys(["bitwise_and", "bitwise_or", "bitwise_xor", "gcd", "lcm"], same),
     **dict.fromkeys(["floor_divide", "mod", "remainder", "fmod", "left_shift", "right_shift"], no_bool),
     **dict.fromkeys(["arctan2", "atan2", "logaddexp", "copysign", "nextafter"], inexact),
-    **dict.fromkeys(["divide", "true_divide", "float_power"], wide_inexact),
-    **dict.fromkeys(["hypot", "heaviside", "logaddexp2"], strong_inexact),
+    **dict.fromkeys(["divide", "true_divide"], wide_inexact),
+    **dict.fromkeys(["hypot", "logaddexp2"], strong_inexact),
+    "float_power": at_least_double,
     **dict.fromkeys(_COMPARISONS.split(), boolean),
 }
 
@@ -226,6 +242,23 @@ TABLE: dict[str, Transfer] = {
     "power": power,
     "pow": power,
     "clip": clip,
+}
+
+
+def _of_arrays_only(function: Transfer) -> Transfer:
+    """`numpy.real(2.5)` is a Python number: only arrays give arrays."""
+
+    def transfer(call: Call) -> Value:
+        if not call.args or not isinstance(call.args[0], Array):
+            raise Stop("not an array")
+        return function(call)
+
+    return transfer
+
+
+#: numpy's own.
+NUMPY: dict[str, Transfer] = {
+    name: _of_arrays_only(TABLE[name]) for name in ("real", "imag", "iscomplex", "isreal")
 }
 
 _OPERATORS: dict[str, Rule] = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import (
     Transfer,
@@ -16,6 +18,7 @@ from shardlint.inference.overlays.arrays import (
     result,
     same_dim,
     shape_of,
+    signed_dims,
     table,
     unresolved,
 )  # fmt: skip
@@ -35,15 +38,10 @@ def padding_of(value: Value | None) -> Padding:
     items = as_items(value)
     if items is None:
         unresolved("the padding is not known")
-    pairs = [shape_of_signed(item) for item in items]
+    pairs = [signed_dims(item) for item in items]
     if any(len(pair) != 2 for pair in pairs):
         reject("a padding is not a pair")
     return [(pair[0], pair[1]) for pair in pairs]
-
-
-def shape_of_signed(value: Value) -> list[Dim]:
-    """The integers of a pair, which may be negative."""
-    return [fresh(None) if (dim := as_dim(item)) is None else dim for item in as_items(value) or ()]
 
 
 def window_size(
@@ -178,18 +176,18 @@ def reduce_window(call: Call) -> Value:
     steps = shape_of(strides) if given(strides) else ones
     spread = shape_of(holes) if given(holes) else ones
     pads = padding_of(padding)
-    per_axis = [pads] * len(shape) if isinstance(pads, str) else pads
+    per_axis: Sequence[str | tuple[Dim, Dim]] = [pads] * len(shape) if isinstance(pads, str) else pads
     if len({len(shape), len(sizes), len(steps), len(spread), len(per_axis)}) > 1:
         reject("one window size, stride and padding an axis")
     return like(call, x, windows(shape, sizes, steps, per_axis, spread))
 
 
 def windows(
-    shape: Shape, sizes: Shape, steps: Shape, pads: list[str] | list[tuple[Dim, Dim]], holes: Shape
+    shape: Shape, sizes: Shape, steps: Shape, pads: Sequence[str | tuple[Dim, Dim]], holes: Shape
 ) -> Shape:
     """The shape of sliding windows over every axis."""
     rows = zip(shape, sizes, steps, pads, holes, strict=True)
-    return tuple(window_size(*row) for row in rows)
+    return tuple(window_size(size, window, step, pad, hole) for size, window, step, pad, hole in rows)
 
 
 TABLE: dict[str, Transfer] = table("jax.lax.", {

@@ -26,6 +26,7 @@ from shardlint.inference.overlays.arrays import (
     same_shape,
     sequence,
     shape_of,
+    signed_dims,
     table,
     unresolved,
 )  # fmt: skip
@@ -264,7 +265,7 @@ def pad(call: Call) -> Value:
     """`pad(operand, padding_value, [(low, high, interior), ...])`."""
     operand_, _, config = call.bind("operand", "padding_value", "padding_config")
     x = operand(operand_)
-    rows = [shape_of(row) for row in as_items(config) or ()]
+    rows = [signed_dims(row) for row in as_items(config) or ()]
     shape = known_rank(x)
     if as_items(config) is None:
         unresolved("the padding is not known")

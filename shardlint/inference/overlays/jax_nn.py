@@ -22,7 +22,7 @@ from shardlint.inference.overlays.arrays import (
     truth,
     unresolved,
 )  # fmt: skip
-from shardlint.inference.overlays.dtypes import floating
+from shardlint.inference.overlays.dtypes import floating, kind
 from shardlint.inference.overlays.elementwise import Rule, apply, inexact, no_bool, same, strong_inexact
 from shardlint.inference.values import Const, Value, as_int
 from shardlint.laws.dims import divisible, floordiv
@@ -49,6 +49,16 @@ def along_axis(*names: str) -> Transfer:
         return result(call, source.shape, floating(source.dtype, False))
 
     return transfer
+
+
+def weak_float(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
+    """Floating; integers become a weak float (measured: what mixes x with Python numbers inside)."""
+    return (dtype, weak) if kind(dtype) in "fcV" else ("float32", True)
+
+
+def weak_integer(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
+    """The operand's dtype; bool becomes a weak integer."""
+    return ("int32", True) if dtype == "bool" else (dtype, weak)
 
 
 def glu(call: Call) -> Value:
@@ -91,18 +101,21 @@ def dot_product_attention(call: Call) -> Value:
     return like(call, q, shapes[0])
 
 
+_FLOAT = ("sigmoid", "silu", "swish", "softplus", "log_sigmoid", "tanh", "mish")
+_WEAK_FLOAT = (
+    "soft_sign", "hard_sigmoid", "hard_silu", "hard_swish", "relu6", "selu", "sparse_plus", "sparse_sigmoid",
+)  # fmt: skip
+
 TABLE: dict[str, Transfer] = table("jax.nn.", {
-    **{name: activation(inexact) for name in (
-        "sigmoid", "silu", "swish", "softplus", "log_sigmoid", "soft_sign", "tanh", "mish",
-        "hard_sigmoid", "hard_silu", "hard_swish", "relu6", "selu", "sparse_plus", "sparse_sigmoid",
-    )},
-    "relu": activation(no_bool),
+    **{name: activation(inexact) for name in _FLOAT},
+    **{name: activation(weak_float) for name in _WEAK_FLOAT},
+    "relu": activation(weak_integer),
     "hard_tanh": activation(no_bool),
     "identity": activation(same),
     "gelu": activation(strong_inexact, "approximate"),
-    "elu": activation(inexact, "alpha"),
-    "celu": activation(inexact, "alpha"),
-    "leaky_relu": activation(inexact, "negative_slope"),
+    "elu": activation(weak_float, "alpha"),
+    "celu": activation(weak_float, "alpha"),
+    "leaky_relu": activation(weak_float, "negative_slope"),
     "squareplus": activation(inexact, "b"),
     "softmax": along_axis("where"),
     "log_softmax": along_axis("where"),

@@ -27,9 +27,11 @@ from shardlint.inference.overlays.arrays import (
 from shardlint.inference.overlays.elementwise import scalar_constructor
 from shardlint.inference.overlays.jax_numpy import DTYPES
 from shardlint.inference.values import Const, LibraryObject, Native, Value, as_dim
+from shardlint.laws.dims import Shape
 
 _SHARED: dict[str, Transfer] = {
     **elementwise.TABLE,
+    **elementwise.NUMPY,
     **reductions.TABLE,
     **reductions.NUMPY,
     **selecting.TABLE,
@@ -46,12 +48,16 @@ _DEVICES: dict[str, Transfer] = {
 }
 
 
+def _or_number(call: Call, shape: Shape | None, dtype: str | None) -> Value:
+    """A draw without a size: some of numpy's are Python numbers, of no dtype to speak of."""
+    return result(call, shape, None if shape == () else dtype)
+
+
 def _drawn(call: Call, size: Value | None, parameters: list[Value | None], dtype: str) -> Value:
     """What a distribution draws: the size asked for, else its parameters' broadcast shape."""
     if given(size):
         return result(call, shape_of(size), dtype)
-    shape = broadcast(x.shape for x in operands([p for p in parameters if given(p)], numpy=True))
-    return result(call, shape, dtype)
+    return _or_number(call, broadcast(x.shape for x in operands([p for p in parameters if given(p)], numpy=True)), dtype)
 
 
 def _distribution(dtype: str, *names: str) -> Transfer:
@@ -66,13 +72,15 @@ def _distribution(dtype: str, *names: str) -> Transfer:
 
 def _dimensions(call: Call) -> Value:
     """`numpy.random.randn(2, 3)`, `rand`."""
-    return result(call, tuple(dim for arg in call.args for dim in shape_of(arg)), "float64")
+    return _or_number(call, tuple(dim for arg in call.args for dim in shape_of(arg)), "float64")
 
 
 def _sized(call: Call) -> Value:
     """`standard_normal(size, dtype)`, `random(size, dtype)`."""
     size, dtype, _ = call.bind(size=None, dtype=None, out=None)
-    return result(call, shape_of(size) if given(size) else (), dtype_argument(dtype, "float64"))
+    if not given(size):
+        return _or_number(call, (), None)
+    return result(call, shape_of(size), dtype_argument(dtype, "float64"))
 
 
 def _permutation(call: Call) -> Value:

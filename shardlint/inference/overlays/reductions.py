@@ -118,8 +118,10 @@ def cumulative(call: Call) -> Value:
     a, axis, dtype, _ = call.bind("a", axis=None, dtype=None, out=None)
     x = operand(a, is_numpy(call))
     shape = x.shape
-    if given(axis):
-        axis_of(axis, len(known_rank(x)))
+    if shape == () and is_numpy(call):
+        shape = (1,)
+    if given(axis) and shape is not None:
+        axis_of(axis, len(shape))
     elif shape is not None:
         shape = (product(shape),)
     kind = summed(x.dtype, is_numpy(call)) if is_numpy(call) or x.dtype == "bool" else x.dtype
@@ -141,7 +143,7 @@ def quantile(call: Call) -> Value:
     x, points = operands([a, q], is_numpy(call))
     rest = reduced(x.shape, axis, truth(keepdims, False))
     shape = None if rest is None or points.shape is None else (*points.shape, *rest)
-    dtype, _ = mixed(call, [x, points])
+    dtype, _ = mixed(call, [x, points] if is_numpy(call) else [x])
     return result(call, shape, floating(dtype, is_numpy(call)))
 
 
@@ -209,10 +211,11 @@ _STD = ("axis", "dtype", "out", "ddof", "keepdims", "where", "mean", "correction
 #: Shared by `jax.numpy` and `numpy`.
 TABLE: dict[str, Transfer] = {
     **{name: reduction(summed, *_SUM) for name in ("sum", "prod", "nansum", "nanprod")},
-    **{name: reduction(kept, *_MAX) for name in ("max", "min", "amax", "amin", "nanmax", "nanmin")},
+    **{name: reduction(kept, *_MAX) for name in ("max", "min", "amax", "amin")},
     **{name: reduction(flag, *_ALL) for name in ("all", "any")},
     **{name: reduction(floating, *_MEAN) for name in ("mean", "nanmean")},
     **{name: reduction(spread, *_STD) for name in ("std", "var", "nanstd", "nanvar")},
+    **{name: reduction(kept, "axis", "out", "keepdims") for name in ("nanmax", "nanmin")},
     "ptp": reduction(kept, "axis", "out", "keepdims"),
     "count_nonzero": reduction(count, "axis", "keepdims"),
     **dict.fromkeys(("argmax", "argmin", "nanargmax", "nanargmin"), arg_reduction),

@@ -146,8 +146,10 @@ def interp(call: Call) -> Value:
     """`interp(x, xp, fp)`: floating, shaped as x."""
     x, _, fp, *_ = call.bind("x", "xp", "fp", left=None, right=None, period=None)
     arrays = operands([x, fp], is_numpy(call))
+    if is_numpy(call):
+        return result(call, arrays[0].shape, "float64")
     dtype, _ = mixed(call, arrays)
-    return result(call, arrays[0].shape, floating(dtype, is_numpy(call)))
+    return result(call, arrays[0].shape, floating(dtype, False))
 
 
 def bincount(call: Call) -> Value:

@@ -350,9 +350,9 @@ def triangle(call: Call) -> Value:
     m, _ = call.bind("m", k=None)
     x = operand(m, is_numpy(call))
     if x.shape is not None and len(x.shape) < 2:
-        if not is_numpy(call):
-            reject("rank below 2")
-        unresolved("rank below 2")
+        if is_numpy(call) and x.shape:
+            return like(call, x, x.shape * 2)
+        reject("rank below 2")
     return like(call, x, x.shape)
 
 

@@ -1,0 +1,355 @@
+"""Random calls, evaluated three ways: by JAX or numpy, by the overlays with sizes, and with symbols.
+
+A case is made once, of abstract values whose sizes are partly symbols; `Draw.sizes` says what the
+symbols stand for. Substituting first and last must both give what the library gives.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+import jax
+import numpy as np
+
+from shardlint.inference.calls import Call, CannotBind
+from shardlint.inference.values import (
+    Array, Const, DictValue, External, Integer, ListValue, Native, Slice, Tuple, Value, integer,
+)  # fmt: skip
+from shardlint.laws.dims import Dim, Shape, substitute, symbol, symbols
+from shardlint.laws.values import Unknown
+from shardlint.spans import Span
+
+PLACE = Span("case.py", 1, 1, 1, 2)
+#: Cases an entry; the environment may ask for more.
+CASES = int(os.environ.get("SHARDLINT_OVERLAY_CASES", "12"))
+DTYPES = ("float32", "float32", "bfloat16", "int32", "int8", "uint8", "bool", "float16")
+NUMPY_DTYPES = ("float64", "float32", "int64", "int32", "int8", "uint8", "bool", "float16")
+
+#: What a `Native` of a case is in Python, by its description.
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+
+
+class FakeInterpreter:
+    """Calls the abstract functions of the cases."""
+
+    path = ()
+
+    def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], place: object) -> Value:
+        """Call a `Native`."""
+        assert isinstance(function, Native)
+        return function.call(Call(self, function.description, args, kwargs, PLACE))  # type: ignore[arg-type]
+
+
+def function(name: str, abstract: Callable[[Call], Value], python: Callable[..., Any]) -> Native:
+    """A function argument, abstract and real."""
+    FUNCTIONS[name] = python
+    return Native(name, abstract)
+
+
+@dataclass
+class Draw:
+    """Draws sizes, shapes, arrays and arguments for one case."""
+
+    rng: random.Random
+    numpy: bool = False
+    sizes: dict[str, int] = field(default_factory=dict)
+    pool: list[Dim] = field(default_factory=list)
+
+    def dim(self, low: int = 1, high: int = 6) -> Dim:
+        """A size: a symbol, a number, or one drawn before."""
+        fitting = [d for d in self.pool if low <= self.of(d) <= high]
+        if fitting and self.chance(0.35):
+            return self.rng.choice(fitting)
+        size = self.rng.randint(low, high)
+        if self.chance(0.5):
+            found: Dim = symbol(f"n{len(self.sizes)}")
+            self.sizes[f"n{len(self.sizes)}"] = size
+        else:
+            found = size
+        self.pool.append(found)
+        return found
+
+    def of(self, dim: Dim) -> int:
+        """What a size stands for."""
+        found = substitute(dim, self.sizes)
+        assert isinstance(found, int)
+        return found
+
+    def chance(self, share: float) -> bool:
+        return self.rng.random() < share
+
+    def pick(self, *options: Any) -> Any:
+        return self.rng.choice(options)
+
+    def int(self, low: int, high: int) -> int:
+        return self.rng.randint(low, high)
+
+    def shape(self, low: int = 0, high: int = 3, least: int = 1) -> Shape:
+        return tuple(self.dim(least) for _ in range(self.int(low, high)))
+
+    def dtype(self) -> str:
+        return self.pick(*(NUMPY_DTYPES if self.numpy else DTYPES))
+
+    def float(self) -> str:
+        return self.pick("float32", "float64" if self.numpy else "bfloat16")
+
+    def array(self, shape: Shape | None = None, dtype: str | None = None) -> Array:
+        weak = dtype is None and not self.numpy and self.chance(0.1)
+        dtype = self.pick("int32", "float32") if weak else dtype or self.dtype()
+        return Array(self.shape() if shape is None else shape, dtype, weak=weak, numpy=self.numpy)
+
+    def operand(self, dtype: str | None = None) -> Value:
+        """An array, or sometimes a Python scalar."""
+        return Const(self.pick(2, 2.5, True)) if self.chance(0.15) else self.array(dtype=dtype)
+
+    def meeting(self, shape: Shape) -> Shape:
+        """A shape that broadcasts with this one, mostly."""
+        dims = [self.dim() if self.chance(0.06) else 1 if self.chance(0.2) else dim for dim in shape]
+        return tuple(dims[self.int(0, len(dims)) :]) if self.chance(0.25) else tuple(dims)
+
+    def axis(self, rank: int, wrong: float = 0.05) -> int:
+        if rank == 0 or self.chance(wrong):
+            return self.int(-4, 4)
+        return self.int(-rank, rank - 1)
+
+    def axes(self, rank: int) -> Value:
+        """None, one axis, or a tuple of them."""
+        kind = self.int(0, 3)
+        if kind == 0 or rank == 0:
+            return Const(None)
+        if kind == 1:
+            return Const(self.axis(rank))
+        chosen = self.rng.sample(range(rank), self.int(1, rank))
+        return Tuple(tuple(Const(a - rank if self.chance(0.3) else a) for a in chosen))
+
+    def dtype_value(self) -> Value:
+        return self.pick(
+            Const("float32"), Const("int32"), External("jax.numpy.bfloat16"), External("jax.numpy.int8"),
+            External("numpy.float16"), External("builtins.float"), External("builtins.int"),
+            External("builtins.bool"),
+        )  # fmt: skip
+
+    def maybe(self, share: float = 0.4, **kwargs: Callable[[], Value]) -> dict[str, Value]:
+        """Each keyword with this probability."""
+        return {key: make() for key, make in kwargs.items() if self.chance(share)}
+
+
+Case = tuple[Sequence[Value], dict[str, Value]]
+Generator = Callable[[Draw], Case]
+
+
+def dims(shape: Sequence[Dim]) -> Tuple:
+    """A tuple of sizes as an argument."""
+    return Tuple(tuple(integer(dim) for dim in shape))
+
+
+def concrete(value: Value, sizes: dict[str, int]) -> Value:
+    """The value with numbers for symbols."""
+    if isinstance(value, Integer):
+        return integer(substitute(value.dim, sizes))
+    if isinstance(value, Tuple):
+        return Tuple(tuple(concrete(item, sizes) for item in value.items))
+    if isinstance(value, ListValue) and value.items is not None:
+        return ListValue([concrete(item, sizes) for item in value.items])
+    if isinstance(value, DictValue) and value.items is not None:
+        return DictValue({key: concrete(item, sizes) for key, item in value.items.items()})
+    if isinstance(value, Slice):
+        return Slice(*(concrete(part, sizes) for part in (value.start, value.stop, value.step)))
+    if isinstance(value, Array) and value.shape is not None:
+        return replace(value, shape=tuple(substitute(dim, sizes) for dim in value.shape))
+    return value
+
+
+def resolve(name: str) -> Any:
+    """The object of a qualified name."""
+    parts = name.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found: Any = importlib.import_module(".".join(parts[:cut]))
+        except ImportError:
+            continue
+        for part in parts[cut:]:
+            found = getattr(found, part)
+        return found
+    raise LookupError(name)
+
+
+class Leaves:
+    """Turns concrete abstract values into Python ones, arrays into entries of ``structs``."""
+
+    def __init__(self) -> None:
+        self.structs: list[Any] = []
+
+    def python(self, value: Value) -> Any:
+        """The Python value; a JAX array is a number into ``structs``, wrapped."""
+        if isinstance(value, Const):
+            return value.value
+        if isinstance(value, Tuple):
+            return tuple(self.python(item) for item in value.items)
+        if isinstance(value, ListValue):
+            return [self.python(item) for item in value.items or ()]
+        if isinstance(value, DictValue):
+            return {key: self.python(item) for key, item in (value.items or {}).items()}
+        if isinstance(value, Slice):
+            return slice(*(self.python(part) for part in (value.start, value.stop, value.step)))
+        if isinstance(value, External):
+            return resolve(value.name)
+        if isinstance(value, Native):
+            return FUNCTIONS[value.description]
+        assert isinstance(value, Array) and value.shape is not None, value
+        if value.numpy:
+            return np.ones(value.shape, value.dtype)  # type: ignore[arg-type]
+        dtype = jax.random.key(0).dtype if value.dtype == "key<fry>" else np.dtype(value.dtype)
+        self.structs.append(jax.ShapeDtypeStruct(value.shape, dtype, weak_type=value.weak))
+        return _Slot(len(self.structs) - 1)
+
+
+@dataclass(frozen=True)
+class _Slot:
+    index: int
+
+
+def _fill(value: Any, arrays: Sequence[Any]) -> Any:
+    if isinstance(value, _Slot):
+        return arrays[value.index]
+    if isinstance(value, tuple | list):
+        return type(value)(_fill(item, arrays) for item in value)
+    if isinstance(value, dict):
+        return {key: _fill(item, arrays) for key, item in value.items()}
+    return value
+
+
+def run_library(
+    target: Callable[..., Any], args: Sequence[Value], kwargs: dict[str, Value], *, numpy: bool = False
+) -> Any:
+    """What the library answers, described; raises what it raises. JAX only traces."""
+    leaves = Leaves()
+    positional = [leaves.python(arg) for arg in args]
+    named = {key: leaves.python(arg) for key, arg in kwargs.items()}
+    answer: list[Any] = []
+
+    def traced(*arrays: Any) -> None:
+        found = target(*(_fill(a, arrays) for a in positional), **{k: _fill(v, arrays) for k, v in named.items()})
+        answer.append(describe_real(found))
+
+    if numpy:
+        traced()
+    else:
+        jax.eval_shape(traced, *leaves.structs)
+    return answer[-1]
+
+
+def describe_real(value: Any) -> Any:
+    """(shape, dtype, weak) of arrays, nested as they are; plain values as they are."""
+    if isinstance(value, tuple | list):
+        return [describe_real(item) for item in value]
+    if isinstance(value, dict):
+        return {key: describe_real(item) for key, item in value.items()}
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        weak = bool(getattr(getattr(value, "aval", None), "weak_type", False))
+        number = value.item() if isinstance(value, np.integer) else None
+        return (tuple(value.shape), str(value.dtype), weak, number)
+    return value
+
+
+class Wrong(AssertionError):
+    """The overlay claims what the library does not do."""
+
+
+def check(ours: Value, real: Any, sizes: dict[str, int], note: str) -> bool:
+    """Compare an answer with the library's; whether anything was left open. Raises Wrong."""
+    if isinstance(ours, Unknown):
+        return True
+    if isinstance(ours, Tuple | ListValue):
+        items = ours.items or ()
+        if not isinstance(real, list) or len(items) != len(real):
+            raise Wrong(f"{note}: {ours} for {real}")
+        return any([check(item, other, sizes, note) for item, other in zip(items, real, strict=True)])
+    if isinstance(ours, DictValue):
+        if not isinstance(real, dict) or set(ours.items or ()) != set(real):
+            raise Wrong(f"{note}: {ours} for {real}")
+        return any([check(item, real[key], sizes, note) for key, item in (ours.items or {}).items()])
+    if isinstance(ours, Const | Integer):
+        number = ours.value if isinstance(ours, Const) else substitute(ours.dim, sizes)
+        wanted = real[3] if isinstance(real, tuple) else real
+        if isinstance(number, int) and number != wanted or isinstance(real, tuple) and real[0] != ():
+            raise Wrong(f"{note}: {number} for {real}")
+        return not isinstance(number, int) and number is not None
+    if isinstance(real, bool | int | float) and isinstance(ours, Array) and ours.numpy:
+        real = ((), "bool" if isinstance(real, bool) else "a Python number", False, None)
+    if not isinstance(ours, Array) or not isinstance(real, tuple):
+        raise Wrong(f"{note}: {ours} for {real}")
+    shape, dtype, weak, _ = real
+    vague = ours.shape is None or ours.dtype is None
+    if ours.dtype is not None and (ours.dtype != dtype or (ours.weak != weak and dtype != "bool")):
+        raise Wrong(f"{note}: {ours.dtype} weak={ours.weak} for {dtype} weak={weak}")
+    if ours.shape is not None:
+        if len(ours.shape) != len(shape):
+            raise Wrong(f"{note}: {ours.shape} for {shape}")
+        for dim, wanted in zip(ours.shape, shape, strict=True):
+            found = substitute(dim, sizes)
+            if isinstance(found, int):
+                if found != wanted:
+                    raise Wrong(f"{note}: {ours.shape} for {shape}")
+            elif all(name.startswith("?") for name in symbols(found)):
+                vague = True
+            else:
+                raise Wrong(f"{note}: {dim} is neither open nor known")
+    return vague
+
+
+@dataclass
+class Tally:
+    """What became of the cases of one entry."""
+
+    cases: int = 0
+    accepted: int = 0
+    open_sizes: int = 0
+    open_symbols: int = 0
+    rejected: int = 0
+
+
+def run_entry(
+    name: str, transfer: Callable[[Call], Value], target: Callable[..., Any], generate: Generator,
+    cases: int, *, numpy: bool = False, seed: int = 0,
+) -> Tally:  # fmt: skip
+    """Draw cases of one entry and compare. Raises Wrong at the first disagreement."""
+    tally = Tally()
+    for number in range(cases):
+        draw = Draw(random.Random(f"{name}/{seed}/{number}"), numpy=numpy)
+        args, kwargs = generate(draw)
+        plain_args = [concrete(arg, draw.sizes) for arg in args]
+        plain_kwargs = {key: concrete(arg, draw.sizes) for key, arg in kwargs.items()}
+        note = f"{name}{tuple(plain_args)} {plain_kwargs}"
+        with_sizes = evaluate(name, transfer, plain_args, plain_kwargs)
+        with_symbols = evaluate(name, transfer, list(args), kwargs)
+        tally.cases += 1
+        try:
+            real = run_library(target, plain_args, plain_kwargs, numpy=numpy)
+        except Exception:
+            tally.rejected += 1
+            continue
+        tally.accepted += 1
+        for kind, ours in (("sizes", with_sizes), ("symbols", with_symbols)):
+            if isinstance(ours, Unknown) and ours.reason.startswith("rejected"):
+                raise Wrong(f"{note} with {kind}: {ours.reason}, but it gives {real}")
+        tally.open_sizes += check(with_sizes, real, {}, f"{note} with sizes")
+        tally.open_symbols += check(with_symbols, real, draw.sizes, f"{name}{tuple(args)} {kwargs} with symbols")
+    return tally
+
+
+def evaluate(
+    name: str, transfer: Callable[[Call], Value], args: Sequence[Value], kwargs: dict[str, Value]
+) -> Value:
+    """The overlay's answer; arguments that do not bind are Unknown, as the evaluator has it."""
+    try:
+        return transfer(Call(FakeInterpreter(), name, list(args), dict(kwargs), PLACE))  # type: ignore[arg-type]
+    except CannotBind:
+        return Unknown("the arguments do not bind")

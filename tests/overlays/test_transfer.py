@@ -1,0 +1,92 @@
+"""Every table entry against the library itself, with sizes and with symbols."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import cases_jax
+import cases_numpy
+import pytest
+from overlay_harness import CASES, Generator, resolve, run_entry
+from shardlint.inference.overlays import (
+    jax_control, jax_convolution, jax_lax, jax_nn, jax_numpy, jax_random, jax_tree, numpy_,
+)  # fmt: skip
+
+warnings.filterwarnings("ignore")
+
+TABLES = {
+    **jax_numpy.TABLE,
+    **jax_lax.TABLE,
+    **jax_convolution.TABLE,
+    **jax_control.TABLE,
+    **jax_random.TABLE,
+    **jax_nn.TABLE,
+    **jax_tree.TABLE,
+    **numpy_.TABLE,
+}
+
+#: Entries whose answers are not arrays; tests of their own show what they make.
+ELSEWHERE = {
+    "jax.numpy.vectorize", "jax.lax.conv_dimension_numbers", "jax.tree.structure", "jax.tree.flatten",
+    "jax.tree.unflatten", "jax.tree_util.tree_structure", "jax.tree_util.tree_flatten",
+    "jax.tree_util.tree_unflatten", "numpy.random.default_rng", "numpy.random.RandomState",
+    "numpy.random.seed",
+}  # fmt: skip
+
+#: Names that JAX has removed, under which old programs still call these.
+REMOVED = {"jax.tree_map": "jax.tree.map"}
+
+#: Entries whose answer is open by nature: a length that the data decide.
+DATA_DEPENDENT = {
+    "numpy.nonzero", "numpy.argwhere", "numpy.unique", "numpy.bincount", "numpy.tril_indices",
+    "numpy.triu_indices", "jax.numpy.tril_indices", "jax.numpy.triu_indices",
+}  # fmt: skip
+
+_DTYPES = {f"{library}.{name}" for library in ("jax.numpy", "numpy") for name in jax_numpy.DTYPES}
+
+
+def generator(name: str) -> Generator | None:
+    """The cases of an entry."""
+    if name in _DTYPES:
+        return cases_numpy.cast
+    name = REMOVED.get(name, name)
+    for prefix, cases in (
+        ("jax.numpy.", cases_numpy.SHARED),
+        ("jax.lax.", {**cases_jax.LAX, **cases_jax.CONTROL}),
+        ("jax.random.", cases_jax.RANDOM),
+        ("jax.nn.", cases_jax.NN),
+        ("jax.scipy.special.", cases_jax.NN),
+        ("jax.tree.", cases_jax.TREES),
+        ("jax.tree_util.tree_", cases_jax.TREES),
+        ("numpy.random.", cases_numpy.RANDOM),
+        ("numpy.", {**cases_numpy.SHARED, **cases_numpy.NUMPY_ONLY}),
+    ):
+        if name.startswith(prefix):
+            return cases.get(name.removeprefix(prefix))
+    return None
+
+
+def test_every_entry_has_cases() -> None:
+    missing = sorted(name for name in TABLES.keys() - ELSEWHERE if generator(name) is None)
+    assert not missing
+
+
+def test_no_case_without_an_entry() -> None:
+    named = {f"jax.lax.{name}" for name in (*cases_jax.LAX, *cases_jax.CONTROL)}
+    named |= {f"jax.numpy.{name}" for name in cases_numpy.SHARED}
+    named |= {f"jax.random.{name}" for name in cases_jax.RANDOM} | {f"jax.nn.{name}" for name in cases_jax.NN}
+    assert not named - TABLES.keys()
+
+
+@pytest.mark.parametrize("name", sorted(TABLES.keys() - ELSEWHERE))
+def test_agrees(name: str) -> None:
+    generate = generator(name)
+    assert generate is not None
+    target: Callable[..., Any] = resolve(REMOVED.get(name, name))
+    tally = run_entry(name, TABLES[name], target, generate, CASES, numpy=name.startswith("numpy."))
+    assert tally.accepted >= tally.cases // 4, f"too few calls of {name} are accepted: {tally}"
+    if name not in DATA_DEPENDENT:
+        assert tally.open_sizes <= tally.accepted // 3, f"too little is known of {name}: {tally}"
+        assert tally.open_symbols <= tally.accepted * 3 // 4, f"too little is known of {name}: {tally}"
