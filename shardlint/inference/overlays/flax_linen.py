@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
 from shardlint.inference.calls import Call
-from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.overlays.arrays import Stop
 from shardlint.inference.overlays.flax_layers import aliases, initializer_makers
 from shardlint.inference.overlays.flax_linen_layers import KEY, LAYERS, Forward, attend
@@ -60,6 +60,9 @@ from shardlint.inference.values import (
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Api, Rejected
 from shardlint.spans import Place
+
+if TYPE_CHECKING:
+    from shardlint.inference.calls import Interpreter
 
 ALIASES = aliases("flax.linen")
 _BASE = "flax.linen.Module"

@@ -15,10 +15,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 from weakref import WeakKeyDictionary
 
-from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.overlays.arrays import given
 from shardlint.inference.overlays.flax_metadata import (
     is_box,
@@ -36,6 +35,9 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.spans import Place
+
+if TYPE_CHECKING:
+    from shardlint.inference.calls import Interpreter
 
 Module = Instance | LibraryObject
 Path = tuple[str, ...]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.overlays.flax_metadata import (
     LOGICALLY_PARTITIONED,
     Names,
@@ -23,6 +23,9 @@ from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Accepted, Rejected, Undecided, Verdict
 from shardlint.spans import Place
 from shardlint.uses import Fact
+
+if TYPE_CHECKING:
+    from shardlint.inference.calls import Interpreter
 
 
 def make_variable(

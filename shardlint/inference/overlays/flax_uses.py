@@ -9,8 +9,8 @@ one `ParameterUse`, with the verdict on its names; one that is only read is a `P
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.overlays.flax_metadata import Names
 from shardlint.inference.values import Array, Value
 from shardlint.laws.dims import Shape
@@ -19,6 +19,9 @@ from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Undecided, Verdict
 from shardlint.spans import Place
 from shardlint.uses import Fact, ParameterUse, Placement
+
+if TYPE_CHECKING:
+    from shardlint.inference.calls import Interpreter
 
 
 @dataclass(frozen=True, slots=True)
