@@ -4,7 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from cases_creation import (
+    arange,
+    array,
+    array_ndmin,
+    astype,
+    diag,
+    diagonal,
+    eye,
+    filled,
+    filled_like,
+    full,
+    full_like,
+    identity,
+    indices,
+    linspace,
+    logspace,
+    meshgrid,
+    shape_argument,
+    size,
+    tri_indices,
+)
+from cases_products import (
+    bincount,
+    convolve,
+    cross,
+    diff,
+    digitize,
+    dot,
+    einsum,
+    inner,
+    interp,
+    isin,
+    lexsort,
+    matmul,
+    matrix,
+    multi_dot,
+    pair,
+    polyval,
+    searchsorted,
+    select,
+    sized,
+    solve,
+    square,
+    take,
+    take_along_axis,
+    tensordot,
+    trapezoid,
+    unique,
+    vdot,
+    vecdot,
+    where,
+)
 from overlay_harness import Case, Draw, Generator, dims
+
 from shardlint.inference.values import Array, Const, ListValue, Tuple, Value, integer
 
 
@@ -90,13 +143,17 @@ def median(d: Draw) -> Case:
 def quantile(d: Draw) -> Case:
     x = d.array(d.shape(1, 3), d.float())
     q = Const(0.5) if d.chance(0.4) else d.array(d.shape(0, 1), "float32")
-    return [x, q], d.maybe(axis=lambda: Const(d.axis(len(x.shape or ()))), keepdims=lambda: Const(d.chance(0.5)))
+    return [x, q], d.maybe(
+        axis=lambda: Const(d.axis(len(x.shape or ()))), keepdims=lambda: Const(d.chance(0.5))
+    )
 
 
 def average(d: Draw) -> Case:
     x = d.array(d.shape(1, 3))
     kwargs = d.maybe(axis=lambda: Const(d.axis(len(x.shape or ()))))
-    return [x], kwargs | d.maybe(0.2, weights=lambda: d.array(x.shape, "float32"), returned=lambda: Const(True))
+    return [x], kwargs | d.maybe(
+        0.2, weights=lambda: d.array(x.shape, "float32"), returned=lambda: Const(True)
+    )
 
 
 def norm(d: Draw) -> Case:
@@ -110,118 +167,6 @@ def norm(d: Draw) -> Case:
 def trace(d: Draw) -> Case:
     x = d.array(d.shape(2, 4))
     return [x], d.maybe(0.3, offset=lambda: Const(1), axis1=lambda: Const(-1))
-
-
-def shape_argument(d: Draw) -> Value:
-    shape = d.shape(0, 3, least=0)
-    if len(shape) == 1 and d.chance(0.5):
-        return integer(shape[0])
-    return ListValue(list(dims(shape).items)) if d.chance(0.2) else dims(shape)
-
-
-def filled(d: Draw) -> Case:
-    return [shape_argument(d)], d.maybe(dtype=d.dtype_value)
-
-
-def full(d: Draw) -> Case:
-    return [shape_argument(d), Const(d.pick(1, 1.5, True))], d.maybe(dtype=d.dtype_value)
-
-
-def filled_like(d: Draw) -> Case:
-    return [d.operand()], d.maybe(0.3, dtype=d.dtype_value, shape=lambda: dims(d.shape()))
-
-
-def full_like(d: Draw) -> Case:
-    args, kwargs = filled_like(d)
-    return [*args, Const(d.pick(1, 2.5))], kwargs
-
-
-def array_like(d: Draw) -> Value:
-    """A scalar, an array, or nested lists of numbers or of arrays alike."""
-    kind = d.int(0, 4)
-    if kind == 0:
-        return d.operand()
-    if kind == 1:
-        return ListValue([Const(d.pick(1, 2.5, True)) for _ in range(d.int(0, 3))])
-    if kind == 2:
-        return ListValue([ListValue([Const(1), Const(2)]) for _ in range(d.int(1, 3))])
-    if kind == 3:
-        x = d.array()
-        return ListValue([x, Array(x.shape, d.dtype(), numpy=d.numpy)])
-    return d.array()
-
-
-def array(d: Draw) -> Case:
-    return [array_like(d)], d.maybe(0.3, dtype=d.dtype_value)
-
-
-def array_ndmin(d: Draw) -> Case:
-    args, kwargs = array(d)
-    return args, kwargs | d.maybe(0.2, ndmin=lambda: Const(d.int(0, 3)))
-
-
-def astype(d: Draw) -> Case:
-    return [d.array(), d.dtype_value()], {}
-
-
-def arange(d: Draw) -> Case:
-    kind = d.int(0, 3)
-    if kind == 0:
-        return [integer(d.dim())], d.maybe(0.3, dtype=d.dtype_value)
-    if kind == 1:
-        low = d.dim()
-        return [integer(low), integer(low + d.dim())], {}
-    if kind == 2:
-        return [Const(d.int(-3, 3)), integer(d.dim()), Const(d.pick(1, 2, 3, -1))], {}
-    return [Const(0.5), Const(d.pick(3, 4.25)), Const(d.pick(1, 0.5))], {}
-
-
-def linspace(d: Draw) -> Case:
-    ends: list[Value] = [Const(0), Const(d.pick(1, 1.5))]
-    if d.chance(0.3):
-        ends[0] = d.array(d.shape(0, 2))
-    return [*ends, integer(d.dim())], d.maybe(0.25, dtype=lambda: Const("float32"), retstep=lambda: Const(True))
-
-
-def logspace(d: Draw) -> Case:
-    return [Const(0), Const(d.pick(1, 1.5)), integer(d.dim())], d.maybe(0.25, dtype=lambda: Const("float32"))
-
-
-def eye(d: Draw) -> Case:
-    return [integer(d.dim())], d.maybe(M=lambda: integer(d.dim()), dtype=d.dtype_value)
-
-
-def identity(d: Draw) -> Case:
-    return [integer(d.dim())], d.maybe(dtype=d.dtype_value)
-
-
-def meshgrid(d: Draw) -> Case:
-    vectors = [d.array(d.shape(0, 1)) for _ in range(d.int(0, 3))]
-    return vectors, d.maybe(indexing=lambda: Const(d.pick("xy", "ij")), sparse=lambda: Const(d.chance(0.5)))
-
-
-def indices(d: Draw) -> Case:
-    return [dims(d.shape(1, 3))], {}
-
-
-def diag(d: Draw) -> Case:
-    return [d.array(d.shape(1, 2))], d.maybe(k=lambda: Const(d.int(-2, 2)))
-
-
-def diagonal(d: Draw) -> Case:
-    shape = d.shape(2, 4)
-    if d.chance(0.6):
-        shape = (shape[0],) * len(shape)
-    return [d.array(shape)], d.maybe(offset=lambda: Const(d.int(-2, 2)), axis1=lambda: Const(-1))
-
-
-def tri_indices(d: Draw) -> Case:
-    return [integer(d.dim())], {}
-
-
-def size(d: Draw) -> Case:
-    x = d.array()
-    return [x], d.maybe(axis=lambda: Const(d.axis(len(x.shape or ()))))
 
 
 def reshape(d: Draw) -> Case:
@@ -243,7 +188,9 @@ def reshape(d: Draw) -> Case:
 def transpose(d: Draw) -> Case:
     x = d.array(d.shape(0, 4))
     rank = len(x.shape or ())
-    order = Tuple(tuple(Const(a) for a in d.rng.sample(range(-rank, 0) if d.chance(0.2) else range(rank), rank)))
+    order = Tuple(
+        tuple(Const(a) for a in d.rng.sample(range(-rank, 0) if d.chance(0.2) else range(rank), rank))
+    )
     return [x], d.maybe(0.6, axes=lambda: order)
 
 
@@ -412,187 +359,6 @@ def unstack(d: Draw) -> Case:
     return [x], {}
 
 
-def product_pair(d: Draw) -> tuple[Array, Array]:
-    """Two operands of matmul."""
-    batch, (m, k, n) = d.shape(0, 2), (d.dim(), d.dim(), d.dim())
-    a = (k,) if d.chance(0.2) else (*d.meeting(batch), m, k)
-    b = (k,) if d.chance(0.2) else (*d.meeting(batch), k if d.chance(0.95) else d.dim(), n)
-    return d.array(a), d.array(b)
-
-
-def matmul(d: Draw) -> Case:
-    return list(product_pair(d)), {} if d.numpy else d.maybe(0.2, preferred_element_type=lambda: Const("float32"))
-
-
-def dot(d: Draw) -> Case:
-    k = d.dim()
-    if d.chance(0.1):
-        return [d.array(), d.array(())], {}
-    a, b = (*d.shape(0, 2), k), (*d.shape(0, 2), k, *d.shape(1, 1))
-    return [d.array(a), d.array(b if d.chance(0.8) else (k,))], {}
-
-
-def vdot(d: Draw) -> Case:
-    shape = d.shape()
-    return [d.array(shape), d.array(shape)], {}
-
-
-def inner(d: Draw) -> Case:
-    k = d.dim()
-    return [d.array((*d.shape(0, 2), k)), d.array((*d.shape(0, 2), k))], {}
-
-
-def pair(low: int = 0, high: int = 2) -> Generator:
-    return lambda d: ([d.array(d.shape(low, high)), d.array(d.shape(low, high))], {})
-
-
-def vecdot(d: Draw) -> Case:
-    shape = d.shape(1, 3)
-    return [d.array(shape), d.array((*d.meeting(shape[:-1]), shape[-1]))], {}
-
-
-def tensordot(d: Draw) -> Case:
-    shared = d.shape(1, 2)
-    a, b = d.array((*d.shape(0, 2), *shared)), d.array((*shared, *d.shape(0, 2)))
-    if d.chance(0.5):
-        return [a, b, Const(len(shared))], {}
-    rank = len(a.shape or ())
-    left = Tuple(tuple(Const(rank - len(shared) + i) for i in range(len(shared))))
-    return [a, b, Tuple((left, Tuple(tuple(Const(i) for i in range(len(shared))))))], {}
-
-
-_EINSUMS = (
-    "ij,jk->ik", "bij,bjk->bik", "ij,jk", "i,i", "ii->i", "ii", "ij->ji", "...ij,...jk->...ik", "bthd,bshd->bhts",
-    "...d,df->...f", "ab,ab->", "i,j->ij", "bqhd,bkhd->bhqk", "...i,...i", "btd, dnh -> btnh", "ij->", "i...->...",
-    "abc->cab", "ij,j->i", "a...b,b->...a",
-)  # fmt: skip
-
-
-def einsum(d: Draw) -> Case:
-    text = d.pick(*_EINSUMS)
-    letters: dict[str, object] = {}
-    batch = d.shape(0, 2)
-    arrays = []
-    for term in text.replace(" ", "").partition("->")[0].split(","):
-        shape: list = []
-        for letter in term.replace("...", "."):
-            if letter == ".":
-                shape.extend(d.meeting(batch))
-            else:
-                shape.append(letters.setdefault(letter, d.dim()) if d.chance(0.98) else d.dim())
-        arrays.append(d.array(tuple(shape)))
-    return [Const(text), *arrays], {} if d.numpy else d.maybe(0.2, preferred_element_type=lambda: Const("float32"))
-
-
-def cross(d: Draw) -> Case:
-    shape = d.shape(0, 2)
-    return [d.array((*shape, 3)), d.array((*d.meeting(shape), 3))], {}
-
-
-def convolve(d: Draw) -> Case:
-    return [d.array((d.dim(),)), d.array((d.dim(),))], d.maybe(0.7, mode=lambda: Const(d.pick("full", "same", "valid")))
-
-
-def multi_dot(d: Draw) -> Case:
-    sizes = [d.dim() for _ in range(d.int(3, 4))]
-    return [ListValue([d.array((m, n), "float32") for m, n in zip(sizes, sizes[1:], strict=False)])], {}
-
-
-def square(d: Draw) -> Case:
-    n = 1 if d.numpy else d.dim()
-    return [d.array((*d.shape(0, 1), n, n), d.pick("float32", "int32"))], {}
-
-
-def solve(d: Draw) -> Case:
-    n = 1 if d.numpy else d.dim()
-    return [d.array((n, n), "float32"), d.array((n,) if d.chance(0.5) else (n, d.dim()), "float32")], {}
-
-
-def matrix(*, full: bool = False) -> Generator:
-    def generate(d: Draw) -> Case:
-        x = d.array((*d.shape(0, 1), d.dim(), d.dim()), "float32")
-        return [x], d.maybe(full_matrices=lambda: Const(False), compute_uv=lambda: Const(d.chance(0.5))) if full else {}
-
-    return generate
-
-
-def where(d: Draw) -> Case:
-    shape = d.shape()
-    condition = d.array(d.meeting(shape), "bool")
-    if d.numpy and d.chance(0.2):
-        return [d.array(d.shape(1, 2), "bool")], {}
-    return [condition, *(d.array(d.meeting(shape)) if d.chance(0.7) else Const(d.pick(1, 2.5)) for _ in "xy")], {}
-
-
-def sized(d: Draw) -> Case:
-    return [d.array(d.shape(1, 3), "bool")], {} if d.numpy else {"size": integer(d.dim())}
-
-
-def take(d: Draw) -> Case:
-    x = d.array(d.shape(1, 3))
-    at = Array(d.shape(0, 2), "int32", numpy=d.numpy) if not d.numpy else Const(0)
-    return [x, at], d.maybe(0.7, axis=lambda: Const(d.axis(len(x.shape or ()))))
-
-
-def take_along_axis(d: Draw) -> Case:
-    x = d.array(tuple(d.dim(2) for _ in range(d.int(1, 3))))
-    shape = x.shape or ()
-    axis = d.axis(len(shape), 0)
-    chosen = tuple(d.dim() if i == axis % len(shape) else 1 if d.chance(0.2) else n for i, n in enumerate(shape))
-    return [x, Array(chosen, "int32", numpy=d.numpy)], {"axis": Const(axis)}
-
-
-def select(d: Draw) -> Case:
-    shape = d.shape()
-    count = d.int(1, 2)
-    tests = [d.array(d.meeting(shape), "bool") for _ in range(count)]
-    return [ListValue(tests), ListValue([d.array(d.meeting(shape)) for _ in range(count)])], {}
-
-
-def searchsorted(d: Draw) -> Case:
-    return [d.array((d.dim(),), "float32"), d.array(dtype="float32")], {}
-
-
-def digitize(d: Draw) -> Case:
-    return [d.array(dtype="float32"), d.array((d.dim(),), "float32")], {}
-
-
-def isin(d: Draw) -> Case:
-    return [d.array(d.shape(1, 3), "int32"), d.array(d.shape(1, 2), "int32")], {}
-
-
-def interp(d: Draw) -> Case:
-    n = d.dim()
-    return [d.array(dtype="float32"), d.array((n,), "float32"), d.array((n,), "float32")], {}
-
-
-def bincount(d: Draw) -> Case:
-    return [d.array((d.dim(),), "int32")], {} if d.numpy else {"length": integer(d.dim())}
-
-
-def diff(d: Draw) -> Case:
-    x = d.array(d.shape(1, 3), d.pick("float32", "int32"))
-    return [x], d.maybe(n=lambda: Const(d.int(0, 3)), axis=lambda: Const(d.axis(len(x.shape or ()))))
-
-
-def trapezoid(d: Draw) -> Case:
-    x = d.array(d.shape(1, 3), d.float())
-    return [x], d.maybe(axis=lambda: Const(d.axis(len(x.shape or ()))))
-
-
-def polyval(d: Draw) -> Case:
-    return [d.array((d.dim(),), "float32"), d.array(dtype="float32")], {}
-
-
-def lexsort(d: Draw) -> Case:
-    x = d.array((d.dim(),))
-    return [Tuple((x, x))], {}
-
-
-def unique(d: Draw) -> Case:
-    return [d.array(d.shape(1, 2))], {} if d.numpy else {"size": integer(d.dim())}
-
-
 def folded(d: Draw) -> Case:
     """A plain tuple of sizes half the time: numpy's reductions of it are integers."""
     if d.chance(0.5):
@@ -601,13 +367,17 @@ def folded(d: Draw) -> Case:
 
 
 _UNARY = (
-    "negative sign positive floor ceil trunc conj conjugate abs absolute real imag sqrt exp exp2 expm1 log log1p sin "
-    "cos tan arcsin arccos arctan asin acos atan sinh cosh tanh arcsinh arccosh arctanh asinh acosh atanh fabs cbrt "
-    "isnan isinf isfinite logical_not isneginf isposinf signbit iscomplex isreal square rint deg2rad rad2deg degrees "
+    "negative sign positive floor ceil trunc conj conjugate abs "
+    "absolute real imag sqrt exp exp2 expm1 log log1p sin "
+    "cos tan arcsin arccos arctan asin acos atan sinh "
+    "cosh tanh arcsinh arccosh arctanh asinh acosh atanh fabs cbrt "
+    "isnan isinf isfinite logical_not isneginf isposinf signbit "
+    "iscomplex isreal square rint deg2rad rad2deg degrees "
     "radians i0 log2 log10 reciprocal round around nan_to_num angle copy"
 )
 _BINARY = (
-    "add subtract multiply maximum minimum fmax fmin floor_divide mod remainder fmod arctan2 atan2 logaddexp copysign "
+    "add subtract multiply maximum minimum fmax fmin "
+    "floor_divide mod remainder fmod arctan2 atan2 logaddexp copysign "
     "nextafter divide true_divide float_power hypot logaddexp2 equal not_equal less less_equal greater "
     "greater_equal logical_and logical_or logical_xor isclose allclose array_equal"
 )
@@ -619,7 +389,9 @@ SHARED: dict[str, Generator] = {
     **dict.fromkeys(_UNARY.split(), unary),
     **dict.fromkeys(_BINARY.split(), binary),
     **dict.fromkeys(("invert", "bitwise_not", "bitwise_count"), integers),
-    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor", "gcd", "lcm", "left_shift", "right_shift"), integer_pair),
+    **dict.fromkeys(
+        ("bitwise_and", "bitwise_or", "bitwise_xor", "gcd", "lcm", "left_shift", "right_shift"), integer_pair
+    ),
     **dict.fromkeys(("power", "pow"), power),
     **dict.fromkeys(("real", "imag", "iscomplex", "isreal"), arrays),
     "clip": clip,
@@ -732,13 +504,12 @@ def cast(d: Draw) -> Case:
     return [d.operand()], {}
 
 
-
 def drawn(count: int) -> Generator:
     """A distribution with so many parameters."""
 
     def generate(d: Draw) -> Case:
         values = [Const(0.5) for _ in range(count)]
-        return values, {"size": shape_argument(d)} if d.chance(0.7) else {}
+        return values, {"size": shape_argument(d)} if d.chance(0.9) else {}
 
     return generate
 

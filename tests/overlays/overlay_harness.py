@@ -20,7 +20,17 @@ import numpy as np
 
 from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.values import (
-    Array, Const, DictValue, External, Integer, ListValue, Native, Slice, Tuple, Value, integer,
+    Array,
+    Const,
+    DictValue,
+    External,
+    Integer,
+    ListValue,
+    Native,
+    Slice,
+    Tuple,
+    Value,
+    integer,
 )  # fmt: skip
 from shardlint.laws.dims import Dim, Shape, substitute, symbol, symbols
 from shardlint.laws.values import Unknown
@@ -236,7 +246,9 @@ def run_library(
     answer: list[Any] = []
 
     def traced(*arrays: Any) -> None:
-        found = target(*(_fill(a, arrays) for a in positional), **{k: _fill(v, arrays) for k, v in named.items()})
+        found = target(
+            *(_fill(a, arrays) for a in positional), **{k: _fill(v, arrays) for k, v in named.items()}
+        )
         answer.append(describe_real(found))
 
     if numpy:
@@ -271,15 +283,17 @@ def check(ours: Value, real: Any, sizes: dict[str, int], note: str) -> bool:
         items = ours.items or ()
         if not isinstance(real, list) or len(items) != len(real):
             raise Wrong(f"{note}: {ours} for {real}")
-        return any([check(item, other, sizes, note) for item, other in zip(items, real, strict=True)])
+        pairs = zip(items, real, strict=True)
+        return sum(check(item, other, sizes, note) for item, other in pairs) > 0
     if isinstance(ours, DictValue):
         if not isinstance(real, dict) or set(ours.items or ()) != set(real):
             raise Wrong(f"{note}: {ours} for {real}")
-        return any([check(item, real[key], sizes, note) for key, item in (ours.items or {}).items()])
+        entries = (ours.items or {}).items()
+        return sum(check(item, real[key], sizes, note) for key, item in entries) > 0
     if isinstance(ours, Const | Integer):
         number = ours.value if isinstance(ours, Const) else substitute(ours.dim, sizes)
         wanted = real[3] if isinstance(real, tuple) else real
-        if isinstance(number, int) and number != wanted or isinstance(real, tuple) and real[0] != ():
+        if (isinstance(number, int) and number != wanted) or (isinstance(real, tuple) and real[0] != ()):
             raise Wrong(f"{note}: {number} for {real}")
         return not isinstance(number, int) and number is not None
     if isinstance(real, bool | int | float) and isinstance(ours, Array) and ours.numpy:
@@ -341,7 +355,9 @@ def run_entry(
             if isinstance(ours, Unknown) and ours.reason.startswith("rejected"):
                 raise Wrong(f"{note} with {kind}: {ours.reason}, but it gives {real}")
         tally.open_sizes += check(with_sizes, real, {}, f"{note} with sizes")
-        tally.open_symbols += check(with_symbols, real, draw.sizes, f"{name}{tuple(args)} {kwargs} with symbols")
+        tally.open_symbols += check(
+            with_symbols, real, draw.sizes, f"{name}{tuple(args)} {kwargs} with symbols"
+        )
     return tally
 
 

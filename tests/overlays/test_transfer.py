@@ -7,11 +7,20 @@ from collections.abc import Callable
 from typing import Any
 
 import cases_jax
+import cases_lax
 import cases_numpy
 import pytest
 from overlay_harness import CASES, Generator, resolve, run_entry
+
 from shardlint.inference.overlays import (
-    jax_control, jax_convolution, jax_lax, jax_nn, jax_numpy, jax_random, jax_tree, numpy_,
+    jax_control,
+    jax_convolution,
+    jax_lax,
+    jax_nn,
+    jax_numpy,
+    jax_random,
+    jax_tree,
+    numpy_,
 )  # fmt: skip
 
 warnings.filterwarnings("ignore")
@@ -54,7 +63,7 @@ def generator(name: str) -> Generator | None:
     name = REMOVED.get(name, name)
     for prefix, cases in (
         ("jax.numpy.", cases_numpy.SHARED),
-        ("jax.lax.", {**cases_jax.LAX, **cases_jax.CONTROL}),
+        ("jax.lax.", {**cases_lax.LAX, **cases_jax.CONTROL}),
         ("jax.random.", cases_jax.RANDOM),
         ("jax.nn.", cases_jax.NN),
         ("jax.scipy.special.", cases_jax.NN),
@@ -74,7 +83,7 @@ def test_every_entry_has_cases() -> None:
 
 
 def test_no_case_without_an_entry() -> None:
-    named = {f"jax.lax.{name}" for name in (*cases_jax.LAX, *cases_jax.CONTROL)}
+    named = {f"jax.lax.{name}" for name in (*cases_lax.LAX, *cases_jax.CONTROL)}
     named |= {f"jax.numpy.{name}" for name in cases_numpy.SHARED}
     named |= {f"jax.random.{name}" for name in cases_jax.RANDOM} | {f"jax.nn.{name}" for name in cases_jax.NN}
     assert not named - TABLES.keys()

@@ -70,9 +70,11 @@ def real(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
 
 
 def phase(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """Floating and real."""
+    """Floating and real; what becomes of a weak type, or of float16, depends on the rank in JAX."""
+    if not numpy and (weak or dtype == "float16"):
+        return None, False
     found, _ = inexact(dtype, weak, numpy)
-    return real_part("float64" if numpy and dtype == "bool" else found), weak and kind(dtype) == "c"
+    return real_part("float64" if numpy and dtype == "bool" else found), False
 
 
 def boolean(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
@@ -134,12 +136,23 @@ def apply(call: Call, values: Sequence[Value | None], rule: Rule, dtype: Value |
     shape = broadcast(array.shape for array in arrays)
     if given(dtype):
         return result(call, shape, dtype_argument(dtype, None))
-    if is_numpy(call) and len(arrays) > 1 and rule in (inexact, strong_inexact):
-        arrays = [x if x.weak or x.dtype is None else replace(x, dtype=rule(x.dtype, False, True)[0]) for x in arrays]
+    if is_numpy(call) and rule in (inexact, strong_inexact) and not any(x.weak for x in arrays):
+        # numpy picks one loop for all operands: the float that holds each.
+        arrays = [replace(x, dtype=rule(x.dtype, False, True)[0]) if x.dtype else x for x in arrays]
     promoted, weak = mixed(call, arrays)
     if promoted is None:
         return result(call, shape, "bool" if rule is boolean else None)
     return result(call, shape, *rule(promoted, weak, is_numpy(call)))
+
+
+def weak_scalars(arity: int) -> Transfer:
+    """A floating function that mixes in constants: in JAX only scalars keep their weak type."""
+
+    def transfer(call: Call) -> Value:
+        found = apply(call, call.bind(*("x", "y")[:arity]), inexact)
+        return found if found.shape == () else replace(found, weak=False)
+
+    return transfer
 
 
 def around(call: Call) -> Value:
@@ -167,12 +180,22 @@ def isclose(call: Call) -> Value:
 
 
 def power(call: Call) -> Value:
-    """`power(x, y)`: with a Python integer exponent JAX makes bool int32, not weak."""
+    """`power(x, y)`, ``x ** y``."""
     x, y = call.bind("x", "y")
+    return raised(call, x, y)
+
+
+def raised(call: Call, x: Value | None, y: Value | None) -> Array:
+    """``x ** y``: with a Python integer exponent JAX makes bool int32, not weak.
+
+    Which powers of weakly typed arrays stay weak depends on more than the dtypes.
+    """
     found = apply(call, [x, y], no_bool)
-    if not is_numpy(call) and as_dim(y) is not None and operand(x).dtype == "bool":
-        return result(call, found.shape, "int32")
-    return found
+    if is_numpy(call):
+        return found
+    if as_dim(y) is not None:
+        return replace(found, dtype="int32", weak=False) if operand(x).dtype == "bool" else found
+    return replace(found, dtype=None, weak=False) if found.weak else found
 
 
 def clip(call: Call) -> Value:
@@ -212,7 +235,6 @@ _UNARY: dict[str, Rule] = {
     "square": no_bool,
     "bitwise_count": bit_count,
     "rint": rint,
-    **dict.fromkeys(["deg2rad", "rad2deg", "degrees", "radians"], inexact),
     "i0": wide_inexact,
 }
 _COMPARISONS = "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor"
@@ -222,7 +244,6 @@ _BINARY: dict[str, Rule] = {
     **dict.fromkeys(["floor_divide", "mod", "remainder", "fmod", "left_shift", "right_shift"], no_bool),
     **dict.fromkeys(["arctan2", "atan2", "logaddexp", "copysign", "nextafter"], inexact),
     **dict.fromkeys(["divide", "true_divide"], wide_inexact),
-    **dict.fromkeys(["hypot", "logaddexp2"], strong_inexact),
     "float_power": at_least_double,
     **dict.fromkeys(_COMPARISONS.split(), boolean),
 }
@@ -234,6 +255,8 @@ TABLE: dict[str, Transfer] = {
     "log2": unary_function(strong_inexact),
     "log10": unary_function(strong_inexact),
     "reciprocal": unary_function(lambda d, w, n: no_bool(d, w, n) if n else inexact(d, w, n)),
+    **dict.fromkeys(("deg2rad", "rad2deg", "degrees", "radians"), weak_scalars(1)),
+    **dict.fromkeys(("hypot", "logaddexp2"), weak_scalars(2)),
     "round": around,
     "around": around,
     "nan_to_num": nan_to_num,
@@ -273,8 +296,8 @@ def operator(call: Call, op: str, a: Value, b: Value) -> Value:
     """A binary operator but ``@`` on operands of which one at least is an array."""
     if isinstance(a, Unknown) or isinstance(b, Unknown):
         return Unknown(f"{op} with an unknown operand")
-    if op == "**" and not is_numpy(call) and as_dim(b) is not None and operand(a).dtype == "bool":
-        return result(call, operand(a).shape, "int32")
+    if op == "**":
+        return raised(call, a, b)
     return apply(call, [a, b], _OPERATORS[op])
 
 

@@ -68,7 +68,7 @@ def _consumes(item: Value, numpy: bool) -> int | None:
         if kind(chosen.dtype) not in "iu" and chosen.shape != (0,):
             reject("an index that is not an integer")
         return 1
-    unresolved("an index is not known")
+    return unresolved("an index is not known")
 
 
 def _walk(shape: Shape, items: Sequence[Value], numpy: bool) -> Shape:

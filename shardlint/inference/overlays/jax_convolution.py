@@ -22,7 +22,7 @@ from shardlint.inference.overlays.arrays import (
     table,
     unresolved,
 )  # fmt: skip
-from shardlint.inference.values import Array, Const, LibraryObject, Value, as_dim, as_items, as_str
+from shardlint.inference.values import Array, Const, LibraryObject, Value, as_items, as_str
 from shardlint.laws.dims import Dim, Shape, equal, floordiv, fresh, lower_bound
 
 #: (before, after) an axis, or what JAX works out itself.

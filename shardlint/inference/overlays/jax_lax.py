@@ -1,11 +1,11 @@
-"""`jax.lax` but for control flow, convolutions and collectives."""
+"""`jax.lax` but for control flow, convolutions and collectives; shapes have a module of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays import reductions, shapes_joining, shapes_layout
+from shardlint.inference.overlays import jax_lax_shapes, reductions
 from shardlint.inference.overlays.arrays import (
     Transfer,
     arrays_list,
@@ -24,9 +24,7 @@ from shardlint.inference.overlays.arrays import (
     result,
     same_dim,
     same_shape,
-    sequence,
     shape_of,
-    signed_dims,
     table,
     unresolved,
 )  # fmt: skip
@@ -39,11 +37,11 @@ from shardlint.inference.overlays.elementwise import (
     same,
     unary_function,
 )  # fmt: skip
-from shardlint.inference.overlays.indexing import sliced
+from shardlint.inference.overlays.jax_lax_shapes import with_axis
 from shardlint.inference.overlays.products import contracted, matmul_shape
 from shardlint.inference.overlays.trees import tree_map
-from shardlint.inference.values import Array, Const, Slice, Value, as_items, is_none
-from shardlint.laws.dims import Dim, Shape, equal, floordiv, product
+from shardlint.inference.values import Array, Const, Value, as_items, is_none
+from shardlint.laws.dims import Shape
 from shardlint.laws.values import Unknown
 
 
@@ -68,7 +66,14 @@ def dot_general(call: Call) -> Value:
     batch = [same_dim((first[i], second[j])) for i, j in zip(lhs_batch, rhs_batch, strict=True)]
     left = [dim for i, dim in enumerate(first) if i not in lhs_sum + lhs_batch]
     right = [dim for j, dim in enumerate(second) if j not in rhs_sum + rhs_batch]
-    return contracted(call, [x, y], (*batch, *left, *right), preferred)
+    return _product(call, x, y, (*batch, *left, *right), preferred)
+
+
+def _product(call: Call, x: Array, y: Array, shape: Shape | None, preferred: Value | None) -> Array:
+    """A product; lax promotes unlike dtypes its own way (two 16-bit floats do not widen, weak counts)."""
+    found = contracted(call, [x, y], shape, preferred)
+    unlike = x.dtype != y.dtype and (x.weak or y.weak or found.dtype not in (x.dtype, y.dtype))
+    return replace(found, dtype=None, weak=False) if unlike and not given(preferred) else found
 
 
 def _places(value: Value, shape: Shape) -> tuple[int, ...]:
@@ -85,7 +90,7 @@ def dot(call: Call) -> Value:
         unresolved("dimension numbers")
     if any(x.shape is not None and len(x.shape) not in (1, 2) for x in (x, y)):
         reject("ranks other than 1 and 2")
-    return contracted(call, [x, y], matmul_shape(x.shape, y.shape), preferred)
+    return _product(call, x, y, matmul_shape(x.shape, y.shape), preferred)
 
 
 def batch_matmul(call: Call) -> Value:
@@ -93,190 +98,6 @@ def batch_matmul(call: Call) -> Value:
     lhs, rhs, _ = call.bind("lhs", "rhs", precision=None)
     x, y = operands([lhs, rhs])
     return contracted(call, [x, y], matmul_shape(x.shape, y.shape), None)
-
-
-def slice_(call: Call) -> Value:
-    """`slice(operand, start_indices, limit_indices, strides)`."""
-    operand_, starts, limits, strides = call.bind("operand", "start_indices", "limit_indices", strides=None)
-    x = operand(operand_)
-    shape, low, high = known_rank(x), shape_of(starts), shape_of(limits)
-    steps = shape_of(strides) if given(strides) else (1,) * len(shape)
-    if not len(shape) == len(low) == len(high) == len(steps):
-        reject("one index an axis")
-    return like(
-        call, x, tuple(-floordiv(lo - hi, step) for lo, hi, step in zip(low, high, steps, strict=True))
-    )
-
-
-def slice_in_dim(call: Call) -> Value:
-    """`slice_in_dim(operand, start, limit, stride, axis)`, as a Python slice of one axis."""
-    operand_, start, limit, stride, axis = call.bind(
-        "operand", "start_index", "limit_index", stride=Const(1), axis=Const(0)
-    )
-    x = operand(operand_)
-    shape = known_rank(x)
-    at = axis_of(axis, len(shape))
-    none = Const(None)
-    size = sliced(shape[at], Slice(start or none, limit or none, stride or none))
-    return like(call, x, _with(shape, at, size))
-
-
-def _with(shape: Shape, axis: int, *sizes: Dim) -> Shape:
-    """The shape with these sizes in place of an axis."""
-    return (*shape[:axis], *sizes, *shape[axis + 1 :])
-
-
-def index_in_dim(call: Call) -> Value:
-    """`index_in_dim(operand, index, axis, keepdims)`, and its dynamic kin."""
-    operand_, _, axis, keepdims, _ = call.bind(
-        "operand", "index", axis=Const(0), keepdims=Const(True), allow_negative_indices=None
-    )
-    x = operand(operand_)
-    shape = known_rank(x)
-    at = axis_of(axis, len(shape))
-    if not isinstance(keepdims, Const):
-        unresolved("keepdims is not known")
-    return like(call, x, _with(shape, at, 1) if keepdims.value else _with(shape, at))
-
-
-def dynamic_slice(call: Call) -> Value:
-    """`dynamic_slice(operand, start_indices, slice_sizes)`: the sizes asked for."""
-    operand_, _, sizes, _ = call.bind("operand", "start_indices", "slice_sizes", allow_negative_indices=None)
-    x = operand(operand_)
-    wanted = shape_of(sizes)
-    if x.shape is not None and len(x.shape) != len(wanted):
-        reject("one size an axis")
-    return like(call, x, wanted)
-
-
-def dynamic_slice_in_dim(call: Call) -> Value:
-    """`dynamic_slice_in_dim(operand, start, size, axis)`."""
-    operand_, _, size, axis, _ = call.bind(
-        "operand", "start_index", "slice_size", axis=Const(0), allow_negative_indices=None
-    )
-    x = operand(operand_)
-    shape = known_rank(x)
-    (length,) = shape_of(size)
-    return like(call, x, _with(shape, axis_of(axis, len(shape)), length))
-
-
-def updated(*names: str) -> Transfer:
-    """`dynamic_update_slice` and its kin: as the operand, never weak."""
-
-    def transfer(call: Call) -> Value:
-        operand_, *_ = call.bind("operand", *names, allow_negative_indices=None)
-        x = operand(operand_)
-        return result(call, x.shape, x.dtype)
-
-    return transfer
-
-
-def concatenate(call: Call) -> Value:
-    """`concatenate(operands, dimension)`."""
-    values, dimension = call.bind("operands", "dimension")
-    return _joined(call, sequence(values), dimension)
-
-
-def _joined(call: Call, arrays: Sequence[Array], dimension: Value | None) -> Value:
-    if not arrays:
-        reject("nothing to join")
-    shapes = [known_rank(x) for x in arrays]
-    return like(call, arrays[0], shapes_joining.joined(shapes, axis_of(dimension, len(shapes[0]))))
-
-
-def split(call: Call) -> Value:
-    """`split(operand, sizes, axis)`."""
-    operand_, sizes, axis = call.bind("operand", "sizes", axis=Const(0))
-    x = operand(operand_)
-    shape = known_rank(x)
-    at = axis_of(axis, len(shape))
-    return arrays_list(like(call, x, _with(shape, at, size)) for size in shape_of(sizes))
-
-
-def broadcast(call: Call) -> Value:
-    """`broadcast(operand, sizes)`: sizes in front."""
-    operand_, sizes, _ = call.bind("operand", "sizes", out_sharding=None)
-    x = operand(operand_)
-    return like(call, x, (*shape_of(sizes), *known_rank(x)))
-
-
-def broadcast_in_dim(call: Call) -> Value:
-    """`broadcast_in_dim(operand, shape, broadcast_dimensions)`."""
-    operand_, shape, places, _ = call.bind("operand", "shape", "broadcast_dimensions", out_sharding=None)
-    x, target = operand(operand_), shape_of(shape)
-    if x.shape is not None:
-        items = as_items(places)
-        if items is not None and len(items) != len(x.shape):
-            reject("one place an axis")
-        for dim, item in zip(x.shape, items or (), strict=False):
-            wanted = target[normal_axis(known_int(item), len(target))]
-            if equal(dim, wanted) is False and equal(dim, 1) is False:
-                reject(f"size {dim} does not stretch to {wanted}")
-    return like(call, x, target)
-
-
-def broadcast_to_rank(call: Call) -> Value:
-    """`broadcast_to_rank(x, rank)`: ones in front."""
-    value, rank = call.bind("x", "rank")
-    x = operand(value)
-    return like(call, x, (1,) * (known_int(rank) - len(known_rank(x))) + known_rank(x))
-
-
-def reshape(call: Call) -> Value:
-    """`reshape(operand, new_sizes)`."""
-    operand_, sizes, _, _ = call.bind("operand", "new_sizes", dimensions=None, out_sharding=None)
-    x = operand(operand_)
-    return like(call, x, shapes_layout.reshaped(x.shape, shapes_layout.target_items(sizes)))
-
-
-def collapse(call: Call) -> Value:
-    """`collapse(operand, start, stop)`: these axes become one."""
-    operand_, start, stop = call.bind("operand", "start_dimension", stop_dimension=None)
-    x = operand(operand_)
-    shape = known_rank(x)
-    low, high, _ = slice(known_int(start), known_int(stop, len(shape))).indices(len(shape))
-    if high <= low:
-        unresolved("no axes to collapse")
-    return like(call, x, (*shape[:low], product(shape[low:high]), *shape[high:]))
-
-
-def transpose(call: Call) -> Value:
-    """`transpose(operand, permutation)`."""
-    operand_, order = call.bind("operand", "permutation")
-    x = operand(operand_)
-    return like(call, x, shapes_layout.permuted(x.shape, order))
-
-
-def squeeze(call: Call) -> Value:
-    """`squeeze(array, dimensions)`."""
-    array, dimensions = call.bind("array", "dimensions")
-    x = operand(array)
-    return like(call, x, shapes_layout.squeezed(known_rank(x), dimensions))
-
-
-def expand_dims(call: Call) -> Value:
-    """`expand_dims(array, dimensions)`."""
-    array, dimensions = call.bind("array", "dimensions")
-    x = operand(array)
-    return like(call, x, shapes_layout.expanded(known_rank(x), dimensions))
-
-
-def pad(call: Call) -> Value:
-    """`pad(operand, padding_value, [(low, high, interior), ...])`."""
-    operand_, _, config = call.bind("operand", "padding_value", "padding_config")
-    x = operand(operand_)
-    rows = [signed_dims(row) for row in as_items(config) or ()]
-    shape = known_rank(x)
-    if as_items(config) is None:
-        unresolved("the padding is not known")
-    if len(rows) != len(shape) or any(len(row) != 3 for row in rows):
-        reject("three numbers an axis")
-    if any(
-        inside != 0 and equal(dim, 0) is not False for dim, (_, _, inside) in zip(shape, rows, strict=True)
-    ):
-        unresolved("interior padding of a size that may be 0")
-    sizes = (lo + dim + hi + (dim - 1) * inside for dim, (lo, hi, inside) in zip(shape, rows, strict=True))
-    return like(call, x, tuple(sizes))
 
 
 def reduce_axes(rule: reductions.DtypeRule) -> Transfer:
@@ -328,7 +149,7 @@ def top_k(call: Call) -> Value:
     x = operand(operand_)
     shape = known_rank(x)
     (count,) = shape_of(k)
-    found = _with(shape, axis_of(axis, len(shape)), count)
+    found = with_axis(shape, axis_of(axis, len(shape)), count)
     return arrays_list([like(call, x, found), result(call, found, "int32", x.weak)])
 
 
@@ -425,13 +246,6 @@ def sort_key_val(call: Call) -> Value:
     return arrays_tuple(like(call, x, x.shape) for x in operands([keys, values]))
 
 
-def rev(call: Call) -> Value:
-    """`rev(operand, dimensions)`."""
-    operand_, _ = call.bind("operand", "dimensions")
-    x = operand(operand_)
-    return like(call, x, x.shape)
-
-
 def integer_pow(call: Call) -> Value:
     """`integer_pow(x, y)`."""
     value, _ = call.bind("x", "y")
@@ -445,7 +259,8 @@ def complex_(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
 
 
 _INEXACT = (
-    "acos acosh asin asinh atan atanh cos cosh exp exp2 expm1 log log1p logistic reciprocal rsqrt sin sinh sqrt "
+    "acos acosh asin asinh atan atanh cos cosh exp "
+    "exp2 expm1 log log1p logistic reciprocal rsqrt sin sinh sqrt "
     "tan tanh bessel_i0e bessel_i1e cbrt ceil digamma erf erf_inv erfc floor lgamma round"
 )
 _SAME = "bitwise_not clz population_count neg sign square"
@@ -472,28 +287,6 @@ _FUNCTIONS: dict[str, Transfer] = {
     "dot_general": dot_general,
     "dot": dot,
     "batch_matmul": batch_matmul,
-    "slice": slice_,
-    "slice_in_dim": slice_in_dim,
-    "index_in_dim": index_in_dim,
-    "dynamic_index_in_dim": index_in_dim,
-    "dynamic_slice": dynamic_slice,
-    "dynamic_slice_in_dim": dynamic_slice_in_dim,
-    "dynamic_update_slice": updated("update", "start_indices"),
-    "dynamic_update_slice_in_dim": updated("update", "start_index", "axis"),
-    "dynamic_update_index_in_dim": updated("update", "index", "axis"),
-    "concatenate": concatenate,
-    "split": split,
-    "broadcast": broadcast,
-    "broadcast_in_dim": broadcast_in_dim,
-    "broadcast_to_rank": broadcast_to_rank,
-    "broadcast_shapes": shapes_layout.broadcast_shapes,
-    "reshape": reshape,
-    "collapse": collapse,
-    "transpose": transpose,
-    "squeeze": squeeze,
-    "expand_dims": expand_dims,
-    "rev": rev,
-    "pad": pad,
     "top_k": top_k,
     "select": select,
     "select_n": select_n,
@@ -511,4 +304,4 @@ _FUNCTIONS: dict[str, Transfer] = {
     "integer_pow": integer_pow,
 }
 
-TABLE: dict[str, Transfer] = table("jax.lax.", _FUNCTIONS)
+TABLE: dict[str, Transfer] = {**table("jax.lax.", _FUNCTIONS), **jax_lax_shapes.TABLE}

@@ -23,7 +23,7 @@ from shardlint.inference.overlays.arrays import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.dtypes import floating, kind
-from shardlint.inference.overlays.elementwise import Rule, apply, inexact, no_bool, same, strong_inexact
+from shardlint.inference.overlays.elementwise import Rule, apply, inexact, same, strong_inexact
 from shardlint.inference.values import Const, Value, as_int
 from shardlint.laws.dims import divisible, floordiv
 
@@ -54,6 +54,11 @@ def along_axis(*names: str) -> Transfer:
 def weak_float(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
     """Floating; integers become a weak float (measured: what mixes x with Python numbers inside)."""
     return (dtype, weak) if kind(dtype) in "fcV" else ("float32", True)
+
+
+def weak_float_of_bool(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
+    """Floating; bool becomes a weak float."""
+    return ("float32", True) if dtype == "bool" else inexact(dtype, weak, numpy)
 
 
 def weak_integer(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
@@ -101,16 +106,17 @@ def dot_product_attention(call: Call) -> Value:
     return like(call, q, shapes[0])
 
 
-_FLOAT = ("sigmoid", "silu", "swish", "softplus", "log_sigmoid", "tanh", "mish")
+_FLOAT = ("sigmoid", "silu", "swish", "log_sigmoid", "tanh")
 _WEAK_FLOAT = (
-    "soft_sign", "hard_sigmoid", "hard_silu", "hard_swish", "relu6", "selu", "sparse_plus", "sparse_sigmoid",
+    "hard_sigmoid", "hard_silu", "hard_swish", "relu6", "selu", "sparse_plus", "sparse_sigmoid",
 )  # fmt: skip
 
 TABLE: dict[str, Transfer] = table("jax.nn.", {
     **{name: activation(inexact) for name in _FLOAT},
     **{name: activation(weak_float) for name in _WEAK_FLOAT},
+    **{name: activation(weak_float_of_bool) for name in ("softplus", "mish", "soft_sign")},
     "relu": activation(weak_integer),
-    "hard_tanh": activation(no_bool),
+    "hard_tanh": activation(weak_integer),
     "identity": activation(same),
     "gelu": activation(strong_inexact, "approximate"),
     "elu": activation(weak_float, "alpha"),

@@ -57,7 +57,9 @@ def _drawn(call: Call, size: Value | None, parameters: list[Value | None], dtype
     """What a distribution draws: the size asked for, else its parameters' broadcast shape."""
     if given(size):
         return result(call, shape_of(size), dtype)
-    return _or_number(call, broadcast(x.shape for x in operands([p for p in parameters if given(p)], numpy=True)), dtype)
+    return _or_number(
+        call, broadcast(x.shape for x in operands([p for p in parameters if given(p)], numpy=True)), dtype
+    )
 
 
 def _distribution(dtype: str, *names: str) -> Transfer:

@@ -325,8 +325,8 @@ def cross(call: Call) -> Value:
     first, second = known_rank(x), known_rank(y)
     if not first or not second or first[-1] != 3 or second[-1] != 3:
         unresolved("vectors that are not known to have three components")
-    dtype, weak = mixed(call, [x, y])
-    return result(call, broadcast([first, second]), dtype, weak)
+    dtype, _ = mixed(call, [x, y])
+    return result(call, broadcast([first, second]), dtype)
 
 
 def convolve(call: Call) -> Value:
@@ -341,8 +341,8 @@ def convolve(call: Call) -> Value:
     how = as_str(mode)
     if how not in sizes:
         unresolved("the mode")
-    dtype, _ = mixed(call, [x, y])
-    return result(call, (sizes[how],), dtype if is_numpy(call) else floating(dtype, False))
+    dtype, weak = mixed(call, [x, y])
+    return result(call, (sizes[how],), dtype if is_numpy(call) else floating(dtype, False), weak)
 
 
 #: Shared by `jax.numpy` and `numpy`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import (
@@ -24,7 +25,7 @@ from shardlint.inference.overlays.arrays import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.dtypes import floating, real_part, summed
-from shardlint.inference.values import Array, Const, Value, as_dim, as_items, integer
+from shardlint.inference.values import Const, Value, as_dim, as_items, integer
 from shardlint.laws.dims import Shape, product
 
 #: Takes the operand's dtype and whether numpy computes, and returns the result's.
@@ -60,8 +61,6 @@ def reduction(rule: DtypeRule, *names: str) -> Transfer:
             dtype = "int32" if dtype == "bool" else dtype
         else:
             dtype = rule(dtype, is_numpy(call))
-        if given(initial := options.get("initial")):
-            dtype, _ = mixed(call, [Array((), dtype, numpy=is_numpy(call)), operand(initial, is_numpy(call))])
         return result(call, shape, dtype_argument(options.get("dtype"), dtype))
 
     return transfer
@@ -92,6 +91,8 @@ def arg_reduction(call: Call) -> Value:
     a, axis, _, keepdims = call.bind("a", axis=None, out=None, keepdims=None)
     x = operand(a, is_numpy(call))
     keep = truth(keepdims, False) if given(keepdims) else False
+    if x.shape == () and is_numpy(call):
+        unresolved("an axis of a scalar")
     if given(axis) and x.shape is not None:
         axis_of(axis, len(x.shape))
     return result(call, reduced(x.shape, axis, keep), count(x.dtype, is_numpy(call)))
@@ -132,6 +133,8 @@ def median(call: Call) -> Value:
     """`median(a, axis, out, overwrite_input, keepdims)`."""
     a, axis, _, _, keepdims = call.bind("a", axis=None, out=None, overwrite_input=None, keepdims=None)
     x = operand(a, is_numpy(call))
+    if x.shape == () and given(keepdims):
+        unresolved("keepdims of a scalar")
     return result(call, reduced(x.shape, axis, truth(keepdims, False)), floating(x.dtype, is_numpy(call)))
 
 
@@ -153,6 +156,7 @@ def average(call: Call) -> Value:
         "a", axis=None, weights=None, returned=None, keepdims=None
     )
     values = operands([a, weights] if given(weights) else [a], is_numpy(call))
+    values[0] = replace(values[0], dtype=floating(values[0].dtype, is_numpy(call)))
     dtype, _ = mixed(call, values)
     shape = reduced(values[0].shape, axis, truth(keepdims, False))
     mean = result(call, shape, floating(dtype, is_numpy(call)))

@@ -205,14 +205,14 @@ def lexsort(call: Call) -> Value:
 def unique(call: Call) -> Value:
     """`unique(ar, size=)` of the flattened array: as many values as the data hold."""
     a, index, inverse, counts, axis, _, size, *_ = call.bind(
-        "ar", return_index=None, return_inverse=None, return_counts=None, axis=None, equal_nan=None, size=None,
-        fill_value=None, sorted=None,
+        "ar", return_index=None, return_inverse=None, return_counts=None, axis=None, equal_nan=None,
+        size=None, fill_value=None, sorted=None,
     )  # fmt: skip
     if given(axis) or any(truth(flag, False) for flag in (index, inverse, counts)):
         unresolved("more than the values")
     x = operand(a, is_numpy(call))
     found = as_dim(size) if given(size) else None
-    return result(call, (fresh() if found is None else found,), x.dtype)
+    return like(call, x, (fresh() if found is None else found,))
 
 
 #: Shared by `jax.numpy` and `numpy`.

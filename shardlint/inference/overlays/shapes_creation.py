@@ -178,7 +178,7 @@ def _spaced(
     kinds, _ = mixed(call, ends)
     points = result(call, shape, dtype_argument(dtype, floating(kinds, is_numpy(call))))
     if truth(retstep, False):
-        return arrays_tuple([points, result(call, broadcast(end.shape for end in ends), None)])
+        return arrays_tuple([points, result(call, None, None)])
     return points
 
 
@@ -255,7 +255,8 @@ def diagonal(call: Call) -> Value:
         reject("the axes are equal")
     rest = tuple(dim for at, dim in enumerate(shape) if at not in (i, j))
     size = _diagonal_size(shape[i], shape[j], known_int(offset))
-    return result(call, (*rest, size), x.dtype, x.weak)
+    # Whether a weak type lasts depends on the sizes.
+    return result(call, (*rest, size), None if x.weak else x.dtype)
 
 
 def _diagonal_size(rows: Dim, columns: Dim, offset: int) -> Dim:

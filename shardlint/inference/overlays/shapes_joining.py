@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 
 from shardlint.inference.calls import Call
@@ -191,7 +192,7 @@ def _part_sizes(size: Dim, sections: Value | None, even: bool) -> list[Dim]:
     cuts = [as_dim(item) for item in items]
     if all(isinstance(cut, int) for cut in cuts) and isinstance(size, int):
         edges = [0, *(cut for cut in cuts if isinstance(cut, int)), size]
-        return [len(range(size)[lo:hi]) for lo, hi in zip(edges, edges[1:], strict=False)]
+        return [len(range(size)[lo:hi]) for lo, hi in itertools.pairwise(edges)]
     return [_between(lo, hi, size) for lo, hi in zip([0, *cuts], [*cuts, size], strict=True)]
 
 

@@ -62,7 +62,7 @@ def target_items(value: Value | None) -> Sequence[Value]:
         return items
     if value is not None and as_dim(value) is not None:
         return (value,)
-    unresolved("the shape is not known")
+    return unresolved("the shape is not known")
 
 
 def reshape(call: Call) -> Value:
