@@ -93,13 +93,15 @@ class Placement(Use):
 class ArityUse(Use):
     """Specs or shardings given for a function's arguments or results: how many, and how many are due.
 
-    ``function`` is the name of the wrapped function.
+    ``function`` is the name of the wrapped function. ``mismatch`` says in words where two trees
+    differ when it is not their number: a list of specs for a tuple of arguments, keys that differ.
     """
 
     api: Api
     function: str
-    given: int
-    due: int
+    given: int = 0
+    due: int = 0
+    mismatch: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

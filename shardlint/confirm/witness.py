@@ -37,7 +37,7 @@ def witness_of(finding: Finding) -> Witness | None:
                 return placement(Api.NAMED_SHARDING, use.mesh, use.spec, Unknown("no array"), use.verdict)
             case Placement() as use:
                 return placement(use.api, use.mesh, use.spec, use.shape, use.verdict, use.raw)
-            case ArityUse() as use:
+            case ArityUse(mismatch=None) as use:
                 return arity(use)
             case CollectiveUse() as use:
                 return collective(use)

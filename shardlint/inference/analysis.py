@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,16 +11,15 @@ from pathlib import Path
 import libcst as cst
 
 from shardlint.files.sources import Source
-from shardlint.inference.classes import entry_instance
-from shardlint.inference.context import Context, Frame
+from shardlint.inference.context import Frame
 from shardlint.inference.definitions import define_class, define_function
-from shardlint.inference.functions import Code, parameters
-from shardlint.inference.interpreter import Exhausted, Interpreter, unknown_argument
+from shardlint.inference.entries import guarded, run_entries
+from shardlint.inference.functions import Code
+from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.project import ModuleRun, Project
 from shardlint.inference.settings import InferenceSettings
 from shardlint.inference.statements import execute
 from shardlint.inference.syntax import BrokenText, ClassPart, FunctionPart, Parsed, Part, split
-from shardlint.inference.values import Function, MeshValue, Native, Value
 from shardlint.laws.values import Unknown
 from shardlint.spans import Span
 from shardlint.uses import FileProblem, Use
@@ -33,7 +33,7 @@ def analyze(sources: Sequence[Source], settings: InferenceSettings) -> list[Use 
     A file's uses do not depend on the other files of the sequence.
     """
     found: list[Use | FileProblem] = []
-    with _deep_recursion():
+    with _while_evaluating():
         for source in sources:
             found.extend(source.problems)
             found.extend(analyze_source(source, settings))
@@ -61,20 +61,20 @@ def run_module(interpreter: Interpreter, run: ModuleRun) -> list[FileProblem]:
         for cell in run.source.cells:
             parsed = split(run.source.path, cell.index, cell.text)
             problems += [_problem(run.source.path, cell.index, error) for error in parsed.errors]
-            _run_cell(interpreter, run, parsed, cell.index)
+            _run_cell(interpreter, run, parsed)
     finally:
         interpreter.project.running.pop()
-    run.done = True
     return problems
 
 
-def _run_cell(interpreter: Interpreter, run: ModuleRun, parsed: Parsed, cell: int | None) -> None:
+def _run_cell(interpreter: Interpreter, run: ModuleRun, parsed: Parsed) -> None:
     """Execute one cell. Where control cannot go on (`sys.exit`, `raise`), a notebook's next cell still runs."""
+    run.parts.extend(parsed.parts)
     for name in parsed.rebound:
         run.scope.variables[name] = Unknown("bound by text that cannot be read")
     interpreter.steps = 0
     for part in parsed.parts:
-        if not _guarded(interpreter, lambda part=part: _run_part(interpreter, run, part)):  # type: ignore[misc]
+        if not guarded(interpreter, lambda part=part: _run_part(interpreter, run, part)):  # type: ignore[misc]
             break
 
 
@@ -118,103 +118,25 @@ def _run_class(interpreter: Interpreter, run: ModuleRun, part: ClassPart) -> Non
     )
 
 
-def _guarded(interpreter: Interpreter, action: Callable[[], bool]) -> bool:
-    """Run an action; text that cannot be read after all, or no budget left, ends just that action."""
-    frames = len(interpreter.frames)
-    try:
-        return action()
-    except (Exhausted, BrokenText, RecursionError):
-        del interpreter.frames[frames:]
-        interpreter.steps = 0
-        interpreter.path, interpreter.muted, interpreter.variants = (), 0, (0, 1)
-        return True
-
-
-def run_entries(interpreter: Interpreter, run: ModuleRun) -> None:
-    """Evaluate what nothing called: wrappers (`jit(f)`) first, then functions, with unknown arguments."""
-    done: set[object] = set()
-    while True:
-        wrapper = next(((k, v) for k, v in interpreter.wrappers.items() if k not in done), None)
-        if wrapper is not None:
-            key, (native, context) = wrapper
-            done.add(key)
-            interpreter.wrappers.pop(key)
-            _run_entry(interpreter, run, context, lambda native=native: _call_wrapper(interpreter, native))  # type: ignore[misc]
-            continue
-        waiting = next(
-            (k for k in interpreter.defined if k not in done and k not in interpreter.reached), None
-        )
-        if waiting is None:
-            return
-        done.add(waiting)
-        function, context = interpreter.defined[waiting]
-        _run_entry(interpreter, run, context, lambda function=function: _call_unknown(interpreter, function))  # type: ignore[misc]
-
-
-def _run_entry(interpreter: Interpreter, run: ModuleRun, context: Context, action: Callable[[], object]) -> None:
-    interpreter.steps = 0
-    known = context.mesh if isinstance(context.mesh, MeshValue) else None
-    given = interpreter.settings.mesh
-    mesh: MeshValue | Unknown = known or (
-        MeshValue(given) if given is not None else Unknown("the caller may have set a mesh")
-    )
-    interpreter.context = Context(
-        mesh=mesh, legacy_mesh=Unknown("the caller's"), in_jit=None, bound_axes=Unknown("the caller's")
-    )
-    interpreter.frames.append(Frame(run.scope, None))
-    try:
-        _guarded(interpreter, lambda: bool(action()) or True)
-    finally:
-        interpreter.frames.clear()
-        interpreter.context = Context()
-
-
-def _call_wrapper(interpreter: Interpreter, native: Native) -> Value:
-    wrapped = native.wraps
-    place = native.origin or Span("", 1, 1, 1, 1)
-    args: list[Value] = []
-    if isinstance(wrapped, Function):
-        args = list(unknown_arguments(interpreter, wrapped).values())
-    return interpreter.call(native, args, {}, place)
-
-
-def _call_unknown(interpreter: Interpreter, function: Function) -> Value:
-    from shardlint.inference.functions import run_function
-
-    interpreter.reached.add(function.code.key)
-    bound = unknown_arguments(interpreter, function, starred=True)
-    return run_function(interpreter, function, bound)
-
-
-def unknown_arguments(interpreter: Interpreter, function: Function, starred: bool = False) -> dict[str, Value]:
-    """Arguments of a caller that is not known; ``self`` is an instance of the method's class."""
-    params = parameters(function.code)
-    names = [p.name.value for p in (*params.posonly_params, *params.params)]
-    bound: dict[str, Value] = {name: unknown_argument(name) for name in names}
-    if function.owner is not None and names:
-        bound[names[0]] = entry_instance(interpreter, function.owner)
-    if starred:
-        bound |= {p.name.value: unknown_argument(p.name.value) for p in params.kwonly_params}
-        if isinstance(params.star_arg, cst.Param):
-            bound[params.star_arg.name.value] = Unknown("starred arguments")
-        if params.star_kwarg is not None:
-            bound[params.star_kwarg.name.value] = Unknown("starred arguments")
-    return bound
-
-
 def _problem(path: str, cell: int | None, error: BrokenText) -> FileProblem:
     place = Span(path, error.line, error.column, error.line, error.column, cell)
     return FileProblem("syntax", error.message, place)
 
 
 @contextmanager
-def _deep_recursion() -> Iterator[None]:
-    """Allow the recursion that nested expressions need; CPython 3.11 keeps it off the C stack."""
-    before = sys.getrecursionlimit()
+def _while_evaluating() -> Iterator[None]:
+    """Allow the recursion that nested expressions need; CPython 3.11 keeps it off the C stack.
+
+    Collecting garbage meanwhile costs a seventh of the time and finds little.
+    """
+    before, collecting = sys.getrecursionlimit(), gc.isenabled()
     sys.setrecursionlimit(max(before, _RECURSION_LIMIT))
+    gc.disable()
     try:
         yield
     finally:
         sys.setrecursionlimit(before)
+        if collecting:
+            gc.enable()
 
 

@@ -7,21 +7,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from shardlint.inference.iteration import iterate
 from shardlint.inference.joins import join, options
-from shardlint.inference.values import (
-    Array,
-    Const,
-    DictValue,
-    External,
-    Instance,
-    LibraryObject,
-    ListValue,
-    MeshValue,
-    Native,
-    Tuple,
-    Value,
-    as_int,
-)
+from shardlint.inference.mutation import forget, set_attribute, set_item
+from shardlint.inference.values import Array, ListValue, MeshValue, Value
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
@@ -51,7 +40,7 @@ def bind(interpreter: Interpreter, name: str, value: Value) -> None:
     interpreter.scope.target(name).variables[name] = value
 
 
-def delete(interpreter: Interpreter, target: cst.BaseExpression | cst.DelTarget) -> None:
+def delete(interpreter: Interpreter, target: cst.BaseExpression) -> None:
     """Forget a name. Items and attributes that are deleted make their object unknown."""
     from shardlint.inference.expressions import evaluate
 
@@ -64,34 +53,7 @@ def delete(interpreter: Interpreter, target: cst.BaseExpression | cst.DelTarget)
         forget(evaluate(interpreter, target.value))
 
 
-def forget(value: Value) -> None:
-    """Make an object's contents unknown."""
-    for option in options(value):
-        if isinstance(option, ListValue | DictValue):
-            option.items = None
-        elif isinstance(option, Instance):
-            option.opaque = True
-            option.attributes.clear()
-
-
-def set_attribute(interpreter: Interpreter, receiver: Value, name: str, value: Value) -> None:
-    """Set ``receiver.name``; on an undecided branch the attribute may be either value."""
-    if isinstance(value, Array) and value.name is None:
-        value = replace(value, name=name)
-    if isinstance(receiver, Instance):
-        if not interpreter.certain(receiver.path):
-            before = receiver.attributes.get(name)
-            value = Unknown(f"`{name}` is set on some paths only") if before is None else join([before, value])
-        receiver.attributes[name] = value
-    elif isinstance(receiver, LibraryObject):
-        receiver.fields[name] = value if interpreter.certain(()) else Unknown(f"`{name}` may be set")
-    elif isinstance(receiver, Native):
-        receiver.attributes[name] = value
-
-
 def _unpack(interpreter: Interpreter, target: cst.Tuple | cst.List, value: Value) -> None:
-    from shardlint.inference.iteration import iterate
-
     elements = list(target.elements)
     count = len(elements)
     starred = [i for i, element in enumerate(elements) if isinstance(element, cst.StarredElement)]
@@ -125,23 +87,4 @@ def _set_item(interpreter: Interpreter, target: cst.Subscript, value: Value) -> 
 
     receiver = evaluate(interpreter, target.value)
     key = evaluate_index(interpreter, target.slice)
-    if isinstance(receiver, External) and receiver.name == "os.environ":
-        interpreter.project.set_environment(interpreter, key, value)
-    elif isinstance(receiver, ListValue | DictValue) and receiver.items is not None:
-        if not interpreter.certain(receiver.path):
-            receiver.items = None
-        elif isinstance(receiver, DictValue):
-            if isinstance(key, Const):
-                receiver.items[key.value] = value
-            elif isinstance(key, Tuple) and all(isinstance(k, Const) for k in key.items):
-                receiver.items[tuple(k.value for k in key.items if isinstance(k, Const))] = value
-            else:
-                receiver.items = None
-        else:
-            index = as_int(key)
-            if index is None or not -len(receiver.items) <= index < len(receiver.items):
-                receiver.items = None
-            else:
-                receiver.items[index] = value
-    elif not isinstance(receiver, Array):
-        forget(receiver)
+    set_item(interpreter, receiver, key, value)

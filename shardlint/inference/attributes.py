@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shardlint.inference.classes import class_attribute, has_unknown_base, library_bases
-from shardlint.inference.definitions import method_of
+from shardlint.inference.classes import class_attribute, has_unknown_base, library_bases, method_of
 from shardlint.inference.joins import join
 from shardlint.inference.values import (
     Alternatives,
@@ -34,8 +33,6 @@ from shardlint.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
-
-__all__ = ["class_attribute", "get_attribute"]
 
 
 def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Place) -> Value:

@@ -11,7 +11,7 @@ from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.evaluator import Evaluator
 
 
 class CannotBind(Exception):
@@ -26,7 +26,7 @@ class Call:
     ``arg_places`` holds the place of each argument, by position or keyword.
     """
 
-    interpreter: Interpreter
+    interpreter: Evaluator
     name: str
     args: Sequence[Value]
     kwargs: dict[str, Value]

@@ -10,14 +10,17 @@ from shardlint.inference.values import (
     Bound,
     ClassValue,
     External,
+    Function,
     Instance,
-    Value,
+    LibraryObject,
+    Native,
     Tuple,
+    Value,
 )
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.evaluator import Evaluator
 
 #: Bases whose instances hold nothing but what the class itself sets.
 _PLAIN_BASES = frozenset(
@@ -53,6 +56,19 @@ def class_attribute(cls: ClassValue, name: str) -> Value | None:
     return None
 
 
+def method_of(function: Value, receiver: Value, cls: ClassValue) -> Value:
+    """Return what ``receiver.name`` is for a class attribute: functions become bound methods."""
+    if isinstance(function, Function):
+        return Bound(function, receiver)
+    if isinstance(function, Native) and function.wraps is not None:
+        return Bound(function, receiver)
+    if isinstance(function, LibraryObject) and function.kind == "builtins.classmethod":
+        return Bound(function.fields["function"], cls)
+    if isinstance(function, LibraryObject) and function.kind == "builtins.staticmethod":
+        return function.fields["function"]
+    return function
+
+
 def all_fields(cls: ClassValue) -> dict[str, Value | None]:
     """Annotated fields in order, those of the bases first."""
     fields: dict[str, Value | None] = {}
@@ -69,7 +85,7 @@ def is_dataclass(cls: ClassValue) -> bool:
     return declared or bool(library_bases(cls) & FIELD_BASES)
 
 
-def instantiate(interpreter: Interpreter, call: Call, cls: ClassValue) -> Value:
+def instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     """Evaluate ``cls(...)`` and tell the overlays of its library bases."""
     from shardlint.inference.overlays import created
 
@@ -79,7 +95,7 @@ def instantiate(interpreter: Interpreter, call: Call, cls: ClassValue) -> Value:
     return instance
 
 
-def _instantiate(interpreter: Interpreter, call: Call, cls: ClassValue) -> Value:
+def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     from shardlint.inference.overlays import TRANSPARENT_BASES
 
     bases = library_bases(cls)
@@ -105,7 +121,7 @@ def _instantiate(interpreter: Interpreter, call: Call, cls: ClassValue) -> Value
     return instance
 
 
-def _fill_fields(interpreter: Interpreter, call: Call, cls: ClassValue, instance: Instance) -> Value:
+def _fill_fields(interpreter: Evaluator, call: Call, cls: ClassValue, instance: Instance) -> Value:
     """Bind constructor arguments to dataclass fields, then run ``__post_init__``."""
     from shardlint.inference.overlays.py_dataclasses import field_default
 
@@ -130,7 +146,7 @@ def _fill_fields(interpreter: Interpreter, call: Call, cls: ClassValue, instance
     return instance
 
 
-def entry_instance(interpreter: Interpreter, cls: ClassValue) -> Instance:
+def entry_instance(interpreter: Evaluator, cls: ClassValue) -> Instance:
     """An instance about which only the class itself is known: ``self`` of a method nobody calls."""
     unknown: dict[str, Value] = {
         name: Unknown(f"`self.{name}` is set by the caller") for name in all_fields(cls) if is_dataclass(cls)

@@ -12,13 +12,10 @@ from shardlint.inference.context import Frame, Scope
 from shardlint.inference.functions import Code
 from shardlint.inference.syntax import NodePlace, Unit
 from shardlint.inference.values import (
-    Bound,
     ClassValue,
-
     External,
     Function,
     LibraryObject,
-    Native,
     Partial,
     Value,
 )
@@ -77,7 +74,7 @@ def define_class(
         bases = tuple(evaluate(interpreter, base.value) for base in node.bases)
         decorators = [evaluate(interpreter, decorator.decorator) for decorator in node.decorators]
         origin = interpreter.place(node.name)
-    cls = ClassValue(node.name.value, tuple(_base(base) for base in bases), {}, origin=origin)
+    cls = ClassValue(node.name.value, tuple(_base(base) for base in bases), {}, origin=origin, module=interpreter.scope.root.module)
     scope = Scope(interpreter.scope.module, interpreter.scope, is_class=True)
     scope.variables["__class__"] = cls
     frame = Frame(scope, unit)
@@ -116,18 +113,5 @@ def _keeps(decorator: Value) -> bool:
     return isinstance(decorator, External) and decorator.name.startswith(
         ("jax.tree_util.register", "functools.total_ordering", "typing.", "abc.", "enum.")
     )
-
-
-def method_of(function: Value, receiver: Value, cls: ClassValue) -> Value:
-    """Return what ``receiver.name`` is for a class attribute: functions become bound methods."""
-    if isinstance(function, Function):
-        return Bound(function, receiver)
-    if isinstance(function, Native) and function.wraps is not None:
-        return Bound(function, receiver)
-    if isinstance(function, LibraryObject) and function.kind == "builtins.classmethod":
-        return Bound(function.fields["function"], cls)
-    if isinstance(function, LibraryObject) and function.kind == "builtins.staticmethod":
-        return function.fields["function"]
-    return function
 
 

@@ -12,7 +12,7 @@ from shardlint.inference.assignment import assign, bind
 from shardlint.inference.calling import call_value, evaluate_arguments
 from shardlint.inference.functions import Code
 from shardlint.inference.indexing import get_item
-from shardlint.inference.iteration import element, iterate
+from shardlint.inference.iteration import element, hashable, iterate
 from shardlint.inference.joins import join, options
 from shardlint.inference.operators import binary_operation, compare, truth, unary_operation
 from shardlint.inference.refine import refine
@@ -133,16 +133,6 @@ def _dict(interpreter: Interpreter, node: cst.Dict) -> Value:
         found, key = hashable(evaluate(interpreter, entry.key))
         items = {**items, key: value} if items is not None and found else None
     return DictValue(items, interpreter.place(node), interpreter.path)
-
-
-def hashable(value: Value) -> tuple[bool, Hashable]:
-    """Return (True, the Python object) for a constant or a tuple of them, else (False, None)."""
-    if isinstance(value, Const):
-        return True, value.value
-    if isinstance(value, Tuple):
-        parts = [hashable(item) for item in value.items]
-        return all(found for found, _ in parts), tuple(part for _, part in parts)
-    return False, None
 
 
 def _binary(interpreter: Interpreter, node: cst.BinaryOperation) -> Value:

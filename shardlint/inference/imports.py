@@ -25,7 +25,7 @@ def import_names(interpreter: Interpreter, node: cst.Import) -> None:
     project = interpreter.project
     for alias in node.names:
         name = dotted(alias.name)
-        project.reference(interpreter, name, interpreter.place(alias))
+        project.reference(interpreter, name, interpreter.place(alias), "ModuleNotFoundError")
         if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
             interpreter.scope.target(alias.asname.name.value).variables[alias.asname.name.value] = (
                 project.import_module(interpreter, name)
@@ -56,7 +56,7 @@ def import_from(interpreter: Interpreter, node: cst.ImportFrom) -> None:
         if isinstance(module, ModuleValue):
             value = project.member(interpreter, module, imported)
         elif isinstance(module, External):
-            project.reference(interpreter, f"{module.name}.{imported}", place)
+            project.reference(interpreter, f"{module.name}.{imported}", place, "ImportError")
             value = project.external(f"{module.name}.{imported}")
         else:
             value = Unknown(f"`{imported}` comes from a module that is not seen")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from shardlint.inference.iteration import spec_items
+from shardlint.inference.iteration import hashable, spec_items
 from shardlint.inference.joins import join
 from shardlint.inference.operators import each_pair
 from shardlint.inference.values import (
@@ -29,23 +29,23 @@ from shardlint.laws.values import Spec, Unknown
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.evaluator import Evaluator
 
 
-def get_item(interpreter: Interpreter, receiver: Value, key: Value, place: Place) -> Value:
+def get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place) -> Value:
     """Evaluate ``receiver[key]``."""
     return each_pair(receiver, key, lambda r, k: _get_item(interpreter, r, k, place))
 
 
-def _get_item(interpreter: Interpreter, receiver: Value, key: Value, place: Place) -> Value:
+def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place) -> Value:
     if isinstance(receiver, Array):
         from shardlint.inference.overlays.array_methods import index
 
         return index(receiver, key)
     if isinstance(receiver, Devices):
-        from shardlint.inference.overlays.devices import index
+        from shardlint.inference.overlays.devices import index_devices
 
-        return index(receiver, key)
+        return index_devices(receiver, key)
     if isinstance(receiver, Tuple):
         return _from_sequence(interpreter, receiver.items, key, as_tuple=True)
     if isinstance(receiver, ListValue) and receiver.items is not None:
@@ -80,7 +80,7 @@ def bounds(key: Slice) -> slice | None:
     return slice(*parts)
 
 
-def _from_sequence(interpreter: Interpreter, items: Sequence[Value], key: Value, as_tuple: bool) -> Value:
+def _from_sequence(interpreter: Evaluator, items: Sequence[Value], key: Value, as_tuple: bool) -> Value:
     if isinstance(key, Slice):
         cut = bounds(key)
         if cut is None or cut.step == 0:
@@ -93,15 +93,13 @@ def _from_sequence(interpreter: Interpreter, items: Sequence[Value], key: Value,
     return items[number] if -len(items) <= number < len(items) else Unknown("index out of range")
 
 
-def _from_spec(interpreter: Interpreter, spec: SpecValue, key: Value) -> Value:
+def _from_spec(interpreter: Evaluator, spec: SpecValue, key: Value) -> Value:
     if isinstance(key, Slice) and (cut := bounds(key)) is not None and cut.step != 0:
         return SpecValue(Spec(spec.spec.entries[cut]), spec.origin, spec.places[cut])
     return _from_sequence(interpreter, spec_items(spec), key, as_tuple=True)
 
 
 def _from_dict(receiver: DictValue, key: Value) -> Value:
-    from shardlint.inference.expressions import hashable
-
     found, wanted = hashable(key)
     items = receiver.items or {}
     if found:

@@ -17,7 +17,7 @@ import libcst as cst
 from shardlint.inference.context import Context, Frame, Scope
 from shardlint.inference.settings import InferenceSettings
 from shardlint.inference.syntax import NodePlace, Unit
-from shardlint.inference.values import Const, Function, MeshValue, Native, Value
+from shardlint.inference.values import ClassValue, Const, Function, MeshValue, Native, Value
 from shardlint.laws import dims
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Unknown
@@ -58,6 +58,7 @@ class Interpreter:
         self.reached: set[Hashable] = set()
         #: Every function defined so far, by the key of its code, and the context around it.
         self.defined: dict[Hashable, tuple[Function, Context]] = {}
+        self._names: dict[cst.BaseExpression, tuple[str, ...]] = {}
         #: Names a class body annotates, by the id of its scope.
         self.annotated: dict[int, list[str]] = {}
         #: Wrapped functions (`jit(f)`, `shard_map(f)`) that nobody called yet.
@@ -145,12 +146,18 @@ class Interpreter:
     # -- the ways in --------------------------------------------------------------------------
 
     def call(
-        self, function: Value, args: Sequence[Value], kwargs: dict[str, Value], place: Place
+        self,
+        function: Value,
+        args: Sequence[Value],
+        kwargs: dict[str, Value],
+        place: Place,
+        opaque: bool = False,
+        places: dict[int | str, Place] | None = None,
     ) -> Value:
         """Call any value, as `f(*args, **kwargs)` standing at ``place``."""
         from shardlint.inference.calling import call_value
 
-        return call_value(self, function, args, kwargs, place)
+        return call_value(self, function, args, kwargs, place, opaque, places)
 
     def attribute(self, value: Value, name: str, place: Place) -> Value:
         """Read an attribute of any value."""
@@ -158,9 +165,28 @@ class Interpreter:
 
         return get_attribute(self, value, name, place)
 
+    def parameter_names(self, function: Value) -> list[str]:
+        """The parameters that a function of the program takes by position; none of other values."""
+        from shardlint.inference.functions import parameter_names
+
+        return parameter_names(function.code) if isinstance(function, Function) else []
+
+    def running_method(self) -> tuple[ClassValue, Value] | None:
+        """The class whose method runs and the method's first argument, or None elsewhere."""
+        variables = self.scope.variables
+        cls = variables.get("__class__")
+        if self.frame.function is None or not isinstance(cls, ClassValue):
+            return None
+        return cls, next(iter(variables.values()))
+
+    def set_environment(self, key: Value, value: Value) -> None:
+        """Learn from ``os.environ[key] = value``."""
+        self.project.set_environment(self, key, value)
+
     def wrapped(self, native: Native) -> Native:
         """Note a wrapper of a program's function: if nobody calls it, it is an entry of its own."""
-        self.wrappers[id(native)] = (native, self.context)
+        if not self.muted:
+            self.wrappers[id(native)] = (native, self.context)
         return native
 
     def lookup(self, name: str) -> Value:
@@ -177,9 +203,14 @@ class Interpreter:
         if not self.muted:
             self.defined.setdefault(function.code.key, (function, self.context))
 
-    def source(self, node: cst.CSTNode) -> str:
-        """The text of a node."""
-        return cst.Module([]).code_for_node(node)
+    def names_in(self, test: cst.BaseExpression) -> tuple[str, ...]:
+        """The names a test reads; found once for each test."""
+        found = self._names.get(test)
+        if found is None:
+            from shardlint.inference.refine import names_in
+
+            found = self._names[test] = names_in(test)
+        return found
 
     @contextmanager
     def in_unit(self, unit: Unit) -> Iterator[None]:

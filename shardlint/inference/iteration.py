@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 from shardlint.inference.joins import join, options
@@ -19,13 +20,13 @@ from shardlint.inference.values import (
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.evaluator import Evaluator
 
 #: Loops over known items are unrolled up to this many.
 MAX_UNROLLED = 64
 
 
-def iterate(interpreter: Interpreter, value: Value) -> tuple[Value, ...] | None:
+def iterate(interpreter: Evaluator, value: Value) -> tuple[Value, ...] | None:
     """Return the items of a value, or None when they are not known or too many."""
     items: tuple[Value, ...] | None = None
     if isinstance(value, Tuple):
@@ -81,3 +82,13 @@ def _entry(entry: object) -> Value:
 def constant(key: object) -> Value:
     """A dict key or set item as a value."""
     return Tuple(tuple(constant(part) for part in key)) if isinstance(key, tuple) else Const(key)
+
+
+def hashable(value: Value) -> tuple[bool, Hashable]:
+    """The way back: (True, the Python object) for a constant or a tuple of them, else (False, None)."""
+    if isinstance(value, Const):
+        return True, value.value
+    if isinstance(value, Tuple):
+        parts = [hashable(item) for item in value.items]
+        return all(found for found, _ in parts), tuple(part for _, part in parts)
+    return False, None

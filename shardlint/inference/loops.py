@@ -88,7 +88,7 @@ def _run_unknown(
 
     scope = interpreter.scope
     before = scope.variables
-    for _ in range(4):
+    for _ in range(2):
         with interpreter.silent(), interpreter.forked():
             after = _one_pass(interpreter, body, enter, dict(before), LoopState())
         changed = {

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from shardlint.inference.classes import class_attribute
 from shardlint.inference.joins import join, options
 from shardlint.inference.values import (
     MAX_ALTERNATIVES,
@@ -36,7 +37,7 @@ from shardlint.laws.values import Spec, Unknown
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.evaluator import Evaluator
 
 #: Largest integer, and longest string or sequence, that arithmetic may make.
 _MAX_BITS, _MAX_LENGTH = 256, 10_000
@@ -99,8 +100,8 @@ def each_pair(a: Value, b: Value, combine: Callable[[Value, Value], Value]) -> V
     return join(combine(x, y) for x in left for y in right)
 
 
-def binary_operation(interpreter: Interpreter, name: str, a: Value, b: Value, place: Place) -> Value:
-    """Evaluate ``a <op> b``; ``name`` is libcst's name of the operator."""
+def binary_operation(interpreter: Evaluator, name: str, a: Value, b: Value, place: Place) -> Value:
+    """Evaluate ``a <op> b``; ``name`` is the operator's, as in `_BINARY`."""
     symbol, method, function = _BINARY[name]
 
     def combine(x: Value, y: Value) -> Value:
@@ -121,8 +122,6 @@ def binary_operation(interpreter: Interpreter, name: str, a: Value, b: Value, pl
 
 def find_method(instance: Instance, name: str) -> Function | None:
     """Return a special method that the program defines for an instance."""
-    from shardlint.inference.attributes import class_attribute
-
     found = class_attribute(instance.cls, name)
     return found if isinstance(found, Function) else None
 
@@ -132,7 +131,7 @@ def _unknown(*values: Value) -> bool:
 
 
 def _python_binary(
-    interpreter: Interpreter, symbol: str, function: Callable[[Any, Any], Any], x: Value, y: Value
+    interpreter: Evaluator, symbol: str, function: Callable[[Any, Any], Any], x: Value, y: Value
 ) -> Value:
     if isinstance(x, Const) and isinstance(y, Const):
         return _fold(symbol, function, x.value, y.value)
@@ -189,7 +188,7 @@ def _dim_arithmetic(symbol: str, a: dims.Dim, b: dims.Dim) -> Value:
     return Unknown(f"`{symbol}` on sizes")
 
 
-def _concatenate(interpreter: Interpreter, x: Value, y: Value) -> Value:
+def _concatenate(interpreter: Evaluator, x: Value, y: Value) -> Value:
     if isinstance(x, Tuple) and isinstance(y, Tuple):
         return Tuple(x.items + y.items, x.origin)
     if isinstance(x, ListValue) and isinstance(y, ListValue):
@@ -202,7 +201,7 @@ def _concatenate(interpreter: Interpreter, x: Value, y: Value) -> Value:
     return Unknown("`+` on values that are not known")
 
 
-def _repeat(interpreter: Interpreter, x: Value, y: Value) -> Value:
+def _repeat(interpreter: Evaluator, x: Value, y: Value) -> Value:
     for sequence, count in ((x, as_int(y)), (y, as_int(x))):
         if count is None or not isinstance(sequence, Tuple | ListValue):
             continue
@@ -214,12 +213,12 @@ def _repeat(interpreter: Interpreter, x: Value, y: Value) -> Value:
     return Unknown("`*` on values that are not known")
 
 
-def compare(interpreter: Interpreter, name: str, a: Value, b: Value) -> Value:
-    """Evaluate one comparison; ``name`` is libcst's name of the operator."""
+def compare(interpreter: Evaluator, name: str, a: Value, b: Value) -> Value:
+    """Evaluate one comparison; ``name`` is the operator's, as in `_COMPARE`."""
     return each_pair(a, b, lambda x, y: _compare(interpreter, name, x, y))
 
 
-def _compare(interpreter: Interpreter, name: str, x: Value, y: Value) -> Value:
+def _compare(interpreter: Evaluator, name: str, x: Value, y: Value) -> Value:
     if name in ("Is", "IsNot"):
         outcome = _identical(x, y)
         return Unknown("identity is not known") if outcome is None else Const(outcome is (name == "Is"))
@@ -312,7 +311,7 @@ def _contains(container: Value, item: Value) -> bool | None:
 
 
 def unary_operation(name: str, value: Value) -> Value:
-    """Evaluate ``-x``, ``+x``, ``~x`` or ``not x``; ``name`` is libcst's name of the operator."""
+    """Evaluate ``-x``, ``+x``, ``~x`` or ``not x``; ``name`` is the operator's (``Minus``)."""
     if name == "Not":
         outcome = truth(value)
         return Unknown("`not` of something undecided") if outcome is None else Const(not outcome)

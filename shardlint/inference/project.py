@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ from shardlint.uses import ApiReference
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.relevance import Relevance
+    from shardlint.inference.syntax import Part
 
 _HOST_DEVICES = re.compile(r"--?xla_force_host_platform_device_count=(\d+)")
 #: Packages that are libraries even when a folder of that name lies beside the file.
@@ -31,14 +34,31 @@ _LIBRARIES = frozenset(
 
 
 class ModuleRun:
-    """One module of the project: its scope once it has run. ``done`` is false while it runs."""
+    """One module of the project: its text in parts, and its scope as far as it has run."""
 
-    __slots__ = ("done", "name", "scope", "source")
+    __slots__ = ("name", "own", "parts", "relevance", "scope", "source")
 
     def __init__(self, name: str, source: Source) -> None:
         self.name, self.source = name, source
         self.scope = Scope(self)
-        self.done = False
+        self.parts: list[Part] = []
+        self.relevance: Relevance | None = None
+        #: Whether another program that imports it could find it otherwise.
+        self.own = False
+
+
+#: Modules that programs imported, so that the next one need not run them again.
+_shared: dict[Hashable, ModuleRun] = {}
+_MAX_SHARED = 4_000
+
+
+def _identity(path: Path, interpreter: Interpreter) -> Hashable:
+    """What a module's values depend on: its text, as the file system tells it, and the settings."""
+    try:
+        status = path.stat()
+    except OSError:
+        return (path, object())
+    return (path, status.st_mtime_ns, status.st_size, interpreter.device_count, interpreter.settings)
 
 
 class Project:
@@ -75,12 +95,25 @@ class Project:
 
     def _run(self, interpreter: Interpreter, path: Path, name: str) -> ModuleRun:
         run = self.modules.get(path)
+        if run is not None:
+            if run in self.running or run.name == "__main__":
+                # What runs now sees a module that is not complete, or the program itself.
+                for depends in self.running:
+                    depends.own = True
+            return run
+        key = _identity(path, interpreter)
+        run = _shared.get(key)
         if run is None:
             from shardlint.inference.analysis import run_module
 
             run = self.modules[path] = ModuleRun(name, read_source(str(path)))
             with interpreter.silent(), interpreter.elsewhere():
                 run_module(interpreter, run)
+            if not run.own:
+                if len(_shared) >= _MAX_SHARED:
+                    _shared.clear()
+                _shared[key] = run
+        self.modules[path] = run
         return run
 
     def _locate(self, here: Path, name: str) -> Path | None:
@@ -115,8 +148,10 @@ class Project:
 
     # -- versions -----------------------------------------------------------------------------
 
-    def reference(self, interpreter: Interpreter, name: str, place: Place) -> None:
-        """Record a reference to a name that only some JAX versions have."""
+    def reference(
+        self, interpreter: Interpreter, name: str, place: Place, exception: str = "AttributeError"
+    ) -> None:
+        """Record a reference to a name that only some JAX versions have; others raise ``exception``."""
         change = versions.find_change(name)
         if change is None:
             return
@@ -124,7 +159,7 @@ class Project:
         if change.removed:
             # On a branch that a version check may guard, nothing is claimed.
             guarded = Undecided("a version check may guard this")
-            verdict = guarded if interpreter.path else Rejected(Cause.REMOVED, "AttributeError", "import")
+            verdict = guarded if interpreter.path else Rejected(Cause.REMOVED, exception, "reference")
         interpreter.record(
             ApiReference(place=place, environment=interpreter.environment(), verdict=verdict, name=name)
         )

@@ -26,9 +26,7 @@ def refine(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) ->
         return refine(interpreter, test.expression, not outcome)
     if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And) == outcome:
         return refine(interpreter, test.left, outcome) and refine(interpreter, test.right, outcome)
-    names = _Names()
-    test.visit(names)
-    for name in names.found:
+    for name in interpreter.names_in(test):
         holder = interpreter.scope.find(name)
         value = None if holder is None else holder.variables[name]
         if isinstance(value, Alternatives):
@@ -112,18 +110,16 @@ def _ranked_name(node: cst.BaseExpression) -> str | None:
 
 
 
-class _Names(cst.CSTVisitor):
-    """The names a test reads, outside functions it defines."""
-
-    def __init__(self) -> None:
-        self.found: dict[str, None] = {}
-
-    def visit_Name(self, node: cst.Name) -> None:
-        self.found[node.value] = None
-
-    def visit_Attribute(self, node: cst.Attribute) -> bool:
-        node.value.visit(self)
-        return False
-
-    def visit_Lambda(self, node: cst.Lambda) -> bool:
-        return False
+def names_in(test: cst.BaseExpression) -> tuple[str, ...]:
+    """The names a test reads, outside functions it defines and attributes."""
+    found: dict[str, None] = {}
+    waiting: list[cst.CSTNode] = [test]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, cst.Name):
+            found[node.value] = None
+        elif isinstance(node, cst.Attribute):
+            waiting.append(node.value)
+        elif not isinstance(node, cst.Lambda):
+            waiting.extend(child for child in node.children if not isinstance(child, cst.BaseParenthesizableWhitespace))
+    return tuple(found)

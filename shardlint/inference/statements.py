@@ -18,7 +18,7 @@ from shardlint.inference.loops import run_for, run_while
 from shardlint.inference.operators import binary_operation, truth
 from shardlint.inference.refine import learn_rank, refine
 from shardlint.inference.values import NONE
-from shardlint.inference.withs import enter_contexts
+from shardlint.inference.withs import EXPECTING, enter_contexts, last_name
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
@@ -215,12 +215,12 @@ def _with(interpreter: Interpreter, node: cst.With) -> bool:
     with enter_contexts(interpreter, node.items):
         falls_through = execute_block(interpreter, node.body.body)
     # Under `pytest.raises` control goes on after the block because something in it raised.
-    return falls_through or any(_swallows(interpreter, item) for item in node.items)
+    return falls_through or any(_swallows(item) for item in node.items)
 
 
-def _swallows(interpreter: Interpreter, item: cst.WithItem) -> bool:
+def _swallows(item: cst.WithItem) -> bool:
     call = item.item
-    return isinstance(call, cst.Call) and "raises" in interpreter.source(call.func).lower()
+    return isinstance(call, cst.Call) and last_name(call.func) in EXPECTING
 
 
 def _function(interpreter: Interpreter, node: cst.FunctionDef) -> bool:

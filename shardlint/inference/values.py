@@ -68,10 +68,11 @@ class DictValue:
 
 @dataclass(frozen=True, slots=True)
 class SetValue:
-    """A set or frozenset of known constants."""
+    """A set or frozenset of known constants; only the latter can be hashed."""
 
     items: frozenset[Any]
     origin: Place | None = field(default=None, compare=False)
+    frozen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +208,9 @@ class Partial:
 
 @dataclass(eq=False, slots=True)
 class ClassValue:
-    """A class of the program. ``fields`` are annotated names in order (dataclasses, Flax modules)."""
+    """A class of the program. ``fields`` are annotated names in order (dataclasses, Flax modules);
+    ``module`` is the module that defines it.
+    """
 
     name: str
     bases: tuple[Value, ...]
@@ -215,6 +218,7 @@ class ClassValue:
     fields: dict[str, Value | None] = field(default_factory=dict)
     dataclass: bool = False
     origin: Place | None = None
+    module: Any = None
 
 
 @dataclass(eq=False, slots=True)

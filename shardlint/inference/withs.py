@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: Context managers of libraries that leave sharding alone.
 _HARMLESS = ("builtins.", "contextlib.", "jax.default_", "jax.named_scope", "jax.profiler.", "warnings.", "time.")
 
+#: Names of context managers that expect an exception, of pytest, unittest and absl.
+EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "assertRaisesWithLiteralMatch"})
+
 
 @contextmanager
 def enter_contexts(interpreter: Interpreter, items: Sequence[cst.WithItem]) -> Iterator[None]:
@@ -30,10 +33,19 @@ def enter_contexts(interpreter: Interpreter, items: Sequence[cst.WithItem]) -> I
         for item in items:
             manager = evaluate(interpreter, item.item)
             found = options(manager)
+            if isinstance(item.item, cst.Call) and last_name(item.item.func) in EXPECTING:
+                found = (LibraryObject("expected", {}),)
             entered = stack.enter_context(_enter(interpreter, found[0] if len(found) == 1 else Unknown("several")))
             if item.asname is not None:
                 assign(interpreter, item.asname.name, entered)
         yield
+
+
+def last_name(node: cst.BaseExpression) -> str:
+    """The last part of a dotted name: ``assertRaises`` of whatever test case it is called on."""
+    if isinstance(node, cst.Attribute):
+        return node.attr.value
+    return node.value if isinstance(node, cst.Name) else ""
 
 
 @contextmanager

@@ -74,6 +74,9 @@ def check(use: ArityUse, settings: RuleSettings) -> Iterable[Problem]:
     if not isinstance(use.verdict, Rejected) or use.verdict.cause is not Cause.ARITY:
         return
     keyword, given, due = _COUNTED.get(use.api, (use.api.value, "spec", "value"))
+    if use.mismatch is not None:
+        yield Problem(f"{keyword} is no prefix of what it is for: {use.mismatch}", use.place)
+        return
     verb = "returns" if due == "result" else "is called with"
     yield Problem(
         f"{keyword} holds {count_text(use.given, given)}, "

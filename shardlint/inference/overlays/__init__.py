@@ -37,7 +37,7 @@ from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.evaluator import Evaluator
 
 Transfer = Callable[[Call], Value]
 
@@ -170,7 +170,7 @@ def children(value: LibraryObject) -> tuple[str, ...]:
     return tuple(_merged("CHILDREN").get(value.kind, ()))
 
 
-def object_item(interpreter: Interpreter, receiver: LibraryObject, key: Value, place: Place) -> Value:
+def object_item(interpreter: Evaluator, receiver: LibraryObject, key: Value, place: Place) -> Value:
     """``receiver[key]`` for an object of a library's class."""
     from shardlint.inference.indexing import get_item
     from shardlint.inference.overlays.array_methods import at_index
@@ -183,7 +183,7 @@ def object_item(interpreter: Interpreter, receiver: LibraryObject, key: Value, p
     return get_item(interpreter, stands_for, key, place)
 
 
-def object_attribute(interpreter: Interpreter, value: Value, name: str, place: Place) -> Value:
+def object_attribute(interpreter: Evaluator, value: Value, name: str, place: Place) -> Value:
     """``value.name`` for arrays, devices, meshes, specs, shardings and library objects."""
     if isinstance(value, Array):
         return _array_attribute(value, name)
@@ -233,11 +233,11 @@ def _devices_attribute(value: Devices, name: str) -> Value:
     return Unknown(f"attribute `{name}` of devices")
 
 
-def _library_attribute(interpreter: Interpreter, value: LibraryObject, name: str, place: Place) -> Value:
+def _library_attribute(interpreter: Evaluator, value: LibraryObject, name: str, place: Place) -> Value:
     if value.kind == "builtins.super":
         from shardlint.inference.overlays.py_builtins import super_attribute
 
-        return super_attribute(interpreter, value, name)
+        return super_attribute(value, name)
     reader = _merged("ATTRIBUTES").get(value.kind)
     found: Value | None = reader(value, name) if reader is not None else value.fields.get(name)
     if found is not None:
@@ -254,13 +254,13 @@ def _library_attribute(interpreter: Interpreter, value: LibraryObject, name: str
 # -- classes of the program that derive from a library's ------------------------------------------------
 
 
-def instance_attribute(interpreter: Interpreter, base: str, value: Instance, name: str, place: Place) -> Value | None:
+def instance_attribute(interpreter: Evaluator, base: str, value: Instance, name: str, place: Place) -> Value | None:
     """An attribute that an instance inherits from a library's class, or None."""
     method = _merged("METHODS").get((base, name))
     return Bound(Native(f"{base}.{name}", method), value) if method is not None else None
 
 
-def created(interpreter: Interpreter, instance: Instance, bases: frozenset[str]) -> None:
+def created(interpreter: Evaluator, instance: Instance, bases: frozenset[str]) -> None:
     """Tell the overlays of an instance's library bases that it was made."""
     for base in bases:
         hook = _merged("CREATED").get(base)
@@ -269,7 +269,7 @@ def created(interpreter: Interpreter, instance: Instance, bases: frozenset[str])
 
 
 def method_context(
-    interpreter: Interpreter, instance: Instance, bases: frozenset[str], place: Place
+    interpreter: Evaluator, instance: Instance, bases: frozenset[str], place: Place
 ) -> AbstractContextManager[object]:
     """What a method of such an instance runs inside."""
     for base in bases:

@@ -72,6 +72,12 @@ def _item(call: Call) -> Value:
     return Unknown("a number from an array")
 
 
+def _conjugate(call: Call) -> Value:
+    """`x.conj()`: bool stays bool, where `numpy.conj` makes it an integer."""
+    call.bind("self_")
+    return _receiver(call)
+
+
 def _view(call: Call) -> Value:
     _, dtype = call.bind("self_", dtype=None)
     x = _receiver(call)
@@ -93,7 +99,7 @@ _FUNCTIONS: dict[str, Transfer] = {
         "cumprod", "trace", "ptp",
     )},
     **{name: shapes_layout.TABLE[name] for name in ("ravel", "swapaxes", "squeeze", "repeat")},
-    **{name: elementwise.TABLE[name] for name in ("round", "conj", "conjugate")},
+    **{name: elementwise.TABLE[name] for name in ("round",)},
     **{name: selecting.TABLE[name] for name in ("take", "argsort", "nonzero", "searchsorted")},
     **{name: shapes_creation.TABLE[name] for name in ("astype", "diagonal", "copy")},
     "dot": products.dot,
@@ -119,6 +125,8 @@ METHODS: dict[str, Transfer] = table("", {
     "flatten": _flatten,
     "clip": _as_function(_clip),
     "sort": _sort,
+    "conj": _conjugate,
+    "conjugate": _conjugate,
     "view": _view,
     "item": _item,
     "tolist": _item,

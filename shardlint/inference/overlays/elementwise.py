@@ -70,8 +70,8 @@ def real(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
 
 
 def phase(dtype: str, weak: bool, numpy: bool) -> tuple[str | None, bool]:
-    """Floating and real; what becomes of a weak type, or of float16, depends on the rank in JAX."""
-    if not numpy and (weak or dtype == "float16"):
+    """Floating and real; what becomes of a weak type depends on more than the dtype."""
+    if not numpy and weak:
         return None, False
     found, _ = inexact(dtype, weak, numpy)
     return real_part("float64" if numpy and dtype == "bool" else found), False
@@ -170,7 +170,10 @@ def nan_to_num(call: Call) -> Value:
 def angle(call: Call) -> Value:
     """`angle(z, deg)`."""
     z, _ = call.bind("z", deg=None)
-    return apply(call, [z], phase)
+    found = apply(call, [z], phase)
+    # JAX widens 16-bit floats of scalars, and of nothing else.
+    widens = not is_numpy(call) and found.dtype in ("float16", "bfloat16") and found.shape in ((), None)
+    return replace(found, dtype=None) if widens else found
 
 
 def isclose(call: Call) -> Value:
@@ -297,7 +300,10 @@ def operator(call: Call, op: str, a: Value, b: Value) -> Value:
     if isinstance(a, Unknown) or isinstance(b, Unknown):
         return Unknown(f"{op} with an unknown operand")
     if op == "**":
-        return raised(call, a, b)
+        found = raised(call, a, b)
+        # numpy squares by another way than `numpy.power`, and bool comes out narrower.
+        narrow = is_numpy(call) and as_dim(b) is not None and operand(a, numpy=True).dtype == "bool"
+        return replace(found, dtype=None) if narrow else found
     return apply(call, [a, b], _OPERATORS[op])
 
 

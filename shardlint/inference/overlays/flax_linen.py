@@ -62,7 +62,7 @@ from shardlint.laws.verdicts import Api, Rejected
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.calls import Interpreter
+    from shardlint.inference.evaluator import Evaluator
 
 ALIASES = aliases("flax.linen")
 _BASE = "flax.linen.Module"
@@ -84,7 +84,7 @@ def _construct(call: Call) -> Value:
     return layer
 
 
-def instance_created(interpreter: Interpreter, module: Instance) -> None:
+def instance_created(interpreter: Evaluator, module: Instance) -> None:
     """Name a new object of a class of the program; its fields are filled."""
     attributes = module.attributes
     module_created(interpreter, module, module.cls.name, attributes.get("name"), attributes.get("parent"))
@@ -424,9 +424,9 @@ ATTRIBUTES: dict[str, Callable[[LibraryObject, str], Value | None]] = dict.fromk
 CHILDREN: dict[str, tuple[str, ...]] = {PARTITIONED: ("value",), LOGICALLY_PARTITIONED: ("value",)}
 
 #: What to do with a new object of a class of the program, by the library class it derives from.
-CREATED: dict[str, Callable[[Interpreter, Instance], None]] = {_BASE: instance_created}
+CREATED: dict[str, Callable[[Evaluator, Instance], None]] = {_BASE: instance_created}
 
 #: What a method of the program's runs inside, by the library class that its object derives from.
-METHOD_CONTEXTS: dict[str, Callable[[Interpreter, Instance, Place], AbstractContextManager[object]]] = {
+METHOD_CONTEXTS: dict[str, Callable[[Evaluator, Instance, Place], AbstractContextManager[object]]] = {
     _BASE: running
 }

@@ -37,7 +37,7 @@ from shardlint.inference.values import (
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.calls import Interpreter
+    from shardlint.inference.evaluator import Evaluator
 
 Module = Instance | LibraryObject
 Path = tuple[str, ...]
@@ -57,7 +57,7 @@ class Run:
     """One `init` or `apply`: the variables given to it, those it made, and the modules in it."""
 
     mode: Mode
-    #: The branches around the start (`Interpreter.path`).
+    #: The branches around the start (`Evaluator.path`).
     branches: tuple[int, ...] = ()
     given: Value | None = None
     made: Tree = field(default_factory=dict)
@@ -95,10 +95,10 @@ class FlaxState:
     eager_sharding: bool | None = True
 
 
-_STATES: WeakKeyDictionary[Interpreter, FlaxState] = WeakKeyDictionary()
+_STATES: WeakKeyDictionary[Evaluator, FlaxState] = WeakKeyDictionary()
 
 
-def flax_state(interpreter: Interpreter) -> FlaxState:
+def flax_state(interpreter: Evaluator) -> FlaxState:
     """Flax's state in one analysis."""
     return _STATES.setdefault(interpreter, FlaxState())
 
@@ -107,7 +107,7 @@ def flax_state(interpreter: Interpreter) -> FlaxState:
 
 
 def module_created(
-    interpreter: Interpreter, module: Module, class_name: str, name: Value | None, parent: Value | None
+    interpreter: Evaluator, module: Module, class_name: str, name: Value | None, parent: Value | None
 ) -> None:
     """Name a module that was just made. ``name`` and ``parent`` are the arguments of these names."""
     stack = flax_state(interpreter).stack
@@ -123,7 +123,7 @@ def module_created(
     _bind(holder, module, own)
 
 
-def may_not_happen(interpreter: Interpreter, run: Run) -> bool:
+def may_not_happen(interpreter: Evaluator, run: Run) -> bool:
     """Whether this is one of several paths through the run."""
     return bool(interpreter.muted) or not interpreter.certain(run.branches)
 
@@ -135,13 +135,15 @@ def _bind(holder: Binding, module: Module, name: str) -> None:
 
 
 @contextmanager
-def running(interpreter: Interpreter, module: Module, place: Place) -> Iterator[Binding]:
+def running(interpreter: Evaluator, module: Module, place: Place) -> Iterator[Binding]:
     """Evaluate a method of a module: the evaluator wraps every call of a linen method in this."""
     state = flax_state(interpreter)
     run = state.stack[-1].run if state.stack else Run(Mode.LOOSE, interpreter.path)
     binding = run.bindings.get(id(module))
     if binding is None:
-        binding = run.bindings[id(module)] = Binding(Run(Mode.LOOSE, interpreter.path), module, ())
+        binding = Binding(Run(Mode.LOOSE, interpreter.path), module, ())
+        # Known in its own run too, so that methods that call each other find it again.
+        run.bindings[id(module)] = binding.run.bindings[id(module)] = binding
     if binding.active == 0:
         binding.counts.clear()
     binding.active += 1
@@ -155,7 +157,7 @@ def running(interpreter: Interpreter, module: Module, place: Place) -> Iterator[
 
 
 @contextmanager
-def fresh_run(interpreter: Interpreter, module: Module, mode: Mode, given: Value | None) -> Iterator[Run]:
+def fresh_run(interpreter: Evaluator, module: Module, mode: Mode, given: Value | None) -> Iterator[Run]:
     """Start `init` or `apply` of a module, which is the root of the new run."""
     state = flax_state(interpreter)
     outer, state.stack = state.stack, []
@@ -168,7 +170,7 @@ def fresh_run(interpreter: Interpreter, module: Module, mode: Mode, given: Value
         state.stack = outer
 
 
-def current(interpreter: Interpreter, module: Module) -> Binding:
+def current(interpreter: Evaluator, module: Module) -> Binding:
     """The binding of a module whose method runs; a loose one when it runs outside any."""
     for binding in reversed(flax_state(interpreter).stack):
         if binding.module is module:
@@ -176,7 +178,7 @@ def current(interpreter: Interpreter, module: Module) -> Binding:
     return Binding(Run(Mode.LOOSE, interpreter.path), module, ())
 
 
-def _prepare(interpreter: Interpreter, binding: Binding, place: Place) -> None:
+def _prepare(interpreter: Evaluator, binding: Binding, place: Place) -> None:
     """Name the modules held in fields, then run ``setup`` once and name what it made."""
     if binding.ready:
         return

@@ -25,11 +25,11 @@ from shardlint.spans import Place
 from shardlint.uses import Fact
 
 if TYPE_CHECKING:
-    from shardlint.inference.calls import Interpreter
+    from shardlint.inference.evaluator import Evaluator
 
 
 def make_variable(
-    interpreter: Interpreter,
+    interpreter: Evaluator,
     binding: Binding,
     collection: str,
     name: str,
@@ -72,7 +72,7 @@ def _value(name: str, box: Value, verdict: Verdict) -> Value:
 
 
 def _flat_verdict(
-    interpreter: Interpreter, box: Value, owner: Owner, name: str, flat: Shape | None, mode: Mode
+    interpreter: Evaluator, box: Value, owner: Owner, name: str, flat: Shape | None, mode: Mode
 ) -> Verdict:
     """Judge the box that a general dense layer makes of a matrix, before it gives it its own shape.
 
@@ -94,7 +94,7 @@ def _flat_verdict(
     return verdict
 
 
-def unbox(interpreter: Interpreter, box: Value, subject: str, place: Place) -> Value:
+def unbox(interpreter: Evaluator, box: Value, subject: str, place: Place) -> Value:
     """Unbox a value that was made before, as linen reads it: under a mesh its names constrain it."""
     if not isinstance(box, LibraryObject) or not is_box(box):
         return box
@@ -110,7 +110,7 @@ def unbox(interpreter: Interpreter, box: Value, subject: str, place: Place) -> V
 
 
 def unbox_verdict(
-    interpreter: Interpreter, box: LibraryObject, traced: bool = False
+    interpreter: Evaluator, box: LibraryObject, traced: bool = False
 ) -> tuple[Meeting, Verdict]:
     """What JAX says when a box is read now, or ``traced``."""
     meeting = box_meeting(interpreter, box)
@@ -123,7 +123,7 @@ def unbox_verdict(
     return meeting, meeting.judge(box_names(box), shape_known(unboxed(box)))
 
 
-def box_meeting(interpreter: Interpreter, box: Value) -> Meeting:
+def box_meeting(interpreter: Evaluator, box: Value) -> Meeting:
     """The mesh that the names of a box meet: its own, or that of `jax.set_mesh`."""
     return Meeting.linen(
         interpreter, mesh_of(box.fields.get("mesh")) if isinstance(box, LibraryObject) else None

@@ -21,7 +21,7 @@ from shardlint.spans import Place
 from shardlint.uses import Fact, ParameterUse, Placement
 
 if TYPE_CHECKING:
-    from shardlint.inference.calls import Interpreter
+    from shardlint.inference.evaluator import Evaluator
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,12 @@ class Meeting:
     in_jit: bool | None
 
     @staticmethod
-    def linen(interpreter: Interpreter, mesh: Mesh | Unknown | None) -> Meeting:
+    def linen(interpreter: Evaluator, mesh: Mesh | Unknown | None) -> Meeting:
         """A linen box is unboxed; ``mesh`` is its own, if any."""
         return _meeting(interpreter, Api.LINEN_UNBOX_EAGER, Api.LINEN_UNBOX, mesh)
 
     @staticmethod
-    def nnx(interpreter: Interpreter, mesh: Mesh | Unknown | None) -> Meeting:
+    def nnx(interpreter: Evaluator, mesh: Mesh | Unknown | None) -> Meeting:
         """An nnx variable is made; ``mesh`` is its own, if any."""
         return _meeting(interpreter, Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, mesh)
 
@@ -80,7 +80,7 @@ class Meeting:
 
     def record(
         self,
-        interpreter: Interpreter,
+        interpreter: Evaluator,
         names: Names,
         value: Value,
         subject: str,
@@ -109,7 +109,7 @@ class Meeting:
         )
 
 
-def _meeting(interpreter: Interpreter, eager: Api, traced: Api, mesh: Mesh | Unknown | None) -> Meeting:
+def _meeting(interpreter: Evaluator, eager: Api, traced: Api, mesh: Mesh | Unknown | None) -> Meeting:
     context = interpreter.environment().context_mesh
     raw = mesh is None
     return Meeting(eager, traced, context if raw else mesh, raw, interpreter.context.in_jit)
@@ -127,7 +127,7 @@ def shape_known(value: Value) -> Shape | Unknown:
 
 
 def record_parameter(
-    interpreter: Interpreter,
+    interpreter: Evaluator,
     owner: Owner,
     name: str,
     value: Value,

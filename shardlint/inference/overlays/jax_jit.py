@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from shardlint.inference.calls import Call
-from shardlint.inference.functions import parameter_names
-from shardlint.inference.overlays.placing import place_array
-from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, traced
+from shardlint.inference.overlays.placing import judge_target, place_array, record_mismatch, record_target
+from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
 from shardlint.inference.values import (
     Array,
     Const,
+    DictValue,
     External,
     Function,
     ListValue,
@@ -25,7 +25,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.arity import judge_arity
 from shardlint.laws.values import Unknown
-from shardlint.laws.verdicts import Api
+from shardlint.laws.verdicts import Api, Rejected
 from shardlint.spans import Place
 from shardlint.uses import ArityUse
 
@@ -50,9 +50,14 @@ def _jit(call: Call) -> Value:
     return jitted(call, function, call.kwargs.get("in_shardings"), call.kwargs.get("out_shardings"))
 
 
-def jitted(call: Call, function: Value, in_shardings: Value | None, out_shardings: Value | None) -> Native:
+def jitted(call: Call, function: Value, in_shardings: Value | None, out_shardings: Value | None) -> Value:
     """Return the jitted function; each call of it checks arguments and results and follows the body."""
     static = _static_arguments(call, function)
+    for api, shardings in ((Api.JIT_IN, in_shardings), (Api.JIT_OUT, out_shardings)):
+        if given(shardings):
+            assert shardings is not None
+            if _rejected_at_once(call, api, shardings):
+                return Unknown("JAX rejects these shardings")
 
     def run(inner: Call) -> Value:
         interpreter, args = inner.interpreter, list(inner.args)
@@ -68,9 +73,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             seen = [Unknown("static or traced") for _ in args]
             kwargs = {k: Unknown("static or traced") for k in kwargs}
         with interpreter.within(in_jit=True):
-            from shardlint.inference.calling import call_value
-
-            result = call_value(interpreter, function, seen, kwargs, inner.place, inner.opaque)
+            result = interpreter.call(function, seen, kwargs, inner.place, inner.opaque)
         if not given(out_shardings):
             return result
         assert out_shardings is not None
@@ -78,6 +81,28 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
 
     native = Native(f"jit({function_name(function)})", run, wraps=function, origin=call.place)
     return call.interpreter.wrapped(native)
+
+
+def _rejected_at_once(call: Call, api: Api, shardings: Value) -> bool:
+    """Judge each leaf as jit is called, before any argument is seen: what is no sharding, axes used
+    twice, and unconstrained dimensions (`sharding_impls.prepare_axis_resources`)."""
+    place = call.place_of(None, "in_shardings" if api is Api.JIT_IN else "out_shardings")
+    for leaf in _leaves(shardings):
+        verdict, mesh, spec, raw = judge_target(call.interpreter, api, leaf)
+        if isinstance(verdict, Rejected) and verdict.stage == "jit()":
+            where = getattr(leaf, "origin", None) or place
+            record_target(call.interpreter, api, leaf, verdict, mesh, spec, raw, where)
+            return True
+    return False
+
+
+def _leaves(tree: Value) -> list[Value]:
+    """The leaves of a tree of shardings; what is not known has none."""
+    if isinstance(tree, Tuple | ListValue):
+        return [leaf for item in tree.items or () for leaf in _leaves(item)]
+    if isinstance(tree, DictValue):
+        return [leaf for item in (tree.items or {}).values() for leaf in _leaves(item)]
+    return [] if is_none(tree) else [tree]
 
 
 def given(value: Value | None) -> bool:
@@ -97,7 +122,7 @@ def function_name(function: Value) -> str:
 def _static_arguments(call: Call, function: Value) -> tuple[frozenset[int], frozenset[str]] | None:
     """Positions and names of static arguments; None when they are not known."""
     numbers, names = call.kwargs.get("static_argnums"), call.kwargs.get("static_argnames")
-    parameters = parameter_names(function.code) if isinstance(function, Function) else []
+    parameters = call.interpreter.parameter_names(function)
     positions: set[int] = set()
     keywords: set[str] = set()
     for item in _sequence(numbers):
@@ -145,7 +170,7 @@ def _place_arguments(
     else:
         return
     for sharding, position in zip(columns, dynamic, strict=False):
-        name = _argument_name(function, position)
+        name = _argument_name(call, function, position)
 
         def meet(leaf: Value, array: Array, path: str, name: str = name) -> Value:
             if is_none(leaf):
@@ -153,12 +178,16 @@ def _place_arguments(
             subject = f"`{name}{path}`" if not array.name or path else f"`{array.name}`"
             return place_array(interpreter, (Api.JIT_IN,), array, leaf, call.place, subject)
 
+        text = mismatch(sharding, args[position], f"`{name}`")
+        if text is not None:
+            record_mismatch(interpreter, Api.JIT_IN, function_name(function), shardings, text, call.place)
+            return
         with interpreter.within(in_jit=True):
             meet_prefix(sharding, args[position], meet)
 
 
-def _argument_name(function: Value, position: int) -> str:
-    names = parameter_names(function.code) if isinstance(function, Function) else []
+def _argument_name(call: Call, function: Value, position: int) -> str:
+    names = call.interpreter.parameter_names(function)
     return names[position] if position < len(names) else f"argument {position}"
 
 
@@ -194,6 +223,10 @@ def _place_results(call: Call, function: Value, shardings: Value, result: Value)
     if isinstance(shardings, Tuple | ListValue) and isinstance(result, Tuple | ListValue):
         # jit takes a list of shardings for a tuple of results.
         shardings = Tuple(tuple(columns or ())) if isinstance(result, Tuple) else ListValue(list(columns or ()))
+    text = mismatch(shardings, result)
+    if text is not None:
+        record_mismatch(interpreter, Api.JIT_OUT, function_name(function), shardings, text, call.place)
+        return Unknown("the trees differ")
     with interpreter.within(in_jit=True):
         placed = meet_prefix(shardings, result, meet)
     return map_arrays(result, lambda array, _: array) if isinstance(placed, Unknown) else placed

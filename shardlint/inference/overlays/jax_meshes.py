@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays import devices as device_arrays
 from shardlint.inference.overlays.placing import shape_text
 from shardlint.inference.values import (
@@ -199,7 +199,7 @@ def _sizes(value: Value | None) -> Shape | Unknown:
     return Unknown("axis sizes that are not known") if None in sizes else tuple(s for s in sizes if s is not None)
 
 
-def _device_total(interpreter: Interpreter, devices: Value | None) -> Dim | None:
+def _device_total(interpreter: Evaluator, devices: Value | None) -> Dim | None:
     """How many devices a mesh may take: those given, else all there are."""
     if devices is None or (isinstance(devices, Const) and devices.value is None):
         return interpreter.device_count
@@ -306,7 +306,7 @@ def _config_update(call: Call) -> Value:
     return Const(None)
 
 
-def mesh_attribute(interpreter: Interpreter, value: MeshValue, name: str, place: Place) -> Value:
+def mesh_attribute(interpreter: Evaluator, value: MeshValue, name: str, place: Place) -> Value:
     """``mesh.name``."""
     mesh = value.mesh
     if name == "shape":

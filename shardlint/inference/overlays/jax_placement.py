@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.placing import CONSTRAINT, DEVICE_PUT, as_junk, place_array
-from shardlint.inference.overlays.prefixes import is_leaf, meet_prefix
+from shardlint.inference.overlays.placing import CONSTRAINT, DEVICE_PUT, as_junk, place_array, record_mismatch
+from shardlint.inference.overlays.prefixes import is_leaf, meet_prefix, mismatch
 from shardlint.inference.values import (
     Array,
     Const,
@@ -39,6 +39,10 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
         return place_array(call.interpreter, apis, tree, target, call.place) if isinstance(tree, Array) else tree
     if isinstance(target, Unknown | LibraryObject | Devices):
         return tree
+    text = mismatch(target, tree)
+    if text is not None:
+        record_mismatch(call.interpreter, apis[0], call.name, target, text, call.place)
+        return Unknown("the trees differ")
     return meet_prefix(target, tree, meet)
 
 
@@ -96,7 +100,8 @@ def created(transfer: Transfer) -> Transfer:
             return result
         result = replace(result, origin=call.place)
         if isinstance(device, ShardingValue):
-            return place_array(call.interpreter, (Api.CREATE,), result, device, call.place)
+            # Traced, the sharding is ignored: only an array made outside jit goes there.
+            return place_array(call.interpreter, (Api.CREATE, Api.CREATE_IN_JIT), result, device, call.place)
         return result
 
     return create

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from shardlint.inference.calling import call_value
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.jax_jit import function_name
-from shardlint.inference.overlays.placing import as_mesh, place_array
-from shardlint.inference.overlays.prefixes import is_leaf, meet_prefix, traced
+from shardlint.inference.overlays.placing import as_mesh, place_array, record_mismatch
+from shardlint.inference.overlays.prefixes import is_leaf, meet_prefix, mismatch, traced
 from shardlint.inference.values import (
     Array,
     Const,
@@ -76,10 +75,9 @@ def _run(call: Call, function: Value, options: dict[str, Value]) -> Value:
     """Evaluate a call: place the arguments, run the body on shards, place the results."""
     interpreter = call.interpreter
     given = options.get("mesh")
-    holder: MeshValue | Unknown
+    holder: MeshValue | Unknown | None
     if given is None or is_none(given):
-        current = interpreter.context.mesh
-        holder = current if current is not None else Unknown("no mesh is set")
+        holder = interpreter.context.mesh
     else:
         holder = as_mesh(interpreter, given)
     manual = _manual_axes(holder, options.get("axis_names"))
@@ -98,17 +96,17 @@ def _run(call: Call, function: Value, options: dict[str, Value]) -> Value:
         inside = replace(holder, mesh=holder.mesh.with_types(types))
     check_vma = as_bool(options.get("check_vma", Const(True)))
     with interpreter.within(mesh=inside, bound_axes=bound, in_jit=True, check_vma=check_vma):
-        result = call_value(interpreter, function, local, dict(call.kwargs), call.place, call.opaque)
+        result = interpreter.call(function, local, dict(call.kwargs), call.place, call.opaque)
     with _mesh_in_force(call, holder):
         return _place_results(call, function, options.get("out_specs"), result, holder, manual)
 
 
-def _mesh_in_force(call: Call, holder: MeshValue | Unknown) -> AbstractContextManager[None]:
+def _mesh_in_force(call: Call, holder: MeshValue | Unknown | None) -> AbstractContextManager[None]:
     """Specs of shard_map are bare and belong to its mesh."""
     return call.interpreter.within(mesh=holder)
 
 
-def _manual_axes(holder: MeshValue | Unknown, axis_names: Value | None) -> frozenset[str] | None:
+def _manual_axes(holder: MeshValue | Unknown | None, axis_names: Value | None) -> frozenset[str] | None:
     """The axes a body sees as Manual: those named, else all; None where that is not known."""
     if axis_names is None or is_none(axis_names):
         return frozenset(holder.mesh.names) if isinstance(holder, MeshValue) else None
@@ -120,7 +118,7 @@ def _place_arguments(
     function: Value,
     specs: Value | None,
     args: list[Value],
-    holder: MeshValue | Unknown,
+    holder: MeshValue | Unknown | None,
     manual: frozenset[str] | None,
 ) -> list[Value]:
     """Judge arguments against ``in_specs`` and return what one shard of each looks like."""
@@ -133,7 +131,10 @@ def _place_arguments(
         return [Unknown("the specs do not fit") for _ in args]
     if is_leaf(specs):
         columns = (specs,) * len(args)
-    if columns is None:
+    text = mismatch(specs, Tuple(tuple(args))) if not call.opaque else None
+    if text is not None:
+        record_mismatch(call.interpreter, Api.SHARD_MAP_IN, function_name(function), specs, text, call.place)
+    if columns is None or text is not None:
         return [Unknown("in_specs that are not known") for _ in args]
 
     def meet(leaf: Value, array: Array, path: str) -> Value:
@@ -146,7 +147,7 @@ def _place_arguments(
 
 
 def _shard(
-    call: Call, leaf: Value, array: Array, path: str, holder: MeshValue | Unknown, manual: frozenset[str] | None
+    call: Call, leaf: Value, array: Array, path: str, holder: MeshValue | Unknown | None, manual: frozenset[str] | None
 ) -> Value:
     """Judge one argument and return one shard of it."""
     subject = f"`{array.name}`" if array.name else path
@@ -182,7 +183,7 @@ def _place_results(
     function: Value,
     specs: Value | None,
     result: Value,
-    holder: MeshValue | Unknown,
+    holder: MeshValue | Unknown | None,
     manual: frozenset[str] | None,
 ) -> Value:
     """Judge one shard's results against ``out_specs`` and return the whole arrays."""
@@ -193,9 +194,9 @@ def _place_results(
         if len(specs.items) != len(results):
             _record_arity(call, Api.SHARD_MAP_OUT, function, specs, len(results))
             return Unknown("the specs do not fit")
-    elif isinstance(specs, Tuple) and isinstance(result, Array):
-        if len(specs.items) != 1:
-            _record_arity(call, Api.SHARD_MAP_OUT, function, specs, 1)
+    text = mismatch(specs, result)
+    if text is not None:
+        record_mismatch(call.interpreter, Api.SHARD_MAP_OUT, function_name(function), specs, text, call.place)
         return Unknown("the specs do not fit")
 
     def meet(leaf: Value, array: Array, path: str) -> Value:
@@ -207,7 +208,7 @@ def _place_results(
             return Unknown("what shard_map returns")
         return Array(global_shape(holder.mesh, leaf.spec, array.shape), array.dtype, array.weak, origin=call.place)
 
-    return meet_prefix(specs, result, meet) if not isinstance(specs, ListValue) else Unknown("a list of specs")
+    return meet_prefix(specs, result, meet)
 
 
 TABLE: dict[str, Callable[[Call], Value]] = {

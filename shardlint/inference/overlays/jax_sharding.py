@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
-from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.placing import as_junk, as_mesh, mesh_facts, place_array, text_of
 from shardlint.inference.values import (
     Array,
@@ -52,9 +52,9 @@ def _part(value: Value) -> Name:
     if isinstance(value, Tuple | ListValue) and value.items is not None:
         return tuple(map(_part, value.items))
     if isinstance(value, SetValue | DictValue):
-        # A frozenset is a SetValue too, and hashable: only literal sets and dicts are sure.
-        known = isinstance(value, DictValue)
-        return Junk(text_of(value), "dict", hashable=False) if known else Unknown("a set")
+        hashable = isinstance(value, SetValue) and value.frozen
+        kind = "dict" if isinstance(value, DictValue) else "frozenset" if hashable else "set"
+        return Junk(text_of(value), kind, hashable=hashable)
     if isinstance(value, Integer):
         return Unknown("a number that is not known")
     return value if isinstance(value, Unknown) else Unknown("an entry that is not known")
@@ -128,7 +128,7 @@ def _used_here(spec: Value, call: Call) -> tuple[Fact, ...]:
     return (Fact(f"{spec.spec} meets the mesh here", call.place),)
 
 
-def spec_attribute(interpreter: Interpreter, value: SpecValue, name: str, place: Place) -> Value:
+def spec_attribute(interpreter: Evaluator, value: SpecValue, name: str, place: Place) -> Value:
     """``spec.name``."""
     if name == "_partitions" or name == "partitions":
         from shardlint.inference.iteration import spec_items
@@ -139,7 +139,7 @@ def spec_attribute(interpreter: Interpreter, value: SpecValue, name: str, place:
     return Unknown(f"`PartitionSpec.{name}`")
 
 
-def sharding_attribute(interpreter: Interpreter, value: ShardingValue, name: str, place: Place) -> Value:
+def sharding_attribute(interpreter: Evaluator, value: ShardingValue, name: str, place: Place) -> Value:
     """``sharding.name``."""
     if name in ("mesh", "spec"):
         return value.mesh if name == "mesh" else value.spec

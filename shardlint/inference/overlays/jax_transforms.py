@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from shardlint.inference.calling import call_value
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.jax_jit import function_name
 from shardlint.inference.overlays.prefixes import map_arrays, traced
@@ -55,8 +54,8 @@ def _with(inner: Call, name: str, options: dict[str, Value]) -> Call:
 
 
 def _forward(call: Call, function: Value, args: Sequence[Value]) -> Value:
-    return call_value(
-        call.interpreter, function, args, {k: traced(v) for k, v in call.kwargs.items()}, call.place, call.opaque
+    return call.interpreter.call(
+            function, args, {k: traced(v) for k, v in call.kwargs.items()}, call.place, call.opaque
     )
 
 
@@ -135,7 +134,7 @@ def _named(
     if has_name and not isinstance(bound, Unknown):
         bound = (*bound, (name, size)) if name is not None else Unknown("an axis name that is not known")
     with interpreter.within(bound_axes=bound, in_jit=True):
-        return call_value(interpreter, function, args, kwargs, call.place, call.opaque)
+        return interpreter.call(function, args, kwargs, call.place, call.opaque)
 
 
 def _strip(tree: Value, axis: Value, sizes: list[Dim]) -> Value:
@@ -185,7 +184,7 @@ def _pmap(call: Call, function: Value, options: dict[str, Value]) -> Value:
         interpreter = call.interpreter
         with interpreter.within(bound_axes=Unknown("pmap"), in_jit=True):
             unknown = [Unknown("an argument of pmap") for _ in call.args]
-            return call_value(interpreter, function, unknown, {}, call.place, call.opaque)
+            return interpreter.call(function, unknown, {}, call.place, call.opaque)
     name = as_str(options.get("axis_name", options.get("#1")))
     sizes: list[Dim] = []
     args = [_strip(traced(arg), Const(0), sizes) for arg in call.args]
@@ -202,8 +201,8 @@ def _eval_shape(call: Call) -> Value:
     function, *rest = call.args
     args = [traced(arg) for arg in rest]
     with call.interpreter.within(in_jit=True):
-        result = call_value(
-            call.interpreter, function, args, {k: traced(v) for k, v in call.kwargs.items()}, call.place, call.opaque
+        result = call.interpreter.call(
+            function, args, {k: traced(v) for k, v in call.kwargs.items()}, call.place, call.opaque
         )
     return map_arrays(result, lambda array, _: Array(array.shape, array.dtype, struct=True, origin=array.origin))
 
@@ -220,7 +219,7 @@ def _vjp(call: Call) -> Value:
         return Unknown("vjp")
     function, *rest = call.args
     args = [traced(arg) for arg in rest]
-    value = call_value(call.interpreter, function, args, {}, call.place, call.opaque)
+    value = call.interpreter.call(function, args, {}, call.place, call.opaque)
     return Tuple((value, Native("a vjp function", lambda inner: Tuple(tuple(map(_plain, args))))))
 
 

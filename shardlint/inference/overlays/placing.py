@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.values import (
     Array,
     Const,
@@ -23,9 +23,9 @@ from shardlint.inference.values import (
 from shardlint.laws.dims import Shape
 from shardlint.laws.placements import judge_placement
 from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Api, Rejected, Undecided, Verdict
+from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.spans import Place
-from shardlint.uses import Fact, Placement
+from shardlint.uses import ArityUse, Fact, Placement
 
 #: The same call outside and inside jit, where the two are checked differently.
 DEVICE_PUT = (Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT)
@@ -36,7 +36,7 @@ _TAKES_LEGACY_MESH = frozenset({Api.CONSTRAINT, Api.CONSTRAINT_EAGER, Api.JIT_IN
 
 
 def place_array(
-    interpreter: Interpreter,
+    interpreter: Evaluator,
     apis: Sequence[Api],
     array: Array,
     target: Value,
@@ -61,7 +61,7 @@ def place_array(
             facts=facts_of(array, target, mesh, place, interpreter),
             api=api,
             mesh=mesh,
-            spec=spec.text if isinstance(spec, Junk) else "None" if spec is None else spec,
+            spec=_written(spec),
             shape=shape,
             dtype=array.dtype,
             subject=subject or (f"`{array.name}`" if array.name else "the array"),
@@ -72,8 +72,50 @@ def place_array(
     return replace(array, sharding=_sharding(target, interpreter) if not isinstance(verdict, Rejected) else None)
 
 
+def judge_target(
+    interpreter: Evaluator, api: Api, target: Value
+) -> tuple[Verdict, Mesh | Unknown | None, Spec | Junk | Unknown | None, bool]:
+    """Judge a target before any array is seen; return the verdict, its mesh, its spec, whether it is bare."""
+    spec, mesh, raw = _target(interpreter, api, target)
+    if isinstance(spec, Unknown):
+        return Undecided(spec.reason), mesh, spec, raw
+    return judge_placement(api, mesh, spec, Unknown("no array yet"), raw=raw), mesh, spec, raw
+
+
+def record_target(
+    interpreter: Evaluator,
+    api: Api,
+    target: Value,
+    verdict: Verdict,
+    mesh: Mesh | Unknown | None,
+    spec: Spec | Junk | Unknown | None,
+    raw: bool,
+    place: Place,
+) -> None:
+    """Record a target that is judged before any array is seen."""
+    interpreter.record(
+        Placement(
+            place=place,
+            environment=interpreter.environment(),
+            verdict=verdict,
+            facts=facts_of(None, target, mesh, place, interpreter),
+            api=api,
+            mesh=mesh,
+            spec=_written(spec),
+            shape=Unknown("no array yet"),
+            raw=raw,
+            entry_places=_entry_places(target),
+        )
+    )
+
+
+def _written(spec: Spec | Junk | Unknown | None) -> Spec | str | Unknown:
+    """A spec as uses hold it: what is none is text."""
+    return spec.text if isinstance(spec, Junk) else "None" if spec is None else spec
+
+
 def _judge(
-    interpreter: Interpreter,
+    interpreter: Evaluator,
     apis: Sequence[Api],
     mesh: Mesh | Unknown | None,
     spec: Spec | Junk | Unknown | None,
@@ -95,14 +137,14 @@ def _judge(
     return verdict, api
 
 
-def inside_shard_map(interpreter: Interpreter) -> bool:
+def inside_shard_map(interpreter: Evaluator) -> bool:
     """Whether some mesh axis is Manual here."""
     mesh = interpreter.context.mesh
     return isinstance(mesh, MeshValue) and AxisType.MANUAL in mesh.mesh.types
 
 
 def _target(
-    interpreter: Interpreter, api: Api, target: Value
+    interpreter: Evaluator, api: Api, target: Value
 ) -> tuple[Spec | Junk | Unknown | None, Mesh | Unknown | None, bool]:
     """Split a target into spec, mesh, and whether the spec is bare."""
     if isinstance(target, ShardingValue):
@@ -114,7 +156,7 @@ def _target(
     return junk, context_mesh(interpreter, api in _TAKES_LEGACY_MESH), True
 
 
-def context_mesh(interpreter: Interpreter, legacy: bool) -> Mesh | Unknown | None:
+def context_mesh(interpreter: Evaluator, legacy: bool) -> Mesh | Unknown | None:
     """The mesh a bare spec finds: that of `jax.set_mesh`, else (with ``legacy``) that of ``with mesh:``."""
     for mesh in (interpreter.context.mesh, interpreter.context.legacy_mesh if legacy else None):
         if mesh is not None:
@@ -164,15 +206,29 @@ def _entry_places(target: Value) -> tuple[Place | None, ...]:
     return spec.places if isinstance(spec, SpecValue) else ()
 
 
-def _sharding(target: Value, interpreter: Interpreter) -> ShardingValue | None:
+def _sharding(target: Value, interpreter: Evaluator) -> ShardingValue | None:
     if isinstance(target, ShardingValue):
         return target
     mesh = interpreter.context.mesh
     return ShardingValue(mesh, target) if isinstance(target, SpecValue) and isinstance(mesh, MeshValue) else None
 
 
+def record_mismatch(interpreter: Evaluator, api: Api, function: str, specs: Value, text: str, place: Place) -> None:
+    """Record that a tree of specs is no prefix of the tree of arrays it is for."""
+    interpreter.record(
+        ArityUse(
+            place=getattr(specs, "origin", None) or place,
+            environment=interpreter.environment(),
+            verdict=Rejected(Cause.ARITY, "ValueError", "trace"),
+            api=api,
+            function=function,
+            mismatch=text,
+        )
+    )
+
+
 def facts_of(
-    array: Array | None, target: Value, mesh: Mesh | Unknown | None, place: Place, interpreter: Interpreter
+    array: Array | None, target: Value, mesh: Mesh | Unknown | None, place: Place, interpreter: Evaluator
 ) -> tuple[Fact, ...]:
     """Where the mesh and the shape come from, and the call when the spec is written elsewhere."""
     facts: list[Fact] = []
@@ -201,7 +257,7 @@ def shape_text(shape: Shape) -> str:
     return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
 
 
-def as_mesh(interpreter: Interpreter, value: Value | None) -> MeshValue | Unknown:
+def as_mesh(interpreter: Evaluator, value: Value | None) -> MeshValue | Unknown:
     """A mesh argument; where it is the caller's, the mesh the user said to assume."""
     if isinstance(value, MeshValue):
         return value

@@ -46,6 +46,43 @@ def meet_prefix(prefix: Value, tree: Value, meet: Meet, path: str = "") -> Value
     return Unknown("a prefix that is not known")
 
 
+def mismatch(prefix: Value, tree: Value, path: str = "") -> str | None:
+    """Say in words where a prefix and a tree differ for sure (`tree_util.prefix_errors`), or None."""
+    if is_leaf(prefix) or not isinstance(prefix, Tuple | ListValue | DictValue) or prefix.items is None:
+        return None
+    at = f" at {path}" if path else ""
+    if isinstance(tree, Array | Integer) or (isinstance(tree, Const) and isinstance(tree.value, int | float)):
+        return f"a {_kind(prefix)} of specs, but one array{at}"
+    if not isinstance(tree, Tuple | ListValue | DictValue) or tree.items is None:
+        return None
+    if type(tree) is not type(prefix):
+        named = isinstance(tree, Tuple) and tree.fields is not None
+        return None if named else f"a {_kind(prefix)} of specs for a {_kind(tree)}{at}"
+    if isinstance(prefix, DictValue) and isinstance(tree, DictValue):
+        return _keys_differ(prefix, tree, path)
+    assert not isinstance(prefix, DictValue) and not isinstance(tree, DictValue)
+    given, items = prefix.items or (), tree.items or ()
+    if len(given) != len(items):
+        return f"a {_kind(prefix)} of {len(given)} specs for {len(items)} values{at}"
+    found = (mismatch(p, t, f"{path}[{i}]") for i, (p, t) in enumerate(zip(given, items, strict=True)))
+    return next((text for text in found if text is not None), None)
+
+
+def _keys_differ(prefix: DictValue, tree: DictValue, path: str) -> str | None:
+    given, items = prefix.items or {}, tree.items or {}
+    if given.keys() != items.keys():
+        missing = ", ".join(repr(key) for key in items.keys() - given.keys())
+        surplus = ", ".join(repr(key) for key in given.keys() - items.keys())
+        parts = [f"no spec for {missing}" if missing else "", f"a spec for {surplus}, which is not there" if surplus else ""]
+        return " and ".join(part for part in parts if part) + (f" at {path}" if path else "")
+    found = (mismatch(given[key], items[key], f"{path}[{key!r}]") for key in given)
+    return next((text for text in found if text is not None), None)
+
+
+def _kind(value: Tuple | ListValue | DictValue) -> str:
+    return "tuple" if isinstance(value, Tuple) else "list" if isinstance(value, ListValue) else "dict"
+
+
 def is_leaf(prefix: Value) -> bool:
     """Whether a value is one sharding or spec (None is one too), not a container of them."""
     return isinstance(prefix, SpecValue | ShardingValue) or is_none(prefix)

@@ -7,11 +7,10 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import class_attribute, lineage
-from shardlint.inference.definitions import method_of
-from shardlint.inference.expressions import hashable
-from shardlint.inference.iteration import MAX_UNROLLED, element, iterate
+from shardlint.inference.classes import class_attribute, lineage, method_of
+from shardlint.inference.iteration import MAX_UNROLLED, element, hashable, iterate
 from shardlint.inference.joins import join, options
+from shardlint.inference.mutation import forget, set_attribute
 from shardlint.inference.operators import binary_operation, compare, truth
 from shardlint.inference.values import (
     NONE,
@@ -134,7 +133,7 @@ def _set(call: Call) -> Value:
     pairs = [hashable(item) for item in items or ()]
     if items is None or not all(found for found, _ in pairs):
         return Unknown("a set that is not known")
-    return SetValue(frozenset(key for _, key in pairs), call.place)
+    return SetValue(frozenset(key for _, key in pairs), call.place, frozen=call.name.endswith("frozenset"))
 
 
 def _dict(call: Call) -> Value:
@@ -333,8 +332,6 @@ def _hasattr(call: Call) -> Value:
 
 
 def _setattr(call: Call) -> Value:
-    from shardlint.inference.assignment import forget, set_attribute
-
     receiver, name, value = call.bind("obj", "name", "value")
     text = as_str(name)
     if receiver is not None and value is not None:
@@ -361,15 +358,14 @@ def _round(call: Call) -> Value:
 
 
 def _super(call: Call) -> Value:
-    scope = call.interpreter.scope
-    cls, code = scope.variables.get("__class__"), call.interpreter.frame.function
-    first = next(iter(scope.variables.values()), None) if code is not None else None
-    if not isinstance(cls, ClassValue) or first is None:
+    method = call.interpreter.running_method()
+    if method is None:
         return Unknown("super()")
-    return LibraryObject("builtins.super", {"cls": cls, "self": first})
+    cls, receiver = method
+    return LibraryObject("builtins.super", {"cls": cls, "self": receiver})
 
 
-def super_attribute(interpreter: Any, value: LibraryObject, name: str) -> Value:
+def super_attribute(value: LibraryObject, name: str) -> Value:
     """``super().name``: the first base after the method's own class that has it."""
     cls, receiver = value.fields["cls"], value.fields["self"]
     assert isinstance(cls, ClassValue)

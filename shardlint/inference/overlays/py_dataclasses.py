@@ -11,7 +11,7 @@ from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.evaluator import Evaluator
 
 
 def _dataclass(call: Call) -> Value:
@@ -23,7 +23,7 @@ def _field(call: Call) -> Value:
     return LibraryObject("dataclasses.field", dict(call.kwargs))
 
 
-def field_default(interpreter: Interpreter, default: Value, place: Place) -> Value:
+def field_default(interpreter: Evaluator, default: Value, place: Place) -> Value:
     """The value a field has when it is not given."""
     if isinstance(default, LibraryObject) and default.kind == "dataclasses.field":
         if "default" in default.fields:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
-from shardlint.inference.expressions import hashable
-from shardlint.inference.iteration import constant, iterate
+from shardlint.inference.iteration import constant, hashable, iterate
 from shardlint.inference.operators import compare, truth
 from shardlint.inference.values import (
     NONE,

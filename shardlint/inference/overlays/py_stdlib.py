@@ -129,7 +129,7 @@ def _harmless(call: Call) -> Value:
 def _environment_default(call: Call) -> Value:
     key, value = call.bind("key", "default")
     if key is not None and value is not None:
-        call.interpreter.project.set_environment(call.interpreter, key, value)
+        call.interpreter.set_environment(key, value)
     return Unknown("an environment variable")
 
 
@@ -139,7 +139,7 @@ def _environment_update(call: Call) -> Value:
         if isinstance(arg, DictValue) and arg.items is not None:
             items.update({str(key): value for key, value in arg.items.items()})
     for key, value in items.items():
-        call.interpreter.project.set_environment(call.interpreter, Const(key), value)
+        call.interpreter.set_environment(Const(key), value)
     return NONE
 
 

@@ -119,7 +119,7 @@ def cumulative(call: Call) -> Value:
     a, axis, dtype, _ = call.bind("a", axis=None, dtype=None, out=None)
     x = operand(a, is_numpy(call))
     shape = x.shape
-    if shape == () and is_numpy(call):
+    if shape == ():
         shape = (1,)
     if given(axis) and shape is not None:
         axis_of(axis, len(shape))

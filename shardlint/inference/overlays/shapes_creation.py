@@ -242,7 +242,7 @@ def diag(call: Call) -> Value:
         return result(call, (size, size), x.dtype, x.weak)
     if len(shape) != 2:
         reject("rank is neither 1 nor 2")
-    return result(call, (_diagonal_size(shape[0], shape[1], offset),), x.dtype, x.weak)
+    return result(call, (_diagonal_size(shape[0], shape[1], offset),), None if x.weak else x.dtype)
 
 
 def diagonal(call: Call) -> Value:

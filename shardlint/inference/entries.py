@@ -1,0 +1,157 @@
+"""Entries: the functions and wrappers of a program that nothing calls, evaluated by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from shardlint.inference.classes import entry_instance
+from shardlint.inference.context import Context, Frame
+from shardlint.inference.functions import parameters, run_function
+from shardlint.inference.interpreter import Exhausted, Interpreter, unknown_argument
+from shardlint.inference.relevance import Relevance
+from shardlint.inference.syntax import BrokenText, NodePlace
+from shardlint.inference.values import ClassValue, Function, MeshValue, ModuleValue, Native, Value
+from shardlint.laws.values import Unknown
+from shardlint.spans import Span
+
+if TYPE_CHECKING:
+    from shardlint.inference.project import ModuleRun
+
+
+def run_entries(interpreter: Interpreter, run: ModuleRun) -> None:
+    """Evaluate what nothing called: wrappers (`jit(f)`) first, then functions, with unknown arguments.
+
+    An entry may define or wrap more functions, which are then entries too.
+    """
+    top = interpreter.context
+    relevance = relevance_of(run)
+    done: set[object] = set()
+    while True:
+        native = next(iter(interpreter.wrappers.values()), None)
+        if native is not None:
+            interpreter.wrappers.pop(id(native[0]))
+            if native[0].origin not in done and _wrapper_matters(interpreter, relevance, native[0]):
+                done.add(native[0].origin)
+                _run_entry(interpreter, run, _unknown_context(interpreter, native[1]), _wrapper_call(interpreter, native[0]))
+            continue
+        key = next((k for k in interpreter.defined if k not in done and k not in interpreter.reached), None)
+        if key is None:
+            return
+        done.add(key)
+        function, context = interpreter.defined[key]
+        if not (interpreter.settings.exhaustive or relevance.matters(function.code.unit.text)):
+            continue
+        surroundings = top if _is_case(function, run) else _unknown_context(interpreter, context)
+        _run_entry(interpreter, run, surroundings, _function_call(interpreter, function))
+
+
+def relevance_of(run: ModuleRun) -> Relevance:
+    """What matters in a module, counting names it imports from modules of the project."""
+    if run.relevance is None:
+        run.relevance = Relevance(())  # imports may be cyclic
+        imported: set[str] = set()
+        for name, value in run.scope.variables.items():
+            if isinstance(value, ModuleValue):
+                imported |= relevance_of(value.run).names
+            elif isinstance(value, Function | ClassValue):
+                home = value.scope.root.module if isinstance(value, Function) else value.module
+                if home is not None and home is not run and value.name in relevance_of(home).names:
+                    imported.add(name)
+        run.relevance = Relevance(run.parts, frozenset(imported))
+    return run.relevance
+
+
+def guarded(interpreter: Interpreter, action: Callable[[], bool]) -> bool:
+    """Run an action; text that cannot be read after all, or no budget left, ends just that action."""
+    frames = len(interpreter.frames)
+    path, muted, variants = interpreter.path, interpreter.muted, interpreter.variants
+    try:
+        return action()
+    except (Exhausted, BrokenText, RecursionError):
+        del interpreter.frames[frames:]
+        interpreter.steps = 0
+        interpreter.path, interpreter.muted, interpreter.variants = path, muted, variants
+        return True
+
+
+def _is_case(function: Function, run: ModuleRun) -> bool:
+    """Whether this is a fixture's ``case_*`` function, which runs by itself after the top level."""
+    params = parameters(function.code)
+    takes_nothing = not (params.params or params.posonly_params or params.kwonly_params)
+    return takes_nothing and function.name.startswith("case_") and function.scope is run.scope
+
+
+def _unknown_context(interpreter: Interpreter, defined: Context) -> Context:
+    """The context of a caller nobody knows; a mesh that was set for good when it was defined stays."""
+    assumed = interpreter.settings.mesh
+    mesh: MeshValue | Unknown = Unknown("the caller may have set a mesh")
+    if isinstance(defined.mesh, MeshValue):
+        mesh = defined.mesh
+    elif assumed is not None:
+        mesh = MeshValue(assumed)
+    unknown = Unknown("the caller's")
+    return Context(mesh=mesh, legacy_mesh=unknown, in_jit=None, bound_axes=unknown)
+
+
+def _run_entry(interpreter: Interpreter, run: ModuleRun, context: Context, action: Callable[[], object]) -> None:
+    interpreter.steps = 0
+    interpreter.context = context
+    interpreter.frames.append(Frame(run.scope, None))
+
+    def act() -> bool:
+        action()
+        return True
+
+    try:
+        guarded(interpreter, act)
+    finally:
+        interpreter.frames.clear()
+        interpreter.context = Context()
+
+
+def _wrapper_matters(interpreter: Interpreter, relevance: Relevance, native: Native) -> bool:
+    """Whether a wrapper, or the function it wraps, can reach a use."""
+    if interpreter.settings.exhaustive:
+        return True
+    texts = [native.origin.unit.text] if isinstance(native.origin, NodePlace) else []
+    if isinstance(native.wraps, Function):
+        texts.append(native.wraps.code.unit.text)
+    return any(relevance.matters(text) for text in texts)
+
+
+def _wrapper_call(interpreter: Interpreter, native: Native) -> Callable[[], object]:
+    """A call of a wrapper with one unknown argument for each parameter that must be given."""
+    from shardlint.inference.calling import call_value
+
+    wrapped = native.wraps
+    place = native.origin or Span("", 1, 1, 1, 1)
+    args: list[Value] = []
+    open_ended = not isinstance(wrapped, Function)
+    if isinstance(wrapped, Function):
+        args = list(unknown_arguments(interpreter, wrapped, starred=False).values())
+        params = parameters(wrapped.code)
+        open_ended = bool(wrapped.defaults) or isinstance(params.star_arg, cst.Param) or params.star_kwarg is not None
+    return lambda: call_value(interpreter, native, args, {}, place, opaque=open_ended)
+
+
+def _function_call(interpreter: Interpreter, function: Function) -> Callable[[], object]:
+    interpreter.reached.add(function.code.key)
+    return lambda: run_function(interpreter, function, unknown_arguments(interpreter, function, starred=True))
+
+
+def unknown_arguments(interpreter: Interpreter, function: Function, starred: bool) -> dict[str, Value]:
+    """Arguments of a caller that is not known; ``self`` is an instance of the method's class."""
+    params = parameters(function.code)
+    names = [p.name.value for p in (*params.posonly_params, *params.params)]
+    bound: dict[str, Value] = {name: unknown_argument(name) for name in names}
+    if function.owner is not None and names:
+        bound[names[0]] = entry_instance(interpreter, function.owner)
+    if starred:
+        bound |= {p.name.value: unknown_argument(p.name.value) for p in params.kwonly_params}
+        for param in (params.star_arg, params.star_kwarg):
+            if isinstance(param, cst.Param):
+                bound[param.name.value] = Unknown("starred arguments")
+    return bound

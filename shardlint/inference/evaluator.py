@@ -1,0 +1,67 @@
+"""The evaluator as values and overlays see it: what they may ask of it, and nothing of how it works."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from shardlint.inference.context import Context
+from shardlint.inference.settings import InferenceSettings
+from shardlint.inference.values import ClassValue, Native, Value
+from shardlint.laws.dims import Dim
+from shardlint.spans import Place
+from shardlint.uses import Environment, Use
+
+
+class Evaluator(Protocol):
+    """One analysis. ``context`` and ``device_count`` are what the program has set so far; ``path``
+    are the undecided branches around what runs now; ``muted`` is not 0 while nothing is recorded.
+    """
+
+    context: Context
+    device_count: Dim
+    path: tuple[int, ...]
+    muted: int
+
+    @property
+    def settings(self) -> InferenceSettings:
+        """What the user decides."""
+
+    def call(
+        self,
+        function: Value,
+        args: Sequence[Value],
+        kwargs: dict[str, Value],
+        place: Place,
+        opaque: bool = False,
+        places: dict[int | str, Place] | None = None,
+    ) -> Value:
+        """Call any value at ``place``; ``opaque`` and ``places`` as in `calls.Call`."""
+
+    def attribute(self, value: Value, name: str, place: Place) -> Value:
+        """Read an attribute of any value."""
+
+    def parameter_names(self, function: Value) -> list[str]:
+        """The parameters that a function of the program takes by position; none of other values."""
+
+    def running_method(self) -> tuple[ClassValue, Value] | None:
+        """The class whose method runs and the method's first argument, or None elsewhere."""
+
+    def wrapped(self, native: Native) -> Native:
+        """Note a wrapper of a program's function: if nobody calls it, it is an entry of its own."""
+
+    def record(self, use: Use) -> None:
+        """Keep a use, unless nothing is to be recorded now."""
+
+    def environment(self) -> Environment:
+        """The environment for a use that is recorded now."""
+
+    def within(self, **changes: Any) -> AbstractContextManager[None]:
+        """Evaluate under a changed context; afterwards what it changed is as before."""
+
+    def certain(self, path: tuple[int, ...]) -> bool:
+        """Whether an object made on this path surely undergoes what happens now."""
+
+    def set_environment(self, key: Value, value: Value) -> None:
+        """Learn from ``os.environ[key] = value``."""

@@ -1,0 +1,57 @@
+"""Which functions can matter: those whose text mentions sharding, or a name of one that does.
+
+An entry nobody calls is worth evaluating only if it can reach a use. That is decided by text: a
+function matters if it mentions a needle of the prefilter, or a name that something that matters binds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from shardlint.files.prefilter import mentions_sharding
+from shardlint.inference.syntax import ClassPart, FunctionPart, Part, Statements
+
+_WORD = re.compile(r"[^\W\d]\w*")
+_SPEC = re.compile(r"\bP\(|\bPS\(")
+_BOUND = re.compile(r"^\s*(?:(?:async\s+)?def\s+(\w+)|class\s+(\w+)|([\w, ]+?)\s*(?::[^=\n]+)?=(?!=))", re.MULTILINE)
+#: Names so common that they would make everything matter.
+_COMMON = frozenset({"__init__", "__call__", "__post_init__", "setup", "self", "cls", "main", "_", "i", "n", "x", "y"})
+
+
+class Relevance:
+    """What matters in one module; ``imported`` are names bound by imports from modules that matter."""
+
+    def __init__(self, parts: Iterable[Part], imported: frozenset[str] = frozenset()) -> None:
+        waiting = [(frozenset(_WORD.findall(text)), names, _mentions(text)) for text, names in _texts(parts)]
+        self.names = set(imported)
+        grown = True
+        while grown:
+            grown = False
+            for words, names, direct in waiting:
+                if not names <= self.names and (direct or not self.names.isdisjoint(words)):
+                    self.names |= names
+                    grown = True
+
+    def matters(self, text: str) -> bool:
+        """Whether code can reach a use of sharding."""
+        return _mentions(text) or not self.names.isdisjoint(_WORD.findall(text))
+
+
+def _mentions(text: str) -> bool:
+    return mentions_sharding(text.encode()) or _SPEC.search(text) is not None
+
+
+def _texts(parts: Iterable[Part]) -> Iterator[tuple[str, frozenset[str]]]:
+    """The text of each function, method and group of statements, with the names it binds."""
+    for part in parts:
+        if isinstance(part, FunctionPart):
+            yield part.whole.text, frozenset({part.name}) - _COMMON
+        elif isinstance(part, ClassPart):
+            yield part.header.text, frozenset({part.name})
+            for text, names in _texts(part.body):
+                # A method that matters makes its class matter: making or calling an object runs it.
+                yield text, names | {part.name}
+        elif isinstance(part, Statements):
+            found = {n.strip() for groups in _BOUND.findall(part.unit.text) for g in groups for n in g.split(",")}
+            yield part.unit.text, frozenset(found) - _COMMON - {""}
