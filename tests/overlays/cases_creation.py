@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from overlay_harness import Case, Draw, dims
+from overlay_harness import Case, Draw, Generator, dims
 
 from shardlint.inference.values import Array, Const, ListValue, Value, integer
 
@@ -119,3 +119,49 @@ def tri_indices(d: Draw) -> Case:
 def size(d: Draw) -> Case:
     x = d.array()
     return [x], d.maybe(axis=lambda: Const(d.axis(len(x.shape or ()))))
+
+
+def drawn(count: int) -> Generator:
+    """A distribution with so many parameters."""
+
+    def generate(d: Draw) -> Case:
+        values = [Const(0.5) for _ in range(count)]
+        return values, {"size": shape_argument(d)} if d.chance(0.9) else {}
+
+    return generate
+
+
+def sizes(d: Draw) -> Case:
+    return list(dims(d.shape()).items), {}
+
+
+def sized_draw(d: Draw) -> Case:
+    return [shape_argument(d)], {}
+
+
+def randint(d: Draw) -> Case:
+    return [Const(0), Const(9)], {"size": shape_argument(d)}
+
+
+def binomial(d: Draw) -> Case:
+    return [Const(3), Const(0.5)], {"size": shape_argument(d)}
+
+
+def permutation(d: Draw) -> Case:
+    return [integer(d.dim()) if d.chance(0.5) else d.array(d.shape(1, 2))], {}
+
+
+def choice(d: Draw) -> Case:
+    return [integer(d.dim()) if d.chance(0.5) else d.array(d.shape(1, 1))], {"size": shape_argument(d)}
+
+
+RANDOM: dict[str, Generator] = {
+    **dict.fromkeys(("normal", "uniform", "lognormal", "gamma", "beta"), drawn(2)),
+    **dict.fromkeys(("exponential", "poisson"), drawn(1)),
+    "binomial": binomial,
+    **dict.fromkeys(("standard_normal", "random", "random_sample"), sized_draw),
+    **dict.fromkeys(("randn", "rand"), sizes),
+    "randint": randint,
+    "permutation": permutation,
+    "choice": choice,
+}

@@ -21,7 +21,6 @@ from cases_creation import (
     linspace,
     logspace,
     meshgrid,
-    shape_argument,
     size,
     tri_indices,
 )
@@ -502,49 +501,3 @@ NUMPY_ONLY: dict[str, Generator] = dict.fromkeys(("prod", "sum", "max", "min"), 
 
 def cast(d: Draw) -> Case:
     return [d.operand()], {}
-
-
-def drawn(count: int) -> Generator:
-    """A distribution with so many parameters."""
-
-    def generate(d: Draw) -> Case:
-        values = [Const(0.5) for _ in range(count)]
-        return values, {"size": shape_argument(d)} if d.chance(0.9) else {}
-
-    return generate
-
-
-def sizes(d: Draw) -> Case:
-    return list(dims(d.shape()).items), {}
-
-
-def sized_draw(d: Draw) -> Case:
-    return [shape_argument(d)], {}
-
-
-def randint(d: Draw) -> Case:
-    return [Const(0), Const(9)], {"size": shape_argument(d)}
-
-
-def binomial(d: Draw) -> Case:
-    return [Const(3), Const(0.5)], {"size": shape_argument(d)}
-
-
-def permutation(d: Draw) -> Case:
-    return [integer(d.dim()) if d.chance(0.5) else d.array(d.shape(1, 2))], {}
-
-
-def choice(d: Draw) -> Case:
-    return [integer(d.dim()) if d.chance(0.5) else d.array(d.shape(1, 1))], {"size": shape_argument(d)}
-
-
-RANDOM: dict[str, Generator] = {
-    **dict.fromkeys(("normal", "uniform", "lognormal", "gamma", "beta"), drawn(2)),
-    **dict.fromkeys(("exponential", "poisson"), drawn(1)),
-    "binomial": binomial,
-    **dict.fromkeys(("standard_normal", "random", "random_sample"), sized_draw),
-    **dict.fromkeys(("randn", "rand"), sizes),
-    "randint": randint,
-    "permutation": permutation,
-    "choice": choice,
-}

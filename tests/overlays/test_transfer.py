@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import cases_creation
 import cases_jax
 import cases_lax
 import cases_numpy
@@ -69,7 +70,7 @@ def generator(name: str) -> Generator | None:
         ("jax.scipy.special.", cases_jax.NN),
         ("jax.tree.", cases_jax.TREES),
         ("jax.tree_util.tree_", cases_jax.TREES),
-        ("numpy.random.", cases_numpy.RANDOM),
+        ("numpy.random.", cases_creation.RANDOM),
         ("numpy.", {**cases_numpy.SHARED, **cases_numpy.NUMPY_ONLY}),
     ):
         if name.startswith(prefix):
