@@ -22,6 +22,18 @@ TYPES = {"shardlint.spans", "shardlint.findings", "shardlint.uses"}
 VERSION = {"shardlint.__version__"}
 LAWS = {"shardlint.laws"}
 
+# Abstract values, operations on them, and what the evaluator shows of itself (`Evaluator`). Overlays
+# build on these alone, and none of these knows syntax trees: so a library's functions never see how
+# a program is written or evaluated, only the values that it computes.
+VALUES = {
+    f"shardlint.inference.{name}"
+    for name in (
+        "values", "calls", "evaluator", "context", "settings",
+        "joins", "iteration", "operators", "indexing", "classes", "mutation",
+    )
+}  # fmt: skip
+OVERLAYS = "shardlint.inference.overlays"
+
 # What a room may import of ours: modules, and packages with all they hold. The first room that a
 # module's name begins with is its own. Every room may import itself.
 ROOMS: dict[str, set[str]] = {
@@ -30,9 +42,8 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.uses": TYPES | LAWS,
     "shardlint.laws": set(),
     "shardlint.files": TYPES,
-    "shardlint.inference.overlays": TYPES
-    | LAWS
-    | {"shardlint.inference.values", "shardlint.inference.calls"},
+    OVERLAYS: TYPES | LAWS | VALUES,
+    **{module: TYPES | LAWS | VALUES | {OVERLAYS} for module in sorted(VALUES)},
     "shardlint.inference": TYPES | LAWS | {"shardlint.files"},
     "shardlint.rules": TYPES | LAWS,
     "shardlint.confirm.worker": set(),
@@ -53,6 +64,7 @@ LIBRARIES: dict[str, str] = {
     "flax": "shardlint.confirm.worker",
     "pygls": "shardlint_server",
     "lsprotocol": "shardlint_server",
+    "libcst": "shardlint.inference",
 }
 
 HEAVY = ("libcst", "rich", "pathspec", "jax", "flax", "numpy", "pygls", "lsprotocol")
@@ -107,6 +119,8 @@ def violations(name: str, text: str, *, is_package: bool = False) -> list[str]:
         owner = LIBRARIES.get(library)
         if owner is not None and not within(name, owner):
             found.append(f"{name} imports {target}: only {owner} may")
+        if library == "libcst" and room in VALUES | {OVERLAYS}:
+            found.append(f"{name} imports {target}: {room} knows no syntax")
         if library in PACKAGES and not may_import(room, target):
             found.append(f"{name} imports {target}, outside what {room} may")
     return found
@@ -135,6 +149,11 @@ def test_each_room_imports_only_what_it_may(name: str) -> None:
         ("shardlint.rules.unknown_axis", "from shardlint import inference"),
         ("shardlint.inference.evaluate", "if TYPE_CHECKING:\n    from shardlint.rules import Rule"),
         ("shardlint.inference.overlays.numpy", "from shardlint.inference.interpreter import Interpreter"),
+        ("shardlint.inference.overlays.numpy", "from shardlint.inference.expressions import evaluate"),
+        ("shardlint.inference.overlays.numpy", "import libcst as cst"),
+        ("shardlint.inference.joins", "import libcst as cst"),
+        ("shardlint.inference.operators", "if TYPE_CHECKING:\n    from shardlint.inference import interpreter"),
+        ("shardlint.files.prefilter", "import libcst"),
         ("shardlint.files.notebooks", "from shardlint.laws.values import Mesh"),
         ("shardlint.output.full", "from shardlint.api import Linter"),
         ("shardlint.confirm.witness", "import jax.numpy as jnp"),
@@ -159,6 +178,8 @@ def test_a_planted_import_is_caught(name: str, text: str) -> None:
         ("shardlint.rules.unknown_axis", "from shardlint.uses import Placement", False),
         ("shardlint.rules.unknown_axis", "from shardlint import findings", False),
         ("shardlint.inference.overlays.numpy", "from shardlint.inference.values import Const", False),
+        ("shardlint.inference.overlays.numpy", "from shardlint.inference.iteration import iterate", False),
+        ("shardlint.inference.interpreter", "import libcst as cst", False),
         ("shardlint.confirm.worker", "import jax, flax.linen", False),
         ("shardlint.cli", "def serve():\n    from shardlint_server.server import main", False),
         ("shardlint_server.session", "import shardlint\nfrom shardlint.api import Linter", False),

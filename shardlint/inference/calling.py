@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
@@ -102,7 +102,7 @@ def call_value(
     if isinstance(function, Native):
         interpreter.wrappers.pop(id(function), None)
         call = Call(interpreter, function.description, args, kwargs, place, opaque, places)
-        return _each_alternative(call, function.call)
+        return _each_alternative(interpreter, call, function.call)
     if isinstance(function, External):
         return _call_external(interpreter, function, args, kwargs, place, opaque, places)
     if isinstance(function, Instance | LibraryObject):
@@ -156,12 +156,12 @@ def _call_external(
     if function.name.startswith(("jax.", "numpy.")):
         args = [delegate(arg) for arg in args]
         kwargs = {key: delegate(value) for key, value in kwargs.items()}
-    return _each_alternative(Call(interpreter, function.name, args, kwargs, place, opaque, places), handler)
+    call = Call(interpreter, function.name, args, kwargs, place, opaque, places)
+    return _each_alternative(interpreter, call, handler)
 
 
-def _each_alternative(call: Call, handler: object) -> Value:
+def _each_alternative(interpreter: Interpreter, call: Call, handler: Callable[[Call], Value]) -> Value:
     """Call an overlay once for each combination of the arguments' possible values."""
-    assert callable(handler)
     columns = [_choices(value) for value in (*call.args, *call.kwargs.values())]
     total = 1
     for column in columns:
@@ -170,8 +170,7 @@ def _each_alternative(call: Call, handler: object) -> Value:
         return _attempt(call, handler)
     if total > MAX_ALTERNATIVES:
         return Unknown("too many possible values")
-    interpreter, names = call.interpreter, list(call.kwargs)
-    outer, count = interpreter.variants, len(call.args)
+    names, count, outer = list(call.kwargs), len(call.args), interpreter.variants
     results: list[Value] = []
     try:
         for i, combination in enumerate(itertools.product(*columns)):
@@ -193,13 +192,11 @@ def _choices(value: Value) -> tuple[Value, ...]:
     return options(value)
 
 
-def _attempt(call: Call, handler: object) -> Value:
-    assert callable(handler)
+def _attempt(call: Call, handler: Callable[[Call], Value]) -> Value:
     try:
-        result: Value = handler(call)
+        return handler(call)
     except CannotBind as problem:
         return Unknown(f"arguments not understood: {problem}")
-    return result
 
 
 def _call_object(
@@ -222,6 +219,5 @@ def _call_object(
     if handler is None:
         return Unknown(f"a call of {receiver.kind} is not modelled")
     shifted = {k + 1 if isinstance(k, int) else k: v for k, v in places.items()}
-    return _each_alternative(
-        Call(interpreter, receiver.kind, [receiver, *args], kwargs, place, opaque, shifted), handler
-    )
+    call = Call(interpreter, receiver.kind, [receiver, *args], kwargs, place, opaque, shifted)
+    return _each_alternative(interpreter, call, handler)
