@@ -152,7 +152,10 @@ def test_each_room_imports_only_what_it_may(name: str) -> None:
         ("shardlint.inference.overlays.numpy", "from shardlint.inference.expressions import evaluate"),
         ("shardlint.inference.overlays.numpy", "import libcst as cst"),
         ("shardlint.inference.joins", "import libcst as cst"),
-        ("shardlint.inference.operators", "if TYPE_CHECKING:\n    from shardlint.inference import interpreter"),
+        (
+            "shardlint.inference.operators",
+            "if TYPE_CHECKING:\n    from shardlint.inference import interpreter",
+        ),
         ("shardlint.files.prefilter", "import libcst"),
         ("shardlint.files.notebooks", "from shardlint.laws.values import Mesh"),
         ("shardlint.output.full", "from shardlint.api import Linter"),

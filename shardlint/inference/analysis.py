@@ -81,7 +81,12 @@ def _run_cell(interpreter: Interpreter, run: ModuleRun, parsed: Parsed) -> None:
 def _run_part(interpreter: Interpreter, run: ModuleRun, part: Part) -> bool:
     """Execute one part of a module or class body; return whether control may go on."""
     if isinstance(part, FunctionPart):
-        _in_frame(interpreter, run, part.header, lambda: define_function(interpreter, Code.of_part(part), part.plain))
+        _in_frame(
+            interpreter,
+            run,
+            part.header,
+            lambda: define_function(interpreter, Code.of_part(part), part.plain),
+        )
     elif isinstance(part, ClassPart):
         _in_frame(interpreter, run, part.header, lambda: _run_class(interpreter, run, part))
     else:
@@ -138,5 +143,3 @@ def _while_evaluating() -> Iterator[None]:
         sys.setrecursionlimit(before)
         if collecting:
             gc.enable()
-
-

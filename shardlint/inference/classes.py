@@ -24,7 +24,14 @@ if TYPE_CHECKING:
 
 #: Bases whose instances hold nothing but what the class itself sets.
 _PLAIN_BASES = frozenset(
-    {"builtins.object", "typing.Protocol", "typing.Generic", "abc.ABC", "typing.NamedTuple", "builtins.Exception"}
+    {
+        "builtins.object",
+        "typing.Protocol",
+        "typing.Generic",
+        "abc.ABC",
+        "typing.NamedTuple",
+        "builtins.Exception",
+    }
 )
 
 

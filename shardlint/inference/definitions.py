@@ -64,9 +64,7 @@ def _decorate(interpreter: Interpreter, decorator: Value, value: Value, place: N
     return result
 
 
-def define_class(
-    interpreter: Interpreter, node: cst.ClassDef, unit: Unit, body: Callable[[], None]
-) -> None:
+def define_class(interpreter: Interpreter, node: cst.ClassDef, unit: Unit, body: Callable[[], None]) -> None:
     """Execute a ``class``: evaluate its bases, run its body in a scope of its own, bind the name."""
     from shardlint.inference.expressions import evaluate
 
@@ -74,7 +72,13 @@ def define_class(
         bases = tuple(evaluate(interpreter, base.value) for base in node.bases)
         decorators = [evaluate(interpreter, decorator.decorator) for decorator in node.decorators]
         origin = interpreter.place(node.name)
-    cls = ClassValue(node.name.value, tuple(_base(base) for base in bases), {}, origin=origin, module=interpreter.scope.root.module)
+    cls = ClassValue(
+        node.name.value,
+        tuple(_base(base) for base in bases),
+        {},
+        origin=origin,
+        module=interpreter.scope.root.module,
+    )
     scope = Scope(interpreter.scope.module, interpreter.scope, is_class=True)
     scope.variables["__class__"] = cls
     frame = Frame(scope, unit)
@@ -113,5 +117,3 @@ def _keeps(decorator: Value) -> bool:
     return isinstance(decorator, External) and decorator.name.startswith(
         ("jax.tree_util.register", "functools.total_ordering", "typing.", "abc.", "enum.")
     )
-
-

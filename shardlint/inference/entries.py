@@ -35,7 +35,12 @@ def run_entries(interpreter: Interpreter, run: ModuleRun) -> None:
             interpreter.wrappers.pop(id(native[0]))
             if native[0].origin not in done and _wrapper_matters(interpreter, relevance, native[0]):
                 done.add(native[0].origin)
-                _run_entry(interpreter, run, _unknown_context(interpreter, native[1]), _wrapper_call(interpreter, native[0]))
+                _run_entry(
+                    interpreter,
+                    run,
+                    _unknown_context(interpreter, native[1]),
+                    _wrapper_call(interpreter, native[0]),
+                )
             continue
         key = next((k for k in interpreter.defined if k not in done and k not in interpreter.reached), None)
         if key is None:
@@ -96,7 +101,9 @@ def _unknown_context(interpreter: Interpreter, defined: Context) -> Context:
     return Context(mesh=mesh, legacy_mesh=unknown, in_jit=None, bound_axes=unknown)
 
 
-def _run_entry(interpreter: Interpreter, run: ModuleRun, context: Context, action: Callable[[], object]) -> None:
+def _run_entry(
+    interpreter: Interpreter, run: ModuleRun, context: Context, action: Callable[[], object]
+) -> None:
     interpreter.steps = 0
     interpreter.context = context
     interpreter.frames.append(Frame(run.scope, None))
@@ -133,7 +140,9 @@ def _wrapper_call(interpreter: Interpreter, native: Native) -> Callable[[], obje
     if isinstance(wrapped, Function):
         args = list(unknown_arguments(interpreter, wrapped, starred=False).values())
         params = parameters(wrapped.code)
-        open_ended = bool(wrapped.defaults) or isinstance(params.star_arg, cst.Param) or params.star_kwarg is not None
+        open_ended = (
+            bool(wrapped.defaults) or isinstance(params.star_arg, cst.Param) or params.star_kwarg is not None
+        )
     return lambda: call_value(interpreter, native, args, {}, place, opaque=open_ended)
 
 

@@ -107,7 +107,11 @@ def evaluate_elements(interpreter: Interpreter, elements: Sequence[cst.BaseEleme
 
 def _tuple(interpreter: Interpreter, node: cst.Tuple) -> Value:
     items = evaluate_elements(interpreter, node.elements)
-    return Unknown("a tuple of unknown length") if items is None else Tuple(tuple(items), interpreter.place(node))
+    return (
+        Unknown("a tuple of unknown length")
+        if items is None
+        else Tuple(tuple(items), interpreter.place(node))
+    )
 
 
 def _list(interpreter: Interpreter, node: cst.List) -> Value:
@@ -118,7 +122,9 @@ def _set(interpreter: Interpreter, node: cst.Set) -> Value:
     items = evaluate_elements(interpreter, node.elements)
     if items is None or not all(isinstance(item, Const) for item in items):
         return Unknown("a set that is not known")
-    return SetValue(frozenset(item.value for item in items if isinstance(item, Const)), interpreter.place(node))
+    return SetValue(
+        frozenset(item.value for item in items if isinstance(item, Const)), interpreter.place(node)
+    )
 
 
 def _dict(interpreter: Interpreter, node: cst.Dict) -> Value:
@@ -224,7 +230,8 @@ def evaluate_index(interpreter: Interpreter, elements: Sequence[cst.SubscriptEle
 def _index_part(interpreter: Interpreter, node: cst.BaseSlice) -> Value:
     if isinstance(node, cst.Slice):
         start, stop, step = (
-            NONE if part is None else evaluate(interpreter, part) for part in (node.lower, node.upper, node.step)
+            NONE if part is None else evaluate(interpreter, part)
+            for part in (node.lower, node.upper, node.step)
         )
         return Slice(start, stop, step)
     assert isinstance(node, cst.Index)
@@ -278,7 +285,9 @@ def _run_clauses(
         scope.variables = before
 
 
-def _run_clause(interpreter: Interpreter, clause: cst.CompFor, collect: Callable[[], Value]) -> list[Value] | None:
+def _run_clause(
+    interpreter: Interpreter, clause: cst.CompFor, collect: Callable[[], Value]
+) -> list[Value] | None:
     iterable = evaluate(interpreter, clause.iter)
     items = iterate(interpreter, iterable)
     results: list[Value] | None = None if items is None else []

@@ -28,7 +28,9 @@ class Code:
 
     __slots__ = ("_generator", "_node", "_part", "name", "unit")
 
-    def __init__(self, name: str, unit: Unit, node: cst.FunctionDef | cst.Lambda | None, part: FunctionPart | None):
+    def __init__(
+        self, name: str, unit: Unit, node: cst.FunctionDef | cst.Lambda | None, part: FunctionPart | None
+    ):
         self.name, self.unit = name, unit
         self._node, self._part = node, part
         self._generator: bool | None = None

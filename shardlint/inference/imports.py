@@ -51,7 +51,9 @@ def import_from(interpreter: Interpreter, node: cst.ImportFrom) -> None:
         return
     for alias in node.names:
         imported = dotted(alias.name)
-        bound = alias.asname.name.value if alias.asname and isinstance(alias.asname.name, cst.Name) else imported
+        bound = (
+            alias.asname.name.value if alias.asname and isinstance(alias.asname.name, cst.Name) else imported
+        )
         place = interpreter.place(alias)
         if isinstance(module, ModuleValue):
             value = project.member(interpreter, module, imported)

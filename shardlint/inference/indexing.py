@@ -110,9 +110,9 @@ def _from_dict(receiver: DictValue, key: Value) -> Value:
 def _from_string(text: str, key: Value) -> Value:
     if isinstance(key, Slice):
         cut = bounds(key)
-        return Const(text[cut]) if cut is not None and cut.step != 0 else Unknown("sliced by something unknown")
+        return (
+            Const(text[cut]) if cut is not None and cut.step != 0 else Unknown("sliced by something unknown")
+        )
     number = as_int(key)
     known = number is not None and -len(text) <= number < len(text)
     return Const(text[number]) if known and number is not None else Unknown("an unknown character")
-
-

@@ -195,8 +195,14 @@ class Interpreter:
         if holder is not None:
             return holder.variables[name]
         if name == "__name__":
-            return Const("__main__") if self.scope.root.module.name == "__main__" else Unknown("a module's name")
-        return self.project.external(f"builtins.{name}") if is_builtin(name) else Unknown(f"`{name}` is not defined")
+            return (
+                Const("__main__") if self.scope.root.module.name == "__main__" else Unknown("a module's name")
+            )
+        return (
+            self.project.external(f"builtins.{name}")
+            if is_builtin(name)
+            else Unknown(f"`{name}` is not defined")
+        )
 
     def define(self, function: Function) -> None:
         """Note a function of the program: if nothing reaches it, it is an entry of its own."""

@@ -57,9 +57,7 @@ def element(value: Value) -> Value:
             found.append(Array(option.shape[1:], option.dtype, numpy=option.numpy, origin=option.origin))
         elif isinstance(option, Devices) and option.shape:
             found.append(Devices(option.shape[1:], option.numpy))
-        elif isinstance(option, Tuple) and option.items:
-            found.append(join(option.items))
-        elif isinstance(option, ListValue) and option.items:
+        elif isinstance(option, Tuple | ListValue) and option.items:
             found.append(join(option.items))
         else:
             return Unknown("an item of something unknown")

@@ -41,7 +41,9 @@ def set_attribute(interpreter: Evaluator, receiver: Value, name: str, value: Val
     if isinstance(receiver, Instance):
         if not interpreter.certain(receiver.path):
             before = receiver.attributes.get(name)
-            value = Unknown(f"`{name}` is set on some paths only") if before is None else join([before, value])
+            value = (
+                Unknown(f"`{name}` is set on some paths only") if before is None else join([before, value])
+            )
         receiver.attributes[name] = value
     elif isinstance(receiver, LibraryObject):
         receiver.fields[name] = value if interpreter.certain(()) else Unknown(f"`{name}` may be set")

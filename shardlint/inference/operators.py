@@ -14,7 +14,6 @@ from shardlint.inference.values import (
     Bound,
     ClassValue,
     Const,
-
     DictValue,
     External,
     Function,
@@ -326,11 +325,12 @@ def _unary(name: str, value: Value) -> Value:
         return unary(symbol, value)
     if isinstance(value, Const) and isinstance(value.value, int | float | complex):
         try:
-            return Const({"-": operator.neg, "+": operator.pos, "~": operator.invert}[symbol](value.value), value.origin)
+            return Const(
+                {"-": operator.neg, "+": operator.pos, "~": operator.invert}[symbol](value.value),
+                value.origin,
+            )
         except TypeError:
             return Unknown("raises in Python")
     if isinstance(value, Integer) and symbol in "-+":
         return integer(value.dim * (-1 if symbol == "-" else 1))
     return Unknown(f"`{symbol}` on something unknown")
-
-

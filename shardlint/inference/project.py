@@ -197,5 +197,3 @@ def _module_file(path: Path) -> Path | None:
         except (OSError, ValueError):
             return None
     return None
-
-

@@ -8,7 +8,7 @@ import libcst as cst
 
 from shardlint.inference.joins import join
 from shardlint.inference.operators import truth
-from shardlint.inference.values import Alternatives, Array, Const, Value, as_int
+from shardlint.inference.values import Alternatives, Array, Value, as_int
 from shardlint.laws import dims
 from shardlint.laws.values import Unknown
 
@@ -82,7 +82,9 @@ def _learn_rank(interpreter: Interpreter, test: cst.Comparison) -> None:
 def learn_rank(interpreter: Interpreter, node: cst.Assign) -> None:
     """``b, t, d = x.shape`` tells the rank of an array that had none, and names its dimensions."""
     source, target = node.value, node.targets[0].target
-    if not (isinstance(source, cst.Attribute) and source.attr.value == "shape" and isinstance(target, cst.Tuple)):
+    if not (
+        isinstance(source, cst.Attribute) and source.attr.value == "shape" and isinstance(target, cst.Tuple)
+    ):
         return
     names = [e.value.value if isinstance(e.value, cst.Name) else None for e in target.elements]
     starred = any(isinstance(e, cst.StarredElement) for e in target.elements)
@@ -101,13 +103,16 @@ def _ranked_name(node: cst.BaseExpression) -> str | None:
     """The ``x`` of ``x.ndim`` or ``len(x.shape)``."""
     if isinstance(node, cst.Attribute) and node.attr.value == "ndim" and isinstance(node.value, cst.Name):
         return node.value.value
-    if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "len" and node.args:
+    if (
+        isinstance(node, cst.Call)
+        and isinstance(node.func, cst.Name)
+        and node.func.value == "len"
+        and node.args
+    ):
         argument = node.args[0].value
         if isinstance(argument, cst.Attribute) and argument.attr.value == "shape":
             return argument.value.value if isinstance(argument.value, cst.Name) else None
     return None
-
-
 
 
 def names_in(test: cst.BaseExpression) -> tuple[str, ...]:
@@ -121,5 +126,7 @@ def names_in(test: cst.BaseExpression) -> tuple[str, ...]:
         elif isinstance(node, cst.Attribute):
             waiting.append(node.value)
         elif not isinstance(node, cst.Lambda):
-            waiting.extend(child for child in node.children if not isinstance(child, cst.BaseParenthesizableWhitespace))
+            waiting.extend(
+                child for child in node.children if not isinstance(child, cst.BaseParenthesizableWhitespace)
+            )
     return tuple(found)

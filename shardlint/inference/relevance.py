@@ -14,9 +14,13 @@ from shardlint.inference.syntax import ClassPart, FunctionPart, Part, Statements
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _SPEC = re.compile(r"\bP\(|\bPS\(")
-_BOUND = re.compile(r"^\s*(?:(?:async\s+)?def\s+(\w+)|class\s+(\w+)|([\w, ]+?)\s*(?::[^=\n]+)?=(?!=))", re.MULTILINE)
+_BOUND = re.compile(
+    r"^\s*(?:(?:async\s+)?def\s+(\w+)|class\s+(\w+)|([\w, ]+?)\s*(?::[^=\n]+)?=(?!=))", re.MULTILINE
+)
 #: Names so common that they would make everything matter.
-_COMMON = frozenset({"__init__", "__call__", "__post_init__", "setup", "self", "cls", "main", "_", "i", "n", "x", "y"})
+_COMMON = frozenset(
+    {"__init__", "__call__", "__post_init__", "setup", "self", "cls", "main", "_", "i", "n", "x", "y"}
+)
 
 
 class Relevance:
@@ -53,5 +57,7 @@ def _texts(parts: Iterable[Part]) -> Iterator[tuple[str, frozenset[str]]]:
                 # A method that matters makes its class matter: making or calling an object runs it.
                 yield text, names | {part.name}
         elif isinstance(part, Statements):
-            found = {n.strip() for groups in _BOUND.findall(part.unit.text) for g in groups for n in g.split(",")}
+            found = {
+                n.strip() for groups in _BOUND.findall(part.unit.text) for g in groups for n in g.split(",")
+            }
             yield part.unit.text, frozenset(found) - _COMMON - {""}

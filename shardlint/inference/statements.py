@@ -79,7 +79,11 @@ def _is_class_variable(annotation: cst.Annotation) -> bool:
 def _augmented(interpreter: Interpreter, node: cst.AugAssign) -> bool:
     operator = type(node.operator).__name__.removesuffix("Assign")
     left, right = evaluate(interpreter, node.target), evaluate(interpreter, node.value)
-    assign(interpreter, node.target, binary_operation(interpreter, operator, left, right, interpreter.place(node)))
+    assign(
+        interpreter,
+        node.target,
+        binary_operation(interpreter, operator, left, right, interpreter.place(node)),
+    )
     return True
 
 

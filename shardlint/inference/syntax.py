@@ -73,7 +73,12 @@ class Unit:
             for key, found in wrapper.resolve(PositionProvider).items():
                 start, end = found.start, found.end
                 self._positions[key] = Span(
-                    self.path, start.line + shift, start.column + 1, end.line + shift, end.column + 1, self.cell
+                    self.path,
+                    start.line + shift,
+                    start.column + 1,
+                    end.line + shift,
+                    end.column + 1,
+                    self.cell,
                 )
         return self._positions.get(node) or Span(self.path, self.first_line, 1, self.first_line, 1, self.cell)
 
@@ -223,7 +228,9 @@ def _parts(
         yield from flush()
         header_end = _first_line(node.body[0]) - 1
         header_text = "".join(lines[first - 1 : header_end])
-        inner = " " * (node.body[0].col_offset) if not _tabbed(lines[header_end]) else _indent(lines[header_end])
+        inner = (
+            " " * (node.body[0].col_offset) if not _tabbed(lines[header_end]) else _indent(lines[header_end])
+        )
         header = Unit(path, cell, f"{header_text}{inner}pass\n", first, indented)
         if isinstance(node, ast.ClassDef):
             yield ClassPart(node.name, header, tuple(_parts(path, cell, lines, node.body, indented=True)))

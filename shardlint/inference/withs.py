@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
 
 #: Context managers of libraries that leave sharding alone.
-_HARMLESS = ("builtins.", "contextlib.", "jax.default_", "jax.named_scope", "jax.profiler.", "warnings.", "time.")
+_HARMLESS = (
+    "builtins.",
+    "contextlib.",
+    "jax.default_",
+    "jax.named_scope",
+    "jax.profiler.",
+    "warnings.",
+    "time.",
+)
 
 #: Names of context managers that expect an exception, of pytest, unittest and absl.
 EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "assertRaisesWithLiteralMatch"})
@@ -35,7 +43,9 @@ def enter_contexts(interpreter: Interpreter, items: Sequence[cst.WithItem]) -> I
             found = options(manager)
             if isinstance(item.item, cst.Call) and last_name(item.item.func) in EXPECTING:
                 found = (LibraryObject("expected", {}),)
-            entered = stack.enter_context(_enter(interpreter, found[0] if len(found) == 1 else Unknown("several")))
+            entered = stack.enter_context(
+                _enter(interpreter, found[0] if len(found) == 1 else Unknown("several"))
+            )
             if item.asname is not None:
                 assign(interpreter, item.asname.name, entered)
         yield

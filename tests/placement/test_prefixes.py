@@ -11,7 +11,16 @@ import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from shardlint.inference.overlays.prefixes import mismatch
-from shardlint.inference.values import Array, DictValue, ListValue, MeshValue, ShardingValue, SpecValue, Tuple, Value
+from shardlint.inference.values import (
+    Array,
+    DictValue,
+    ListValue,
+    MeshValue,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+)
 from shardlint.laws.values import AxisType, Spec
 from shardlint.laws.values import Mesh as LawMesh
 
@@ -84,7 +93,9 @@ def specs(prefix: object) -> object:
 
 
 def shard_map_argument(tree: object, prefix: object) -> None:
-    body = jax.shard_map(lambda t: jnp.zeros(()), mesh=MESH, in_specs=(specs(prefix),), out_specs=PartitionSpec())
+    body = jax.shard_map(
+        lambda t: jnp.zeros(()), mesh=MESH, in_specs=(specs(prefix),), out_specs=PartitionSpec()
+    )
     jax.eval_shape(body, tree)
 
 

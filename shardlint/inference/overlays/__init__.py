@@ -254,7 +254,9 @@ def _library_attribute(interpreter: Evaluator, value: LibraryObject, name: str, 
 # -- classes of the program that derive from a library's ------------------------------------------------
 
 
-def instance_attribute(interpreter: Evaluator, base: str, value: Instance, name: str, place: Place) -> Value | None:
+def instance_attribute(
+    interpreter: Evaluator, base: str, value: Instance, name: str, place: Place
+) -> Value | None:
     """An attribute that an instance inherits from a library's class, or None."""
     method = _merged("METHODS").get((base, name))
     return Bound(Native(f"{base}.{name}", method), value) if method is not None else None

@@ -35,7 +35,9 @@ def _axes(value: Value | None) -> tuple[str, ...] | None:
     return None if items is None or None in names else tuple(name for name in names if name is not None)
 
 
-def _checked(call: Call, function: str, axis: Value | None, place: Place) -> tuple[tuple[str, ...], Dim | None] | None:
+def _checked(
+    call: Call, function: str, axis: Value | None, place: Place
+) -> tuple[tuple[str, ...], Dim | None] | None:
     """Record the axis names; return them with the product of their sizes, None when rejected or unknown."""
     axes = _axes(axis)
     if axes is None:
@@ -84,7 +86,7 @@ def _reshaping(function: str, options: tuple[str, ...]) -> Callable[[Call], Valu
 
     def reshape(call: Call) -> Value:
         required = ("split_axis", "concat_axis") if function == "all_to_all" else ()
-        rest = {name: None for name in (*options, "axis_index_groups")}
+        rest = dict.fromkeys((*options, "axis_index_groups"))
         names = ("x", "axis_name", *required, *rest)
         bound = dict(zip(names, call.bind("x", "axis_name", *required, **rest), strict=True))
         checked = _checked(call, function, bound["axis_name"], call.place_of(1, "axis_name"))
@@ -109,7 +111,12 @@ def _reshaping(function: str, options: tuple[str, ...]) -> Callable[[Call], Valu
 
 
 def _local(
-    call: Call, function: str, array: Array, axes: tuple[str, ...], size: Dim | None, arguments: dict[str, object]
+    call: Call,
+    function: str,
+    array: Array,
+    axes: tuple[str, ...],
+    size: Dim | None,
+    arguments: dict[str, object],
 ) -> Value:
     if array.shape is None:
         return Array(None, array.dtype)
@@ -165,4 +172,3 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "jax.lax.axis_index": _axis_index,
     "jax.lax.axis_size": _axis_size,
 }
-

@@ -217,12 +217,18 @@ def _place_results(call: Call, function: Value, shardings: Value, result: Value)
     def meet(leaf: Value, array: Array, path: str) -> Value:
         if is_none(leaf):
             return array
-        subject = f"result{path} of `{function_name(function)}`" if path else f"the result of `{function_name(function)}`"
+        subject = (
+            f"result{path} of `{function_name(function)}`"
+            if path
+            else f"the result of `{function_name(function)}`"
+        )
         return place_array(interpreter, (Api.JIT_OUT,), array, leaf, call.place, subject)
 
     if isinstance(shardings, Tuple | ListValue) and isinstance(result, Tuple | ListValue):
         # jit takes a list of shardings for a tuple of results.
-        shardings = Tuple(tuple(columns or ())) if isinstance(result, Tuple) else ListValue(list(columns or ()))
+        shardings = (
+            Tuple(tuple(columns or ())) if isinstance(result, Tuple) else ListValue(list(columns or ()))
+        )
     text = mismatch(shardings, result)
     if text is not None:
         record_mismatch(interpreter, Api.JIT_OUT, function_name(function), shardings, text, call.place)

@@ -56,7 +56,11 @@ def _types(value: Value | None, count: int, default: AxisType) -> tuple[AxisType
     items = as_items(value)
     given = items if items is not None else (value,) * count
     found = [_axis_type(item) for item in given]
-    return Unknown("axis types that are not known") if None in found else tuple(t for t in found if t is not None)
+    return (
+        Unknown("axis types that are not known")
+        if None in found
+        else tuple(t for t in found if t is not None)
+    )
 
 
 def _axis_type(value: Value) -> AxisType | None:
@@ -132,7 +136,15 @@ def _mesh(call: Call) -> Value:
     count = len(names) if not isinstance(names, Unknown) else 0
     types = _types(axis_types, count, AxisType.AUTO)
     return _build(
-        call, "Mesh", shape, names, types, None, call.place_of(0, "devices"), call.place_of(1, "axis_names"), facts
+        call,
+        "Mesh",
+        shape,
+        names,
+        types,
+        None,
+        call.place_of(0, "devices"),
+        call.place_of(1, "axis_names"),
+        facts,
     )
 
 
@@ -196,7 +208,11 @@ def _sizes(value: Value | None) -> Shape | Unknown:
     for i, item in enumerate(items):
         if isinstance(item, Const) and isinstance(item.value, float) and item.value.is_integer():
             sizes[i] = int(item.value)
-    return Unknown("axis sizes that are not known") if None in sizes else tuple(s for s in sizes if s is not None)
+    return (
+        Unknown("axis sizes that are not known")
+        if None in sizes
+        else tuple(s for s in sizes if s is not None)
+    )
 
 
 def _device_total(interpreter: Evaluator, devices: Value | None) -> Dim | None:
@@ -278,7 +294,9 @@ def _local_count(call: Call) -> Value:
 
 def _local_devices(call: Call) -> Value:
     count = call.interpreter.device_count
-    return Devices((count if isinstance(count, int) else dims.symbol("local_device_count", 1),), origin=call.place)
+    return Devices(
+        (count if isinstance(count, int) else dims.symbol("local_device_count", 1),), origin=call.place
+    )
 
 
 def _set_mesh(call: Call) -> Value:

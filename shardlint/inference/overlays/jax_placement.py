@@ -34,9 +34,15 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
         subject = f"`{array.name}{path}`" if array.name else f"leaf {path}" if path else None
         return place_array(call.interpreter, apis, array, leaf, call.place, subject)
 
-    if isinstance(target, Tuple | ListValue | Const) and not is_leaf(target) and isinstance(as_junk(target), Junk):
+    if (
+        isinstance(target, Tuple | ListValue | Const)
+        and not is_leaf(target)
+        and isinstance(as_junk(target), Junk)
+    ):
         # A tuple of axis names, or a string, is no tree of specs: JAX meets it as it is.
-        return place_array(call.interpreter, apis, tree, target, call.place) if isinstance(tree, Array) else tree
+        return (
+            place_array(call.interpreter, apis, tree, target, call.place) if isinstance(tree, Array) else tree
+        )
     if isinstance(target, Unknown | LibraryObject | Devices):
         return tree
     text = mismatch(target, tree)
@@ -84,7 +90,9 @@ def _struct(call: Call) -> Value:
     shape, dtype, sharding, *_ = call.bind(
         "shape", "dtype", sharding=None, weak_type=None, vma=None, is_ref=None, manual_axis_type=None
     )
-    array = Array(as_shape(shape), as_dtype(dtype) if dtype is not None else None, struct=True, origin=call.place)
+    array = Array(
+        as_shape(shape), as_dtype(dtype) if dtype is not None else None, struct=True, origin=call.place
+    )
     if isinstance(sharding, ShardingValue | SpecValue):
         return place_array(call.interpreter, (Api.SHAPE_DTYPE_STRUCT,), array, sharding, call.place)
     return array

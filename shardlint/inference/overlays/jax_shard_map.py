@@ -13,7 +13,6 @@ from shardlint.inference.overlays.prefixes import is_leaf, meet_prefix, mismatch
 from shardlint.inference.values import (
     Array,
     Const,
-    ListValue,
     MeshValue,
     Native,
     SetValue,
@@ -87,7 +86,9 @@ def _run(call: Call, function: Value, options: dict[str, Value]) -> Value:
     bound: tuple[tuple[str, Dim], ...] | Unknown = Unknown("the mesh is not known")
     if isinstance(holder, MeshValue) and manual is not None:
         outer = interpreter.context.bound_axes
-        inner_axes = tuple((n, s) for n, s in zip(holder.mesh.names, holder.mesh.sizes, strict=True) if n in manual)
+        inner_axes = tuple(
+            (n, s) for n, s in zip(holder.mesh.names, holder.mesh.sizes, strict=True) if n in manual
+        )
         # Where the caller is not known, nobody is taken to bind further names around a shard_map.
         bound = inner_axes if isinstance(outer, Unknown) else outer + inner_axes
     inside: MeshValue | Unknown = Unknown("inside shard_map")
@@ -147,7 +148,12 @@ def _place_arguments(
 
 
 def _shard(
-    call: Call, leaf: Value, array: Array, path: str, holder: MeshValue | Unknown | None, manual: frozenset[str] | None
+    call: Call,
+    leaf: Value,
+    array: Array,
+    path: str,
+    holder: MeshValue | Unknown | None,
+    manual: frozenset[str] | None,
 ) -> Value:
     """Judge one argument and return one shard of it."""
     subject = f"`{array.name}`" if array.name else path
@@ -200,13 +206,19 @@ def _place_results(
         return Unknown("the specs do not fit")
 
     def meet(leaf: Value, array: Array, path: str) -> Value:
-        name = f"result{path} of `{function_name(function)}`" if path else f"the result of `{function_name(function)}`"
+        name = (
+            f"result{path} of `{function_name(function)}`"
+            if path
+            else f"the result of `{function_name(function)}`"
+        )
         if manual is None or not isinstance(holder, MeshValue) or manual < set(holder.mesh.names):
             return Unknown("partly manual")
         placed = place_array(call.interpreter, (Api.SHARD_MAP_OUT,), array, leaf, call.place, name)
         if placed.sharding is None or array.shape is None or not isinstance(leaf, SpecValue):
             return Unknown("what shard_map returns")
-        return Array(global_shape(holder.mesh, leaf.spec, array.shape), array.dtype, array.weak, origin=call.place)
+        return Array(
+            global_shape(holder.mesh, leaf.spec, array.shape), array.dtype, array.weak, origin=call.place
+        )
 
     return meet_prefix(specs, result, meet)
 

@@ -176,7 +176,9 @@ def _with_spec(call: Call) -> Value:
 
 def _updated(call: Call) -> Value:
     """A copy with another memory kind is the same sharding; other changes are not followed."""
-    return call.args[0] if not (set(call.kwargs) - {"memory_kind", "kind"}) else Unknown("NamedSharding.update")
+    return (
+        call.args[0] if not (set(call.kwargs) - {"memory_kind", "kind"}) else Unknown("NamedSharding.update")
+    )
 
 
 TABLE: dict[str, Callable[[Call], Value]] = {

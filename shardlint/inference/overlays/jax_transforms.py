@@ -55,7 +55,7 @@ def _with(inner: Call, name: str, options: dict[str, Value]) -> Call:
 
 def _forward(call: Call, function: Value, args: Sequence[Value]) -> Value:
     return call.interpreter.call(
-            function, args, {k: traced(v) for k, v in call.kwargs.items()}, call.place, call.opaque
+        function, args, {k: traced(v) for k, v in call.kwargs.items()}, call.place, call.opaque
     )
 
 
@@ -147,7 +147,9 @@ def _strip(tree: Value, axis: Value, sizes: list[Dim]) -> Value:
         parts = [_strip(item, one, sizes) for item, one in zip(items, nested, strict=True)]
         return Tuple(tuple(parts)) if isinstance(tree, Tuple) else ListValue(parts)
     if isinstance(axis, DictValue) and isinstance(tree, DictValue) and axis.items and tree.items:
-        return DictValue({k: _strip(v, axis.items.get(k, Unknown("in_axes")), sizes) for k, v in tree.items.items()})
+        return DictValue(
+            {k: _strip(v, axis.items.get(k, Unknown("in_axes")), sizes) for k, v in tree.items.items()}
+        )
 
     def strip(array: Array, _: str) -> Value:
         if number is None or array.shape is None or not -len(array.shape) <= number < len(array.shape):
@@ -204,7 +206,9 @@ def _eval_shape(call: Call) -> Value:
         result = call.interpreter.call(
             function, args, {k: traced(v) for k, v in call.kwargs.items()}, call.place, call.opaque
         )
-    return map_arrays(result, lambda array, _: Array(array.shape, array.dtype, struct=True, origin=array.origin))
+    return map_arrays(
+        result, lambda array, _: Array(array.shape, array.dtype, struct=True, origin=array.origin)
+    )
 
 
 def _make_jaxpr(call: Call, function: Value, options: dict[str, Value]) -> Value:

@@ -69,7 +69,9 @@ def place_array(
             entry_places=_entry_places(target),
         )
     )
-    return replace(array, sharding=_sharding(target, interpreter) if not isinstance(verdict, Rejected) else None)
+    return replace(
+        array, sharding=_sharding(target, interpreter) if not isinstance(verdict, Rejected) else None
+    )
 
 
 def judge_target(
@@ -177,7 +179,9 @@ def as_junk(value: Value) -> Spec | Junk | Unknown | None:
     if isinstance(value, Tuple | ListValue) and value.items is not None:
         parts = [as_junk(item) for item in value.items]
         if all(isinstance(part, Junk | None) for part in parts):
-            return Junk(text_of(value), "tuple" if isinstance(value, Tuple) else "list", isinstance(value, Tuple))
+            return Junk(
+                text_of(value), "tuple" if isinstance(value, Tuple) else "list", isinstance(value, Tuple)
+            )
     return Unknown("what is given is not known")
 
 
@@ -210,10 +214,14 @@ def _sharding(target: Value, interpreter: Evaluator) -> ShardingValue | None:
     if isinstance(target, ShardingValue):
         return target
     mesh = interpreter.context.mesh
-    return ShardingValue(mesh, target) if isinstance(target, SpecValue) and isinstance(mesh, MeshValue) else None
+    return (
+        ShardingValue(mesh, target) if isinstance(target, SpecValue) and isinstance(mesh, MeshValue) else None
+    )
 
 
-def record_mismatch(interpreter: Evaluator, api: Api, function: str, specs: Value, text: str, place: Place) -> None:
+def record_mismatch(
+    interpreter: Evaluator, api: Api, function: str, specs: Value, text: str, place: Place
+) -> None:
     """Record that a tree of specs is no prefix of the tree of arrays it is for."""
     interpreter.record(
         ArityUse(
@@ -237,7 +245,12 @@ def facts_of(
         holder = interpreter.context.legacy_mesh
     facts.extend(mesh_facts(holder))
     if array is not None and array.shape is not None and array.origin is not None:
-        facts.append(Fact(f"{f'`{array.name}`' if array.name else 'the array'} has shape {shape_text(array.shape)}", array.origin))
+        facts.append(
+            Fact(
+                f"{f'`{array.name}`' if array.name else 'the array'} has shape {shape_text(array.shape)}",
+                array.origin,
+            )
+        )
     spec = target.spec if isinstance(target, ShardingValue) else target
     if isinstance(spec, SpecValue) and spec.origin is not None and spec.origin != place:
         facts.append(Fact(f"{spec.spec} is used here", place))

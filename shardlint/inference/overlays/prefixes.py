@@ -31,17 +31,28 @@ def meet_prefix(prefix: Value, tree: Value, meet: Meet, path: str = "") -> Value
     """
     if is_leaf(prefix):
         return map_arrays(tree, lambda array, at: meet(prefix, array, at), path)
-    if isinstance(prefix, Tuple | ListValue) and type(prefix) is type(tree) and isinstance(tree, Tuple | ListValue):
+    if (
+        isinstance(prefix, Tuple | ListValue)
+        and type(prefix) is type(tree)
+        and isinstance(tree, Tuple | ListValue)
+    ):
         given, items = prefix.items, tree.items
         if given is None or items is None or len(given) != len(items):
             return Unknown("a tree that is not known")
-        met = [meet_prefix(p, t, meet, f"{path}[{i}]") for i, (p, t) in enumerate(zip(given, items, strict=True))]
-        return Tuple(tuple(met), tree.origin, tree.fields) if isinstance(tree, Tuple) else ListValue(met, tree.origin)
+        met = [
+            meet_prefix(p, t, meet, f"{path}[{i}]") for i, (p, t) in enumerate(zip(given, items, strict=True))
+        ]
+        return (
+            Tuple(tuple(met), tree.origin, tree.fields)
+            if isinstance(tree, Tuple)
+            else ListValue(met, tree.origin)
+        )
     if isinstance(prefix, DictValue) and isinstance(tree, DictValue):
         if prefix.items is None or tree.items is None or prefix.items.keys() != tree.items.keys():
             return Unknown("a tree that is not known")
         return DictValue(
-            {k: meet_prefix(prefix.items[k], v, meet, f"{path}[{k!r}]") for k, v in tree.items.items()}, tree.origin
+            {k: meet_prefix(prefix.items[k], v, meet, f"{path}[{k!r}]") for k, v in tree.items.items()},
+            tree.origin,
         )
     return Unknown("a prefix that is not known")
 
@@ -73,7 +84,10 @@ def _keys_differ(prefix: DictValue, tree: DictValue, path: str) -> str | None:
     if given.keys() != items.keys():
         missing = ", ".join(repr(key) for key in items.keys() - given.keys())
         surplus = ", ".join(repr(key) for key in given.keys() - items.keys())
-        parts = [f"no spec for {missing}" if missing else "", f"a spec for {surplus}, which is not there" if surplus else ""]
+        parts = [
+            f"no spec for {missing}" if missing else "",
+            f"a spec for {surplus}, which is not there" if surplus else "",
+        ]
         return " and ".join(part for part in parts if part) + (f" at {path}" if path else "")
     found = (mismatch(given[key], items[key], f"{path}[{key!r}]") for key in given)
     return next((text for text in found if text is not None), None)
@@ -94,19 +108,29 @@ def map_arrays(tree: Value, change: Callable[[Array, str], Value], path: str = "
         return Unknown("one of several values")
     if isinstance(tree, Array):
         return change(tree, path)
-    if isinstance(tree, Integer) or (isinstance(tree, Const) and isinstance(tree.value, bool | int | float | complex)):
+    if isinstance(tree, Integer) or (
+        isinstance(tree, Const) and isinstance(tree.value, bool | int | float | complex)
+    ):
         return change(scalar(tree), path)
     if isinstance(tree, Tuple):
         items = [map_arrays(item, change, f"{path}[{i}]") for i, item in enumerate(tree.items)]
         return Tuple(tuple(items), tree.origin, tree.fields)
     if isinstance(tree, ListValue) and tree.items is not None:
-        return ListValue([map_arrays(item, change, f"{path}[{i}]") for i, item in enumerate(tree.items)], tree.origin)
+        return ListValue(
+            [map_arrays(item, change, f"{path}[{i}]") for i, item in enumerate(tree.items)], tree.origin
+        )
     if isinstance(tree, DictValue) and tree.items is not None:
-        return DictValue({k: map_arrays(v, change, f"{path}[{k!r}]") for k, v in tree.items.items()}, tree.origin)
+        return DictValue(
+            {k: map_arrays(v, change, f"{path}[{k!r}]") for k, v in tree.items.items()}, tree.origin
+        )
     if isinstance(tree, LibraryObject):
         from shardlint.inference.overlays import children
 
-        changed = {name: map_arrays(tree.fields[name], change, path) for name in children(tree) if name in tree.fields}
+        changed = {
+            name: map_arrays(tree.fields[name], change, path)
+            for name in children(tree)
+            if name in tree.fields
+        }
         return LibraryObject(tree.kind, {**tree.fields, **changed}, tree.origin) if changed else tree
     return tree
 
@@ -130,6 +154,8 @@ def traced(tree: Value) -> Value:
 
     def trace(array: Array, _: str) -> Value:
         dtype = _NARROW.get(array.dtype, array.dtype) if array.dtype is not None else None
-        return Array(array.shape, dtype, array.weak, sharding=array.sharding, origin=array.origin, name=array.name)
+        return Array(
+            array.shape, dtype, array.weak, sharding=array.sharding, origin=array.origin, name=array.name
+        )
 
     return map_arrays(tree, trace)

@@ -61,7 +61,9 @@ def _range(call: Call) -> Value:
     if call.opaque or not numbers or any(n is None for n in numbers) or len(numbers) > 3:
         return ListValue(None)
     known = range(*(n for n in numbers if n is not None)) if 0 not in numbers[2:] else range(0)
-    return ListValue([Const(i) for i in known] if len(known) <= MAX_UNROLLED else None, path=call.interpreter.path)
+    return ListValue(
+        [Const(i) for i in known] if len(known) <= MAX_UNROLLED else None, path=call.interpreter.path
+    )
 
 
 def _columns(call: Call) -> list[tuple[Value, ...]] | None:
@@ -82,7 +84,9 @@ def _enumerate(call: Call) -> Value:
     items = iterate(call.interpreter, iterable) if iterable is not None else None
     if items is None or first is None:
         return ListValue(None)
-    return ListValue([Tuple((Const(first + i), item)) for i, item in enumerate(items)], path=call.interpreter.path)
+    return ListValue(
+        [Tuple((Const(first + i), item)) for i, item in enumerate(items)], path=call.interpreter.path
+    )
 
 
 def _map(call: Call) -> Value:
@@ -95,7 +99,8 @@ def _map(call: Call) -> Value:
         return ListValue(None)
     rows = zip(*(column for column in columns if column is not None), strict=False)
     return ListValue(
-        [call.interpreter.call(function, list(row), {}, call.place) for row in rows], path=call.interpreter.path
+        [call.interpreter.call(function, list(row), {}, call.place) for row in rows],
+        path=call.interpreter.path,
     )
 
 
@@ -104,7 +109,11 @@ def _filter(call: Call) -> Value:
     items = iterate(call.interpreter, iterable) if iterable is not None else None
     kept: list[Value] | None = []
     for item in items or ():
-        keeps = item if function is None or function == NONE else call.interpreter.call(function, [item], {}, call.place)
+        keeps = (
+            item
+            if function is None or function == NONE
+            else call.interpreter.call(function, [item], {}, call.place)
+        )
         outcome = truth(keeps)
         if outcome is None:
             kept = None
@@ -129,7 +138,11 @@ def _set(call: Call) -> Value:
     items: Sequence[Value] | None = ()
     if call.args:
         given = call.args[0]
-        items = [Const(i) for i in given.items] if isinstance(given, SetValue) else iterate(call.interpreter, given)
+        items = (
+            [Const(i) for i in given.items]
+            if isinstance(given, SetValue)
+            else iterate(call.interpreter, given)
+        )
     pairs = [hashable(item) for item in items or ()]
     if items is None or not all(found for found, _ in pairs):
         return Unknown("a set that is not known")
@@ -214,7 +227,9 @@ def _extreme(name: str) -> Callable[[Call], Value]:
             return Unknown(f"{name}() of something unknown")
         best = items[0]
         for item in items[1:]:
-            beats = truth(compare(call.interpreter, "LessThan" if name == "min" else "GreaterThan", item, best))
+            beats = truth(
+                compare(call.interpreter, "LessThan" if name == "min" else "GreaterThan", item, best)
+            )
             if beats is None:
                 return Unknown(f"{name}() of sizes that cannot be compared")
             best = item if beats else best

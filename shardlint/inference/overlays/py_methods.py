@@ -110,7 +110,9 @@ def _count(call: Call) -> Value:
     receiver, wanted = call.bind("self", "value")
     items = iterate(call.interpreter, receiver) if receiver is not None else None
     outcomes = [truth(compare(call.interpreter, "Equal", item, wanted or NONE)) for item in items or ()]
-    return Unknown("count()") if items is None or None in outcomes else Const(sum(o is True for o in outcomes))
+    return (
+        Unknown("count()") if items is None or None in outcomes else Const(sum(o is True for o in outcomes))
+    )
 
 
 def _copy(call: Call) -> Value:
@@ -169,7 +171,9 @@ def _views(pick: Callable[[object, Value], Value]) -> _Method:
         receiver = call.args[0]
         if not isinstance(receiver, DictValue) or receiver.items is None:
             return ListValue(None)
-        return ListValue([pick(key, value) for key, value in receiver.items.items()], path=call.interpreter.path)
+        return ListValue(
+            [pick(key, value) for key, value in receiver.items.items()], path=call.interpreter.path
+        )
 
     return view
 

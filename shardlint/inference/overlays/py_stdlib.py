@@ -41,7 +41,9 @@ def _keeps(call: Call) -> Value:
 
 
 def _wraps(call: Call) -> Value:
-    return Native("functools.wraps", lambda inner: inner.args[0] if inner.args else Unknown("functools.wraps"))
+    return Native(
+        "functools.wraps", lambda inner: inner.args[0] if inner.args else Unknown("functools.wraps")
+    )
 
 
 def _reduce(call: Call) -> Value:
@@ -67,7 +69,9 @@ def _prod(call: Call) -> Value:
 
 def _math(function: Callable[..., Any]) -> Callable[[Call], Value]:
     def compute(call: Call) -> Value:
-        numbers = [arg.value for arg in call.args if isinstance(arg, Const) and isinstance(arg.value, int | float)]
+        numbers = [
+            arg.value for arg in call.args if isinstance(arg, Const) and isinstance(arg.value, int | float)
+        ]
         if len(numbers) != len(call.args) or call.kwargs or call.opaque:
             return Unknown("arithmetic on something unknown")
         try:
@@ -211,4 +215,3 @@ CONSTANTS: dict[str, Value] = {
     "jax.__version__": Const("0.10.2"),
     "jax.__version_info__": Tuple((Const(0), Const(10), Const(2))),
 }
-
