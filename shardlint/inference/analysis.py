@@ -68,7 +68,7 @@ def run_module(interpreter: Interpreter, run: ModuleRun) -> list[FileProblem]:
 
 
 def _run_cell(interpreter: Interpreter, run: ModuleRun, parsed: Parsed) -> None:
-    """Execute one cell. Where control cannot go on (`sys.exit`, `raise`), a notebook's next cell still runs."""
+    """Execute one cell. Where control cannot go on (`raise`), a notebook's next cell still runs."""
     run.parts.extend(parsed.parts)
     for name in parsed.rebound:
         run.scope.variables[name] = Unknown("bound by text that cannot be read")

@@ -80,7 +80,8 @@ def call_value(
     places = places or {}
     if isinstance(function, Alternatives):
         return join(
-            call_value(interpreter, option, args, kwargs, place, opaque, places) for option in function.options
+            call_value(interpreter, option, args, kwargs, place, opaque, places)
+            for option in function.options
         )
     if isinstance(function, Bound):
         shifted = {k + 1 if isinstance(k, int) else k: v for k, v in places.items()}
@@ -92,13 +93,17 @@ def call_value(
         n = len(function.args)
         shifted = {k + n if isinstance(k, int) else k: v for k, v in places.items()}
         merged = {**dict(function.kwargs), **kwargs}
-        return call_value(interpreter, function.function, [*function.args, *args], merged, place, opaque, shifted)
+        return call_value(
+            interpreter, function.function, [*function.args, *args], merged, place, opaque, shifted
+        )
     if isinstance(function, Function):
         return _call_function(interpreter, function, args, kwargs, opaque)
     if isinstance(function, ClassValue):
         from shardlint.inference.classes import instantiate
 
-        return instantiate(interpreter, Call(interpreter, function.name, args, kwargs, place, opaque, places), function)
+        return instantiate(
+            interpreter, Call(interpreter, function.name, args, kwargs, place, opaque, places), function
+        )
     if isinstance(function, Native):
         interpreter.wrappers.pop(id(function), None)
         call = Call(interpreter, function.description, args, kwargs, place, opaque, places)
@@ -110,9 +115,7 @@ def call_value(
     return function if isinstance(function, Unknown) else Unknown("called something that is no function")
 
 
-def _around_method(
-    interpreter: Interpreter, method: Bound, place: Place
-) -> AbstractContextManager[object]:
+def _around_method(interpreter: Interpreter, method: Bound, place: Place) -> AbstractContextManager[object]:
     """What a library wants around the methods of classes that derive from its own."""
     from shardlint.inference.classes import library_bases
     from shardlint.inference.overlays import method_context
@@ -125,7 +128,11 @@ def _around_method(
 
 
 def _call_function(
-    interpreter: Interpreter, function: Function, args: Sequence[Value], kwargs: dict[str, Value], opaque: bool
+    interpreter: Interpreter,
+    function: Function,
+    args: Sequence[Value],
+    kwargs: dict[str, Value],
+    opaque: bool,
 ) -> Value:
     code = function.code
     interpreter.reached.add(code.key)
@@ -176,7 +183,9 @@ def _each_alternative(interpreter: Interpreter, call: Call, handler: Callable[[C
         for i, combination in enumerate(itertools.product(*columns)):
             interpreter.variants = (outer[0] * total + i, outer[1] * total)
             kwargs = dict(zip(names, combination[count:], strict=True))
-            one = Call(interpreter, call.name, combination[:count], kwargs, call.place, call.opaque, call.arg_places)
+            one = Call(
+                interpreter, call.name, combination[:count], kwargs, call.place, call.opaque, call.arg_places
+            )
             results.append(_attempt(one, handler))
     finally:
         interpreter.variants = outer

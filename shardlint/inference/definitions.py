@@ -64,7 +64,9 @@ def _decorate(interpreter: Interpreter, decorator: Value, value: Value, place: N
     return result
 
 
-def define_class(interpreter: Interpreter, node: cst.ClassDef, unit: Unit, body: Callable[[], None]) -> None:
+def define_class(
+    interpreter: Interpreter, node: cst.ClassDef, unit: Unit, body: Callable[[], object]
+) -> None:
     """Execute a ``class``: evaluate its bases, run its body in a scope of its own, bind the name."""
     from shardlint.inference.expressions import evaluate
 

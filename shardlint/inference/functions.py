@@ -138,7 +138,7 @@ def bind_parameters(
             extra[key] = value
     if params.star_kwarg is not None:
         bound[params.star_kwarg.name.value] = (
-            Unknown("starred arguments") if opaque else DictValue(dict(extra))
+            Unknown("starred arguments") if opaque else DictValue(dict(extra.items()))
         )
     elif extra:
         return None

@@ -56,6 +56,11 @@ _BINARY: dict[str, tuple[str, str, Callable[[Any, Any], Any]]] = {
     "LeftShift": ("<<", "lshift", operator.lshift),
     "RightShift": (">>", "rshift", operator.rshift),
 }
+_UNARY: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "Minus": ("-", operator.neg),
+    "Plus": ("+", operator.pos),
+    "BitInvert": ("~", operator.invert),
+}
 _COMPARE: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "Equal": ("==", operator.eq),
     "NotEqual": ("!=", operator.ne),
@@ -318,17 +323,14 @@ def unary_operation(name: str, value: Value) -> Value:
 
 
 def _unary(name: str, value: Value) -> Value:
-    symbol = {"Minus": "-", "Plus": "+", "BitInvert": "~"}[name]
+    symbol, function = _UNARY[name]
     if isinstance(value, Array):
         from shardlint.inference.overlays.array_methods import unary
 
         return unary(symbol, value)
     if isinstance(value, Const) and isinstance(value.value, int | float | complex):
         try:
-            return Const(
-                {"-": operator.neg, "+": operator.pos, "~": operator.invert}[symbol](value.value),
-                value.origin,
-            )
+            return Const(function(value.value), value.origin)
         except TypeError:
             return Unknown("raises in Python")
     if isinstance(value, Integer) and symbol in "-+":

@@ -202,6 +202,10 @@ def _previous(starts: list[int], i: int) -> int:
     return starts[index - 1] if index else -1
 
 
+#: Statements that are parts of their own.
+_SPLIT = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
 def _parts(
     path: str, cell: int | None, lines: list[str], body: Sequence[ast.stmt], indented: bool
 ) -> Iterator[Part]:
@@ -221,8 +225,7 @@ def _parts(
         shares_line = (index > 0 and (body[index - 1].end_lineno or 0) >= first) or (
             index + 1 < len(body) and _first_line(body[index + 1]) <= last
         )
-        splittable = isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef)
-        if not splittable or shares_line or node.body[0].lineno <= node.lineno:
+        if not isinstance(node, _SPLIT) or shares_line or node.body[0].lineno <= node.lineno:
             group.append(node)
             continue
         yield from flush()

@@ -11,7 +11,7 @@ import libcst as cst
 
 from shardlint.inference.assignment import assign
 from shardlint.inference.joins import options
-from shardlint.inference.values import External, LibraryObject, MeshValue, Value
+from shardlint.inference.values import External, LibraryObject, MeshValue, SetValue, Value
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _enter(interpreter: Interpreter, manager: Value) -> Iterator[Value]:
         interpreter.context = replace(before, expected=True)
     elif isinstance(manager, LibraryObject) and manager.kind == "caught":
         names = manager.fields["names"]
-        caught = names.items if hasattr(names, "items") else frozenset({"BaseException"})
+        caught = names.items if isinstance(names, SetValue) else frozenset({"BaseException"})
         interpreter.context = replace(before, caught=before.caught | frozenset(caught))
     elif isinstance(manager, LibraryObject) and manager.kind == "harmless":
         pass

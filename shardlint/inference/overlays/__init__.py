@@ -73,9 +73,9 @@ def _modules() -> tuple[Any, ...]:
     )
 
     return (
-        py_builtins, py_stdlib, py_dataclasses, numpy_, jax_numpy, jax_lax, jax_convolution, jax_control, jax_nn,
-        jax_random, jax_initializers, jax_tree, jax_sharding, jax_meshes, jax_jit, jax_shard_map, jax_collectives,
-        jax_transforms, jax_placement, flax_linen, flax_nnx,
+        py_builtins, py_stdlib, py_dataclasses, numpy_, jax_numpy, jax_lax, jax_convolution, jax_control,
+        jax_nn, jax_random, jax_initializers, jax_tree, jax_sharding, jax_meshes, jax_jit, jax_shard_map,
+        jax_collectives, jax_transforms, jax_placement, flax_linen, flax_nnx,
     )  # fmt: skip
 
 

@@ -153,10 +153,10 @@ def _as_device_array(value: ListValue | Tuple) -> Devices | None:
     rows = [
         _as_device_array(item) if isinstance(item, ListValue | Tuple) else item for item in value.items or ()
     ]
-    if not rows or not all(isinstance(row, Devices) and row.shape == rows[0].shape for row in rows if rows):
+    arrays = [row for row in rows if isinstance(row, Devices)]
+    if not arrays or len(arrays) < len(rows) or any(row.shape != arrays[0].shape for row in arrays):
         return None
-    first = rows[0]
-    return Devices((len(rows), *first.shape), numpy=True) if isinstance(first, Devices) else None
+    return Devices((len(rows), *arrays[0].shape), numpy=True)
 
 
 def _make_mesh(call: Call) -> Value:

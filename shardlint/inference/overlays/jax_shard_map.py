@@ -74,11 +74,8 @@ def _run(call: Call, function: Value, options: dict[str, Value]) -> Value:
     """Evaluate a call: place the arguments, run the body on shards, place the results."""
     interpreter = call.interpreter
     given = options.get("mesh")
-    holder: MeshValue | Unknown | None
-    if given is None or is_none(given):
-        holder = interpreter.context.mesh
-    else:
-        holder = as_mesh(interpreter, given)
+    own = given is not None and not is_none(given)
+    holder = as_mesh(interpreter, given) if own else interpreter.context.mesh
     manual = _manual_axes(holder, options.get("axis_names"))
     args = [traced(arg) for arg in call.args]
     with _mesh_in_force(call, holder):
@@ -195,11 +192,9 @@ def _place_results(
     """Judge one shard's results against ``out_specs`` and return the whole arrays."""
     if specs is None or isinstance(result, Unknown):
         return Unknown("the results of shard_map")
-    results = as_items(result)
-    if isinstance(specs, Tuple) and isinstance(result, Tuple) and results is not None:
-        if len(specs.items) != len(results):
-            _record_arity(call, Api.SHARD_MAP_OUT, function, specs, len(results))
-            return Unknown("the specs do not fit")
+    if isinstance(specs, Tuple) and isinstance(result, Tuple) and len(specs.items) != len(result.items):
+        _record_arity(call, Api.SHARD_MAP_OUT, function, specs, len(result.items))
+        return Unknown("the specs do not fit")
     text = mismatch(specs, result)
     if text is not None:
         record_mismatch(call.interpreter, Api.SHARD_MAP_OUT, function_name(function), specs, text, call.place)

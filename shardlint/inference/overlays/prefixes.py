@@ -135,15 +135,13 @@ def map_arrays(tree: Value, change: Callable[[Array, str], Value], path: str = "
     return tree
 
 
+_SCALARS: dict[type, str] = {bool: "bool", float: "float32", complex: "complex64"}
+
+
 def scalar(value: Const | Integer) -> Array:
     """A Python number as the array JAX makes of it."""
-    kind = bool if isinstance(value, Const) and isinstance(value.value, bool) else None
-    if kind is None and isinstance(value, Const) and isinstance(value.value, float):
-        kind = float
-    if kind is None and isinstance(value, Const) and isinstance(value.value, complex):
-        kind = complex
-    dtype = {bool: "bool", float: "float32", complex: "complex64", None: "int32"}[kind]
-    return Array((), dtype, weak=kind is not bool, origin=value.origin)
+    kind = type(value.value) if isinstance(value, Const) else int
+    return Array((), _SCALARS.get(kind, "int32"), weak=kind is not bool, origin=value.origin)
 
 
 _NARROW = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64"}

@@ -53,7 +53,7 @@ def _len(call: Call) -> Value:
         return Const(len(value.spec))
     if isinstance(value, Const) and isinstance(value.value, str | bytes):
         return Const(len(value.value))
-    return Integer(dims.fresh())  # type: ignore[arg-type]
+    return Integer(dims.fresh())
 
 
 def _range(call: Call) -> Value:
@@ -159,7 +159,8 @@ def _dict(call: Call) -> Value:
             items = _pairs(iterate(call.interpreter, given))
     if call.opaque or items is None:
         return DictValue(None)
-    return DictValue({**items, **call.kwargs}, call.place, call.interpreter.path)
+    items.update(call.kwargs.items())
+    return DictValue(items, call.place, call.interpreter.path)
 
 
 def _pairs(rows: Sequence[Value] | None) -> dict[Hashable, Value] | None:
@@ -194,7 +195,7 @@ def _convert(kind: Callable[[Any], Any], value: Value) -> Value:
         return Unknown("raises in Python")
 
 
-def _converter(kind: Callable[[Any], Any]) -> Callable[[Call], Value]:
+def _converter(kind: Callable[..., Any]) -> Callable[[Call], Value]:
     def convert(call: Call) -> Value:
         if not call.args and not call.kwargs:
             return Const(kind())
@@ -403,7 +404,8 @@ def _slice(call: Call) -> Value:
     parts = list(call.args)
     if len(parts) == 1:
         parts = [NONE, parts[0]]
-    return Slice(*(parts + [NONE] * (3 - len(parts))))
+    start, stop, step = [*parts, NONE, NONE, NONE][:3]
+    return Slice(start, stop, step)
 
 
 def _next(call: Call) -> Value:

@@ -47,7 +47,7 @@ def _asdict(call: Call) -> Value:
     receiver = call.args[0] if call.args else None
     if not isinstance(receiver, Instance) or receiver.opaque:
         return DictValue(None)
-    return DictValue(dict(receiver.attributes), call.place, call.interpreter.path)
+    return DictValue(dict(receiver.attributes.items()), call.place, call.interpreter.path)
 
 
 TABLE: dict[str, Callable[[Call], Value]] = {
