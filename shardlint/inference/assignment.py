@@ -57,7 +57,7 @@ def _unpack(interpreter: Interpreter, target: cst.Tuple | cst.List, value: Value
     elements = list(target.elements)
     count = len(elements)
     starred = [i for i, element in enumerate(elements) if isinstance(element, cst.StarredElement)]
-    columns = [iterate(interpreter, option) for option in options(value)]
+    columns = [iterate(option) for option in options(value)]
     if starred and all(column is not None and len(column) >= count - 1 for column in columns):
         _unpack_starred(interpreter, elements, starred[0], [c for c in columns if c is not None])
         return

@@ -50,7 +50,7 @@ def evaluate_arguments(interpreter: Interpreter, nodes: Sequence[cst.Arg]) -> Ar
     for node in nodes:
         value = evaluate(interpreter, node.value)
         if node.star == "*":
-            items = iterate(interpreter, value)
+            items = iterate(value)
             opaque = opaque or items is None
             args.extend(items or ())
         elif node.star == "**":

@@ -100,7 +100,7 @@ def evaluate_elements(interpreter: Interpreter, elements: Sequence[cst.BaseEleme
             if items is not None:
                 items.append(value)
             continue
-        starred = iterate(interpreter, value)
+        starred = iterate(value)
         items = None if items is None or starred is None else [*items, *starred]
     return items
 
@@ -177,7 +177,7 @@ def _comparison(interpreter: Interpreter, node: cst.Comparison) -> Value:
     result: Value = Const(True)
     for target in node.comparisons:
         right = evaluate(interpreter, target.comparator)
-        result = compare(interpreter, type(target.operator).__name__, left, right)
+        result = compare(type(target.operator).__name__, left, right)
         if truth(result) is not True:
             # With one link its value is the value; in a longer chain a later link may still be False.
             return result if len(node.comparisons) == 1 or truth(result) is False else Unknown("undecided")
@@ -289,7 +289,7 @@ def _run_clause(
     interpreter: Interpreter, clause: cst.CompFor, collect: Callable[[], Value]
 ) -> list[Value] | None:
     iterable = evaluate(interpreter, clause.iter)
-    items = iterate(interpreter, iterable)
+    items = iterate(iterable)
     results: list[Value] | None = None if items is None else []
     for item in (element(iterable),) if items is None else items:
         interpreter.tick()

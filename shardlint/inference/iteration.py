@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
 
 from shardlint.inference.joins import join, options
 from shardlint.inference.values import (
@@ -19,14 +18,11 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.values import Unknown
 
-if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
-
 #: Loops over known items are unrolled up to this many.
 MAX_UNROLLED = 64
 
 
-def iterate(interpreter: Evaluator, value: Value) -> tuple[Value, ...] | None:
+def iterate(value: Value) -> tuple[Value, ...] | None:
     """Return the items of a value, or None when they are not known or too many."""
     items: tuple[Value, ...] | None = None
     if isinstance(value, Tuple):

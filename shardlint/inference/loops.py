@@ -25,7 +25,7 @@ def run_for(interpreter: Interpreter, node: cst.For) -> bool:
     from shardlint.inference.expressions import evaluate
 
     iterable = evaluate(interpreter, node.iter)
-    items = iterate(interpreter, iterable)
+    items = iterate(iterable)
     if items is None:
         one = Unknown("an item of something unknown") if isinstance(iterable, Integer) else element(iterable)
         return _run_unknown(

@@ -217,12 +217,12 @@ def _repeat(interpreter: Evaluator, x: Value, y: Value) -> Value:
     return Unknown("`*` on values that are not known")
 
 
-def compare(interpreter: Evaluator, name: str, a: Value, b: Value) -> Value:
+def compare(name: str, a: Value, b: Value) -> Value:
     """Evaluate one comparison; ``name`` is the operator's, as in `_COMPARE`."""
-    return each_pair(a, b, lambda x, y: _compare(interpreter, name, x, y))
+    return each_pair(a, b, lambda x, y: _compare(name, x, y))
 
 
-def _compare(interpreter: Evaluator, name: str, x: Value, y: Value) -> Value:
+def _compare(name: str, x: Value, y: Value) -> Value:
     if name in ("Is", "IsNot"):
         outcome = _identical(x, y)
         return Unknown("identity is not known") if outcome is None else Const(outcome is (name == "Is"))

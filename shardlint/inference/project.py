@@ -28,31 +28,8 @@ if TYPE_CHECKING:
 _HOST_DEVICES = re.compile(r"--?xla_force_host_platform_device_count=(\d+)")
 #: Packages that are libraries even when a folder of that name lies beside the file.
 _LIBRARIES = frozenset(
-    [
-        "jax",
-        "jaxlib",
-        "numpy",
-        "flax",
-        "optax",
-        "orbax",
-        "chex",
-        "haiku",
-        "equinox",
-        "jaxtyping",
-        "einops",
-        "functools",
-        "dataclasses",
-        "typing",
-        "os",
-        "sys",
-        "math",
-        "itertools",
-        "collections",
-        "contextlib",
-        "abc",
-        "enum",
-        "builtins",
-    ]
+    "jax jaxlib numpy flax optax orbax chex haiku equinox jaxtyping einops functools dataclasses typing "
+    "os sys math itertools collections contextlib abc enum builtins".split()
 )
 
 

@@ -67,7 +67,7 @@ def _range(call: Call) -> Value:
 
 
 def _columns(call: Call) -> list[tuple[Value, ...]] | None:
-    columns = [iterate(call.interpreter, arg) for arg in call.args]
+    columns = [iterate(arg) for arg in call.args]
     return None if call.opaque or any(c is None for c in columns) else [c for c in columns if c is not None]
 
 
@@ -81,7 +81,7 @@ def _zip(call: Call) -> Value:
 def _enumerate(call: Call) -> Value:
     iterable, start = call.bind("iterable", start=Const(0))
     first = as_int(start)
-    items = iterate(call.interpreter, iterable) if iterable is not None else None
+    items = iterate(iterable) if iterable is not None else None
     if items is None or first is None:
         return ListValue(None)
     return ListValue(
@@ -93,7 +93,7 @@ def _map(call: Call) -> Value:
     if len(call.args) < 2:
         return ListValue(None)
     function, *rest = call.args
-    columns = [iterate(call.interpreter, arg) for arg in rest]
+    columns = [iterate(arg) for arg in rest]
     if any(column is None for column in columns):
         call.interpreter.call(function, [element(arg) for arg in rest], {}, call.place)
         return ListValue(None)
@@ -106,7 +106,7 @@ def _map(call: Call) -> Value:
 
 def _filter(call: Call) -> Value:
     function, iterable = call.bind("function", "iterable")
-    items = iterate(call.interpreter, iterable) if iterable is not None else None
+    items = iterate(iterable) if iterable is not None else None
     kept: list[Value] | None = []
     for item in items or ():
         keeps = (
@@ -125,12 +125,12 @@ def _filter(call: Call) -> Value:
 def _tuple(call: Call) -> Value:
     if not call.args:
         return Tuple(())
-    items = iterate(call.interpreter, call.args[0])
+    items = iterate(call.args[0])
     return Unknown("a tuple of unknown length") if items is None else Tuple(items, call.place)
 
 
 def _list(call: Call) -> Value:
-    items = iterate(call.interpreter, call.args[0]) if call.args else ()
+    items = iterate(call.args[0]) if call.args else ()
     return ListValue(None if items is None else list(items), call.place, call.interpreter.path)
 
 
@@ -138,11 +138,7 @@ def _set(call: Call) -> Value:
     items: Sequence[Value] | None = ()
     if call.args:
         given = call.args[0]
-        items = (
-            [Const(i) for i in given.items]
-            if isinstance(given, SetValue)
-            else iterate(call.interpreter, given)
-        )
+        items = [Const(i) for i in given.items] if isinstance(given, SetValue) else iterate(given)
     pairs = [hashable(item) for item in items or ()]
     if items is None or not all(found for found, _ in pairs):
         return Unknown("a set that is not known")
@@ -156,7 +152,7 @@ def _dict(call: Call) -> Value:
         if isinstance(given, DictValue):
             items = None if given.items is None else dict(given.items)
         else:
-            items = _pairs(iterate(call.interpreter, given))
+            items = _pairs(iterate(given))
     if call.opaque or items is None:
         return DictValue(None)
     items.update(call.kwargs.items())
@@ -210,7 +206,7 @@ def _bool(call: Call) -> Value:
 
 
 def _sum(call: Call) -> Value:
-    items = iterate(call.interpreter, call.args[0]) if call.args else None
+    items = iterate(call.args[0]) if call.args else None
     if items is None:
         return Unknown("a sum of something unknown")
     total: Value = call.argument(1, "start") or Const(0)
@@ -223,14 +219,12 @@ def _extreme(name: str) -> Callable[[Call], Value]:
     def pick(call: Call) -> Value:
         if call.kwargs or call.opaque or not call.args:
             return Unknown(f"{name}()")
-        items = call.args if len(call.args) > 1 else iterate(call.interpreter, call.args[0])
+        items = call.args if len(call.args) > 1 else iterate(call.args[0])
         if not items:
             return Unknown(f"{name}() of something unknown")
         best = items[0]
         for item in items[1:]:
-            beats = truth(
-                compare(call.interpreter, "LessThan" if name == "min" else "GreaterThan", item, best)
-            )
+            beats = truth(compare("LessThan" if name == "min" else "GreaterThan", item, best))
             if beats is None:
                 return Unknown(f"{name}() of sizes that cannot be compared")
             best = item if beats else best
@@ -252,7 +246,7 @@ def _abs(call: Call) -> Value:
 
 def _ordered(reverse: bool) -> Callable[[Call], Value]:
     def order(call: Call) -> Value:
-        items = iterate(call.interpreter, call.args[0]) if len(call.args) == 1 else None
+        items = iterate(call.args[0]) if len(call.args) == 1 else None
         if reverse:
             return ListValue(None if items is None else list(reversed(items)), path=call.interpreter.path)
         keys = [item.value for item in items or () if isinstance(item, Const)]
@@ -271,7 +265,7 @@ def _ordered(reverse: bool) -> Callable[[Call], Value]:
 
 def _any_all(stop: bool) -> Callable[[Call], Value]:
     def decide(call: Call) -> Value:
-        items = iterate(call.interpreter, call.args[0]) if call.args else None
+        items = iterate(call.args[0]) if call.args else None
         outcomes = [truth(item) for item in items or ()]
         if stop in outcomes:
             return Const(stop)
@@ -409,7 +403,7 @@ def _slice(call: Call) -> Value:
 
 
 def _next(call: Call) -> Value:
-    items = iterate(call.interpreter, call.args[0]) if call.args else None
+    items = iterate(call.args[0]) if call.args else None
     # Which item comes next depends on what was taken before; it is one of them.
     return join(items) if items and len(items) <= 8 else Unknown("next()")
 

@@ -60,7 +60,7 @@ def _append(call: Call) -> Value:
 
 def _extend(call: Call) -> Value:
     receiver = _mutable(call)
-    items = iterate(call.interpreter, call.args[1]) if len(call.args) == 2 else None
+    items = iterate(call.args[1]) if len(call.args) == 2 else None
     if isinstance(receiver, ListValue) and receiver.items is not None:
         receiver.items = None if items is None else [*receiver.items, *items]
     return NONE
@@ -96,9 +96,9 @@ def _reorder(call: Call) -> Value:
 
 def _index(call: Call) -> Value:
     receiver, wanted = call.bind("self", "value")
-    items = iterate(call.interpreter, receiver) if receiver is not None else None
+    items = iterate(receiver) if receiver is not None else None
     for i, item in enumerate(items or ()):
-        outcome = truth(compare(call.interpreter, "Equal", item, wanted or NONE))
+        outcome = truth(compare("Equal", item, wanted or NONE))
         if outcome is True:
             return Const(i)
         if outcome is None:
@@ -108,8 +108,8 @@ def _index(call: Call) -> Value:
 
 def _count(call: Call) -> Value:
     receiver, wanted = call.bind("self", "value")
-    items = iterate(call.interpreter, receiver) if receiver is not None else None
-    outcomes = [truth(compare(call.interpreter, "Equal", item, wanted or NONE)) for item in items or ()]
+    items = iterate(receiver) if receiver is not None else None
+    outcomes = [truth(compare("Equal", item, wanted or NONE)) for item in items or ()]
     return (
         Unknown("count()") if items is None or None in outcomes else Const(sum(o is True for o in outcomes))
     )
@@ -196,7 +196,7 @@ def _string(name: str) -> _Method:
 
 def _join(call: Call) -> Value:
     text = as_str(call.args[0])
-    items = iterate(call.interpreter, call.args[1]) if len(call.args) == 2 else None
+    items = iterate(call.args[1]) if len(call.args) == 2 else None
     parts = [as_str(item) for item in items or ()]
     if text is None or items is None or any(part is None for part in parts):
         return Unknown("a joined string")

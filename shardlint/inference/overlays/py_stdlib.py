@@ -48,7 +48,7 @@ def _wraps(call: Call) -> Value:
 
 def _reduce(call: Call) -> Value:
     function, iterable, initial = call.bind("function", "iterable", initial=None)
-    items = iterate(call.interpreter, iterable) if iterable is not None else None
+    items = iterate(iterable) if iterable is not None else None
     if items is None or function is None or (not items and initial is None):
         return Unknown("functools.reduce")
     total = items[0] if initial is None else initial
@@ -58,7 +58,7 @@ def _reduce(call: Call) -> Value:
 
 
 def _prod(call: Call) -> Value:
-    items = iterate(call.interpreter, call.args[0]) if call.args else None
+    items = iterate(call.args[0]) if call.args else None
     if items is None or call.kwargs:
         return Unknown("a product of something unknown")
     total: Value = Const(1)
@@ -93,7 +93,7 @@ def _operator(name: str) -> Callable[[Call], Value]:
 
 
 def _product(call: Call) -> Value:
-    columns = [iterate(call.interpreter, arg) for arg in call.args]
+    columns = [iterate(arg) for arg in call.args]
     if call.kwargs or any(column is None for column in columns):
         return ListValue(None)
     rows = list(itertools.islice(itertools.product(*(c for c in columns if c is not None)), MAX_UNROLLED + 1))
@@ -101,7 +101,7 @@ def _product(call: Call) -> Value:
 
 
 def _chain(call: Call) -> Value:
-    columns = [iterate(call.interpreter, arg) for arg in call.args]
+    columns = [iterate(arg) for arg in call.args]
     if any(column is None for column in columns):
         return ListValue(None)
     return ListValue([item for column in columns for item in column or ()], path=call.interpreter.path)
