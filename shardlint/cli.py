@@ -80,7 +80,7 @@ def _check(options: argparse.Namespace) -> int:
         from shardlint.api import lines_around
 
         if options.output_format == "full":
-            sys.stdout.write(full.render(shown, lines_around, styles_for(sys.stdout)))
+            sys.stdout.write(full.render(shown, lines_around, styles_for(sys.stdout), asked=options.confirm))
         else:
             sys.stdout.write(concise.render(shown))
         print(concise.summary(report.findings, report.files))

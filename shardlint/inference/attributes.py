@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shardlint.inference.classes import class_attribute, has_unknown_base, library_bases, method_of
-from shardlint.inference.joins import join
+from shardlint.inference.joins import map_options
 from shardlint.inference.values import (
     Alternatives,
     Array,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Place) -> Value:
     """Evaluate ``value.name``."""
     if isinstance(value, Alternatives):
-        return join(get_attribute(interpreter, option, name, place) for option in value.options)
+        return map_options(value, lambda option: get_attribute(interpreter, option, name, place))
     if isinstance(value, Unknown):
         return value
     if isinstance(value, External):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ import libcst as cst
 from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.functions import bind_parameters, run_function
 from shardlint.inference.iteration import iterate
-from shardlint.inference.joins import join, options
+from shardlint.inference.joins import combined, join_tagged, map_options, tagged
 from shardlint.inference.values import (
     MAX_ALTERNATIVES,
     Alternatives,
@@ -26,6 +27,7 @@ from shardlint.inference.values import (
     LibraryObject,
     Native,
     Partial,
+    Tag,
     Tuple,
     Value,
 )
@@ -52,7 +54,12 @@ def evaluate_arguments(interpreter: Interpreter, nodes: Sequence[cst.Arg]) -> Ar
         if node.star == "*":
             items = iterate(value)
             opaque = opaque or items is None
-            args.extend(items or ())
+            for item in items or ():
+                # Where the item itself is written, since the call shows only a name.
+                origin = getattr(item, "origin", None)
+                if origin is not None:
+                    places[len(args)] = origin
+                args.append(item)
         elif node.star == "**":
             known = isinstance(value, DictValue) and value.items is not None
             if known and isinstance(value, DictValue) and value.items is not None:
@@ -79,9 +86,8 @@ def call_value(
     """Call any value. What cannot be followed is Unknown."""
     places = places or {}
     if isinstance(function, Alternatives):
-        return join(
-            call_value(interpreter, option, args, kwargs, place, opaque, places)
-            for option in function.options
+        return map_options(
+            function, lambda option: call_value(interpreter, option, args, kwargs, place, opaque, places)
         )
     if isinstance(function, Bound):
         shifted = {k + 1 if isinstance(k, int) else k: v for k, v in places.items()}
@@ -170,35 +176,39 @@ def _call_external(
 def _each_alternative(interpreter: Interpreter, call: Call, handler: Callable[[Call], Value]) -> Value:
     """Call an overlay once for each combination of the arguments' possible values."""
     columns = [_choices(value) for value in (*call.args, *call.kwargs.values())]
-    total = 1
-    for column in columns:
-        total *= len(column)
-    if total == 1:
+    if all(len(column) == 1 for column in columns):
         return _attempt(call, handler)
-    if total > MAX_ALTERNATIVES:
+    if math.prod(map(len, columns)) > MAX_ALTERNATIVES**2:
+        return Unknown("too many possible values")
+    rows = [
+        (tuple(value for value, _ in row), tag)
+        for row in itertools.product(*columns)
+        if (tag := combined(interpreter.assumed, *(t for _, t in row))) is not None
+    ]
+    if not 0 < len(rows) <= MAX_ALTERNATIVES:
         return Unknown("too many possible values")
     names, count, outer = list(call.kwargs), len(call.args), interpreter.variants
-    results: list[Value] = []
+    results: list[tuple[Value, Tag]] = []
     try:
-        for i, combination in enumerate(itertools.product(*columns)):
-            interpreter.variants = (outer[0] * total + i, outer[1] * total)
-            kwargs = dict(zip(names, combination[count:], strict=True))
+        for i, (values, tag) in enumerate(rows):
+            interpreter.variants = (outer[0] * len(rows) + i, outer[1] * len(rows))
+            kwargs = dict(zip(names, values[count:], strict=True))
             one = Call(
-                interpreter, call.name, combination[:count], kwargs, call.place, call.opaque, call.arg_places
+                interpreter, call.name, values[:count], kwargs, call.place, call.opaque, call.arg_places
             )
-            results.append(_attempt(one, handler))
+            results.append((_attempt(one, handler), tag))
     finally:
         interpreter.variants = outer
-    return join(results)
+    return join_tagged(results)
 
 
-def _choices(value: Value) -> tuple[Value, ...]:
+def _choices(value: Value) -> tuple[tuple[Value, Tag], ...]:
     """The possible values of an argument, looking one level into tuples (a mesh's shape)."""
-    if isinstance(value, Tuple) and any(isinstance(item, Alternatives) for item in value.items):
-        columns = [options(item) for item in value.items]
-        combinations = list(itertools.islice(itertools.product(*columns), MAX_ALTERNATIVES + 1))
-        return tuple(Tuple(c, value.origin, value.fields) for c in combinations)
-    return options(value)
+    if not isinstance(value, Tuple) or not any(isinstance(item, Alternatives) for item in value.items):
+        return tagged(value)
+    rows = itertools.islice(itertools.product(*map(tagged, value.items)), MAX_ALTERNATIVES**2)
+    meeting = ((tuple(item for item, _ in row), combined(*(tag for _, tag in row))) for row in rows)
+    return tuple((Tuple(row, value.origin, value.fields), tag) for row, tag in meeting if tag is not None)
 
 
 def _attempt(call: Call, handler: Callable[[Call], Value]) -> Value:

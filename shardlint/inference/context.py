@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +18,8 @@ class Context:
     ``mesh`` is what `jax.set_mesh` set, ``legacy_mesh`` what ``with mesh:`` did; ``in_jit`` is None
     where the caller decides; ``bound_axes`` are the axis names collectives may use.
     ``check_vma`` is what the enclosing shard_map was given, None outside or where it is not known.
-    ``caught`` names the exceptions that enclosing handlers catch.
+    ``caught`` names the exceptions that enclosing handlers catch. ``program`` is false in a function
+    whose caller is not known, who may have set up anything.
     """
 
     mesh: MeshValue | Unknown | None = None
@@ -28,14 +30,19 @@ class Context:
     caught: frozenset[str] = frozenset()
     expected: bool = False
     entry: str | None = None
+    program: bool = True
+
+
+_serials = itertools.count()
 
 
 class Scope:
-    """Variables of a module, function or class, and the scope around it."""
+    """Variables of a module, function or class, and the scope around it. ``serial`` identifies it."""
 
-    __slots__ = ("declared_global", "declared_nonlocal", "is_class", "module", "parent", "variables")
+    __slots__ = ("declared_global", "declared_nonlocal", "is_class", "module", "parent", "serial", "variables")
 
     def __init__(self, module: Any, parent: Scope | None = None, is_class: bool = False) -> None:
+        self.serial = next(_serials)
         self.module = module
         self.parent = parent
         self.is_class = is_class

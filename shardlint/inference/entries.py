@@ -98,7 +98,7 @@ def _unknown_context(interpreter: Interpreter, defined: Context) -> Context:
     elif assumed is not None:
         mesh = MeshValue(assumed)
     unknown = Unknown("the caller's")
-    return Context(mesh=mesh, legacy_mesh=unknown, in_jit=None, bound_axes=unknown)
+    return Context(mesh=mesh, legacy_mesh=unknown, in_jit=None, bound_axes=unknown, program=False)
 
 
 def _run_entry(

@@ -13,7 +13,7 @@ from shardlint.inference.calling import call_value, evaluate_arguments
 from shardlint.inference.functions import Code
 from shardlint.inference.indexing import get_item
 from shardlint.inference.iteration import element, hashable, iterate
-from shardlint.inference.joins import join, options
+from shardlint.inference.joins import join, join_tagged, options
 from shardlint.inference.operators import binary_operation, compare, truth, unary_operation
 from shardlint.inference.refine import refine
 from shardlint.inference.values import (
@@ -24,6 +24,7 @@ from shardlint.inference.values import (
     ListValue,
     SetValue,
     Slice,
+    Tag,
     Tuple,
     Value,
 )
@@ -190,14 +191,14 @@ def _conditional(interpreter: Interpreter, node: cst.IfExp) -> Value:
     if outcome is not None:
         return evaluate(interpreter, node.body if outcome else node.orelse)
     scope, before = interpreter.scope, interpreter.scope.variables
-    found: list[Value] = []
+    found: list[tuple[Value, Tag]] = []
     for branch, holds in ((node.body, True), (node.orelse, False)):
         scope.variables = dict(before)
-        with interpreter.forked():
-            if refine(interpreter, node.test, holds):
-                found.append(evaluate(interpreter, branch))
+        with interpreter.forked(), interpreter.assuming(node.test, holds) as tag:
+            if tag is not None and refine(interpreter, node.test, holds):
+                found.append((evaluate(interpreter, branch), tag))
     scope.variables = before
-    return join(found)
+    return join_tagged(found)
 
 
 def _lambda(interpreter: Interpreter, node: cst.Lambda) -> Value:

@@ -7,6 +7,8 @@ the frames, the uses recorded, and the budget that makes everything terminate.
 from __future__ import annotations
 
 import builtins
+import itertools
+import re
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,9 +17,20 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from shardlint.inference.context import Context, Frame, Scope
+from shardlint.inference.joins import combined
 from shardlint.inference.settings import InferenceSettings
 from shardlint.inference.syntax import NodePlace, Unit
-from shardlint.inference.values import ClassValue, Const, Function, MeshValue, Native, Value
+from shardlint.inference.values import (
+    Bound,
+    ClassValue,
+    Const,
+    Function,
+    MeshValue,
+    Native,
+    Partial,
+    Tag,
+    Value,
+)
 from shardlint.laws import dims
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Unknown
@@ -30,6 +43,10 @@ if TYPE_CHECKING:
 
 #: Statements one entry may execute.
 MAX_STEPS = 20_000
+
+
+#: A call in a test that may answer differently each time.
+_CALLS = re.compile(r"(?<!\bisinstance)(?<!\bhasattr)(?<!\blen)\(")
 
 
 class Exhausted(Exception):
@@ -50,6 +67,10 @@ class Interpreter:
         #: The undecided branches and loops around the current statement, each by a number.
         self.path: tuple[int, ...] = ()
         self._forks = 0
+        #: The outcomes of undecided tests on the path that is followed.
+        self.assumed: Tag = frozenset()
+        self._texts: dict[cst.BaseExpression, str] = {}
+        self._read: list[Value] = []
         self.variants: tuple[int, int] = (0, 1)
         self.device_count: Dim = (
             settings.devices if settings.devices is not None else dims.symbol("device_count", 1)
@@ -123,6 +144,36 @@ class Interpreter:
             self.muted -= 1
 
     @contextmanager
+    def assuming(self, test: cst.BaseExpression, outcome: bool) -> Iterator[Tag | None]:
+        """Evaluate a branch of an undecided test; None tells that it cannot be taken.
+
+        A test is known by its text and the values it reads: written twice, it comes out the same,
+        unless it calls what may answer differently each time.
+        """
+        before = self.assumed
+        tag: Tag = frozenset({(self._identity(test), outcome)})
+        possible = combined(before, tag)
+        if possible is not None:
+            self.assumed = possible
+        try:
+            yield None if possible is None else tag
+        finally:
+            self.assumed = before
+
+    def _identity(self, test: cst.BaseExpression) -> Hashable:
+        """What two tests share that surely have one outcome in one run of a function."""
+        text = self._texts.get(test)
+        if text is None:
+            text = self._texts[test] = cst.Module([]).code_for_node(test)
+        if _CALLS.search(text):
+            return object()
+        holders = [(name, self.scope.find(name)) for name in self.names_in(test)]
+        read = tuple(None if holder is None else id(holder.variables[name]) for name, holder in holders)
+        # Kept, so that no later value can have the identity of one that is gone.
+        self._read.extend(holder.variables[name] for name, holder in holders if holder is not None)
+        return (self.scope.serial, text, read)
+
+    @contextmanager
     def forked(self) -> Iterator[None]:
         """Evaluate a path that may not be taken: changes to older objects make them unknown."""
         before = self.path
@@ -169,7 +220,18 @@ class Interpreter:
         """The parameters that a function of the program takes by position; none of other values."""
         from shardlint.inference.functions import parameter_names
 
-        return parameter_names(function.code) if isinstance(function, Function) else []
+        if isinstance(function, Function):
+            return parameter_names(function.code)
+        if isinstance(function, Bound):
+            return self.parameter_names(function.function)[1:]
+        if isinstance(function, Partial):
+            given = {name for name, _ in function.kwargs}
+            rest = self.parameter_names(function.function)[len(function.args) :]
+            # From the first one given by keyword on, the others take no position.
+            return list(itertools.takewhile(lambda name: name not in given, rest))
+        if isinstance(function, Native) and function.wraps is not None:
+            return self.parameter_names(function.wraps)
+        return []
 
     def running_method(self) -> tuple[ClassValue, Value] | None:
         """The class whose method runs and the method's first argument, or None elsewhere."""

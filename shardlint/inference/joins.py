@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from shardlint.inference.values import (
     MAX_ALTERNATIVES,
@@ -10,6 +10,7 @@ from shardlint.inference.values import (
     Array,
     DictValue,
     ListValue,
+    Tag,
     Tuple,
     Value,
 )
@@ -17,27 +18,61 @@ from shardlint.laws.dims import fresh
 from shardlint.laws.values import Unknown
 
 
+NO_TAG: Tag = frozenset()
+
+
 def options(value: Value) -> tuple[Value, ...]:
     """The values this may be."""
     return value.options if isinstance(value, Alternatives) else (value,)
 
 
+def tagged(value: Value) -> tuple[tuple[Value, Tag], ...]:
+    """The values this may be, each with the branches it comes from."""
+    if not isinstance(value, Alternatives):
+        return ((value, NO_TAG),)
+    return tuple(zip(value.options, value.tags or (NO_TAG,) * len(value.options), strict=True))
+
+
+def combined(*tags: Tag) -> Tag | None:
+    """The branches of values that meet; None when one test would have had both outcomes."""
+    union = NO_TAG.union(*tags)
+    return None if any((test, not outcome) in union for test, outcome in union) else union
+
+
 def join(values: Iterable[Value]) -> Value:
     """Return the value that is one of these; Unknown swallows the others."""
+    return join_tagged(pair for value in values for pair in tagged(value))
+
+
+def join_tagged(pairs: Iterable[tuple[Value, Tag]]) -> Value:
+    """As `join`, for values that come from known branches."""
     kept: list[Value] = []
-    for value in values:
-        for option in options(value):
-            if isinstance(option, Unknown):
-                return option
-            if not any(same(option, other) for other in kept):
-                kept.append(option)
+    tags: list[Tag] = []
+    for option, tag in ((o, combined(t, outer)) for value, outer in pairs for o, t in tagged(value)):
+        if tag is None:
+            continue
+        if isinstance(option, Unknown):
+            return option
+        found = next((i for i, other in enumerate(kept) if same(option, other)), None)
+        if found is None:
+            kept.append(option)
+            tags.append(tag)
+        else:
+            tags[found] &= tag
     if not kept:
         return Unknown("no value")
     if len(kept) == 1:
         return kept[0]
     if len(kept) > MAX_ALTERNATIVES:
         return Unknown("too many possible values")
-    return Alternatives(tuple(kept))
+    return Alternatives(tuple(kept), None, tuple(tags))
+
+
+def map_options(value: Value, change: Callable[[Value], Value]) -> Value:
+    """Apply a function to each value this may be."""
+    if not isinstance(value, Alternatives):
+        return change(value)
+    return join_tagged((change(option), tag) for option, tag in tagged(value))
 
 
 def same(a: Value, b: Value) -> bool:
@@ -63,16 +98,18 @@ def _all_same(a: Sequence[Value], b: Sequence[Value]) -> bool:
     return len(a) == len(b) and all(map(same, a, b))
 
 
-def join_variables(states: Sequence[dict[str, Value]]) -> dict[str, Value]:
-    """Join the variables of paths that meet. A name that some path lacks is unknown after it."""
+def join_variables(states: Sequence[dict[str, Value]], tags: Sequence[Tag] = ()) -> dict[str, Value]:
+    """Join the variables of paths that meet; ``tags`` are the branches each comes from."""
     if len(states) == 1:
         return states[0]
+    labels = tags or (NO_TAG,) * len(states)
     joined: dict[str, Value] = {}
     for name in dict.fromkeys(name for state in states for name in state):
-        held = [state[name] for state in states if name in state]
+        held = [(state[name], tag) for state, tag in zip(states, labels, strict=True) if name in state]
         # A name that only some paths bind raises NameError on the others, so where it is used
         # the program took a path that bound it.
-        joined[name] = held[0] if all(v is held[0] for v in held) else join(held)
+        first = held[0][0]
+        joined[name] = first if all(value is first for value, _ in held) else join_tagged(held)
     return joined
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.classes import class_attribute
-from shardlint.inference.joins import join, options
+from shardlint.inference.joins import combined, join_tagged, map_options, options, tagged
 from shardlint.inference.values import (
     MAX_ALTERNATIVES,
     Array,
@@ -96,12 +96,13 @@ def _truth(value: Value) -> bool | None:
 
 def each_pair(a: Value, b: Value, combine: Callable[[Value, Value], Value]) -> Value:
     """Combine every possible pair of values."""
-    left, right = options(a), options(b)
+    left, right = tagged(a), tagged(b)
     if len(left) == 1 and len(right) == 1:
         return combine(a, b)
     if len(left) * len(right) > MAX_ALTERNATIVES**2:
         return Unknown("too many possible values")
-    return join(combine(x, y) for x in left for y in right)
+    meeting = ((x, y, combined(s, t)) for x, s in left for y, t in right)
+    return join_tagged((combine(x, y), tag) for x, y, tag in meeting if tag is not None)
 
 
 def binary_operation(interpreter: Evaluator, name: str, a: Value, b: Value, place: Place) -> Value:
@@ -319,7 +320,7 @@ def unary_operation(name: str, value: Value) -> Value:
     if name == "Not":
         outcome = truth(value)
         return Unknown("`not` of something undecided") if outcome is None else Const(not outcome)
-    return join(_unary(name, option) for option in options(value))
+    return map_options(value, lambda option: _unary(name, option))
 
 
 def _unary(name: str, value: Value) -> Value:

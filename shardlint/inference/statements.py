@@ -155,17 +155,21 @@ def _fork(
     """Follow both branches of an undecided test, and join where they meet."""
     scope, before, context = interpreter.scope, interpreter.scope.variables, interpreter.context
     ends: list[dict[str, Any]] = []
-    meshes = []
+    meshes, tags = [], []
     for body, outcome in ((then, True), (other, False)):
         scope.variables = dict(before)
         interpreter.context = context
-        if refine(interpreter, test, outcome) and (end := execute_branch(interpreter, body)) is not None:
-            ends.append(end)
-            meshes.append(interpreter.context)
+        with interpreter.assuming(test, outcome) as tag:
+            if tag is None or not refine(interpreter, test, outcome):
+                continue
+            if (end := execute_branch(interpreter, body)) is not None:
+                ends.append(end)
+                meshes.append(interpreter.context)
+                tags.append(tag)
     if not ends:
         scope.variables, interpreter.context = before, context
         return False
-    scope.variables = join_variables(ends)
+    scope.variables = join_variables(ends, tags)
     interpreter.context = meshes[0]
     if any(m.mesh != meshes[0].mesh for m in meshes):
         interpreter.context = replace(context, mesh=Unknown("set on one branch only"))

@@ -225,7 +225,7 @@ def _parts(
         shares_line = (index > 0 and (body[index - 1].end_lineno or 0) >= first) or (
             index + 1 < len(body) and _first_line(body[index + 1]) <= last
         )
-        if not isinstance(node, _SPLIT) or shares_line or node.body[0].lineno <= node.lineno:
+        if not isinstance(node, _SPLIT) or shares_line or not _starts_line(node.body[0], lines):
             group.append(node)
             continue
         yield from flush()
@@ -242,6 +242,12 @@ def _parts(
             plain = not (node.decorator_list or arguments.defaults or any(arguments.kw_defaults))
             yield FunctionPart(node.name, header, unit(first, last), plain)
     yield from flush()
+
+
+def _starts_line(node: ast.stmt, lines: list[str]) -> bool:
+    """Whether a statement is the first thing on its line: a body after ``):`` has no header of its own."""
+    line = lines[_first_line(node) - 1]
+    return not line.encode()[: node.col_offset].strip() or bool(getattr(node, "decorator_list", ()))
 
 
 def _first_line(node: ast.stmt) -> int:

@@ -240,12 +240,20 @@ class ModuleValue:
     run: Any
 
 
+#: Branches: pairs of what identifies a test, and its outcome.
+Tag = frozenset[tuple[Hashable, bool]]
+
+
 @dataclass(frozen=True, slots=True)
 class Alternatives:
-    """One of several values, at most `MAX_ALTERNATIVES`; never nested."""
+    """One of several values, at most `MAX_ALTERNATIVES`; never nested.
+
+    ``tags`` holds, for each, the branches it comes from: values of one test's other branch never meet it.
+    """
 
     options: tuple[Value, ...]
     origin: Place | None = field(default=None, compare=False)
+    tags: tuple[Tag, ...] = field(default=(), compare=False)
 
 
 Value = Union[

@@ -19,12 +19,14 @@ _MOST_LINES = 4
 _LONGEST_LINE = 1000
 
 
-def render(findings: Iterable[Finding], lines: Lines, styles: Styles) -> str:
-    """Return the findings, a blank line after each. ``lines`` gives the lines of a span's file or cell."""
-    return "".join(_finding(finding, lines, styles) + "\n" for finding in findings)
+def render(findings: Iterable[Finding], lines: Lines, styles: Styles, *, asked: bool = True) -> str:
+    """Return the findings, a blank line after each. ``lines`` gives the lines of a span's file or cell;
+    ``asked`` tells that JAX was to confirm them.
+    """
+    return "".join(_finding(finding, lines, styles, asked) + "\n" for finding in findings)
 
 
-def _finding(finding: Finding, lines: Lines, styles: Styles) -> str:
+def _finding(finding: Finding, lines: Lines, styles: Styles, asked: bool) -> str:
     colour = {Severity.ERROR: styles.error, Severity.WARNING: styles.warning, Severity.INFO: styles.note}[
         finding.severity
     ]
@@ -45,7 +47,7 @@ def _finding(finding: Finding, lines: Lines, styles: Styles) -> str:
         out.append(f"{' ' * width} {styles.dim('=')} {styles.help('help')}: {finding.help}")
     if finding.fix and finding.fix.message != finding.help:
         out.append(f"{' ' * width} {styles.dim('=')} {styles.help('fix')}: {finding.fix.message}")
-    if finding.confirmation is not Confirmation.NOT_RUNNABLE:
+    if asked:
         out.append(f"{' ' * width} {styles.dim('=')} {_confirmation(finding, styles)}")
     return "\n".join(out) + "\n"
 

@@ -43,20 +43,28 @@ def _problems(rule: AnyRule, uses: Sequence[Use], settings: RuleSettings) -> Ite
             yield use, problem
 
 
+def _shows(outer: Span, inner: Span) -> bool:
+    """Whether an excerpt of ``outer`` would show again what is marked anyway: it begins on the same line."""
+    return (outer.path, outer.cell, outer.line) == (inner.path, inner.cell, inner.line) and (
+        outer.column <= inner.column and (outer.end_line, outer.end_column) >= (inner.end_line, inner.end_column)
+    )
+
+
 def _is_caught(use: Use) -> bool:
     return isinstance(use.verdict, Rejected) and is_caught(use.verdict.exception, use.environment.caught)
 
 
 def _finding(rule: AnyRule, use: Use, problem: Problem) -> Finding:
     plain = Severity.ERROR if isinstance(use.verdict, Rejected) else Severity.WARNING
+    span = problem.place.resolve()
     facts = dict.fromkeys((fact.place.resolve(), fact.message) for fact in (*problem.related, *use.facts))
     return Finding(
         code=rule.code,
         name=rule.name,
         severity=problem.severity or plain,
         message=problem.message + (f" ({entry})" if (entry := use.environment.entry) else ""),
-        span=problem.place.resolve(),
-        related=tuple(Related(span, message) for span, message in facts),
+        span=span,
+        related=tuple(Related(at, message) for at, message in facts if not _shows(at, span)),
         help=problem.help,
         fix=problem.fix,
         expected=use.environment.expected,

@@ -16,7 +16,7 @@ from shardlint.inference.values import Array, Value
 from shardlint.laws.dims import Shape
 from shardlint.laws.placements import judge_placement
 from shardlint.laws.values import Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Api, Undecided, Verdict
+from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.spans import Place
 from shardlint.uses import Fact, ParameterUse, Placement
 
@@ -42,6 +42,7 @@ class Meeting:
     """Names that meet a mesh: judged by ``eager`` outside jit and by ``traced`` inside.
 
     ``raw`` tells that the mesh is that of `jax.set_mesh`; ``in_jit`` is None where the caller decides.
+    Without ``program`` the caller may have set logical rules, which nnx applies to names.
     """
 
     eager: Api
@@ -49,6 +50,7 @@ class Meeting:
     mesh: Mesh | Unknown | None
     raw: bool
     in_jit: bool | None
+    program: bool
 
     @staticmethod
     def linen(interpreter: Evaluator, mesh: Mesh | Unknown | None) -> Meeting:
@@ -72,6 +74,8 @@ class Meeting:
         if not isinstance(spec, Spec):
             return Undecided("the names are not known")
         verdict = judge_placement(self.api, self.mesh, spec, shape, raw=self.raw)
+        if not self.program and self.eager is Api.NNX_PARAM and _by_name(verdict):
+            return Undecided("logical rules may give the names another meaning")
         if self.in_jit is None:
             # The caller decides whether this is traced, so both must say the same.
             other = judge_placement(self.eager, self.mesh, spec, shape, raw=self.raw)
@@ -109,10 +113,14 @@ class Meeting:
         )
 
 
+def _by_name(verdict: Verdict) -> bool:
+    return isinstance(verdict, Rejected) and verdict.cause in (Cause.UNKNOWN_AXIS, Cause.DUPLICATE_AXIS)
+
+
 def _meeting(interpreter: Evaluator, eager: Api, traced: Api, mesh: Mesh | Unknown | None) -> Meeting:
     context = interpreter.environment().context_mesh
     raw = mesh is None
-    return Meeting(eager, traced, context if raw else mesh, raw, interpreter.context.in_jit)
+    return Meeting(eager, traced, context if raw else mesh, raw, interpreter.context.in_jit, interpreter.context.program)
 
 
 #: Nothing constrains the names now.

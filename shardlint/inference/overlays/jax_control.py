@@ -64,7 +64,9 @@ def _leading(tree: Value) -> Dim | None:
 
 
 def _row(leaf: Value) -> Value:
-    """One slice of a leaf along its leading axis."""
+    """One slice of a leaf along its leading axis; what is unknown may be a whole tree."""
+    if isinstance(leaf, Unknown):
+        return leaf
     x = operand(leaf)
     if x.shape == ():
         raise Stop("a scalar has no leading axis", rejected=True)

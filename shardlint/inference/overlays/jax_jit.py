@@ -135,6 +135,8 @@ def _static_arguments(call: Call, function: Value) -> tuple[frozenset[int], froz
         if name is None:
             return None
         keywords.add(name)
+    if keywords and not parameters:
+        return None
     # JAX infers each of the two from the other where the signature tells.
     positions |= {parameters.index(name) for name in keywords if name in parameters}
     keywords |= {parameters[i] for i in positions if i < len(parameters)}

@@ -62,7 +62,8 @@ def mismatch(prefix: Value, tree: Value, path: str = "") -> str | None:
     if is_leaf(prefix) or not isinstance(prefix, Tuple | ListValue | DictValue) or prefix.items is None:
         return None
     at = f" at {path}" if path else ""
-    if isinstance(tree, Array | Integer) or (isinstance(tree, Const) and isinstance(tree.value, int | float)):
+    array = isinstance(tree, Array) and tree.shape is not None
+    if array or isinstance(tree, Integer) or (isinstance(tree, Const) and isinstance(tree.value, int | float)):
         return f"a {_kind(prefix)} of specs, but one array{at}"
     if not isinstance(tree, Tuple | ListValue | DictValue) or tree.items is None:
         return None
