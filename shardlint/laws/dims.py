@@ -22,10 +22,14 @@ _fresh = itertools.count(1)
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A size that is not known. ``low`` is its least value, or None when it may be negative."""
+    """A size that is not known. ``low`` is its least value, or None when it may be negative.
+
+    ``serial`` tells apart sizes that users gave the same name in different places.
+    """
 
     name: str
     low: int | None = 0
+    serial: int = 0
 
     def __str__(self) -> str:
         return self.name
@@ -78,9 +82,7 @@ class Expr:
         return self * -1 + other
 
     def __mul__(self, other: Dim) -> Dim:
-        return _sum(
-            (tuple(sorted(a + b, key=str)), m * n) for a, m in self.terms for b, n in _terms(other)
-        )
+        return _sum((tuple(sorted(a + b, key=str)), m * n) for a, m in self.terms for b, n in _terms(other))
 
     __rmul__ = __mul__
 
@@ -113,6 +115,11 @@ Shape = tuple[Dim, ...]
 def symbol(name: str, low: int | None = 0) -> Expr:
     """Return the dimension that is the symbol of this name."""
     return Expr((((Symbol(name, low),), 1),))
+
+
+def distinct(name: str, low: int | None = 0) -> Expr:
+    """Return a symbol of this name that equals no other symbol."""
+    return Expr((((Symbol(name, low, next(_fresh)),), 1),))
 
 
 def fresh(low: int | None = 0) -> Expr:
