@@ -11,6 +11,7 @@ from shardlint.inference.iteration import iterate
 from shardlint.inference.joins import join, options
 from shardlint.inference.mutation import forget, set_attribute, set_item
 from shardlint.inference.values import Array, ListValue, MeshValue, Value
+from shardlint.inference.variables import write
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def bind(interpreter: Interpreter, name: str, value: Value) -> None:
     """Bind a name in the running scope; arrays and meshes learn what the user calls them."""
     if isinstance(value, MeshValue | Array) and value.name is None:
         value = replace(value, name=name)
-    interpreter.scope.target(name).variables[name] = value
+    write(interpreter, interpreter.scope.target(name), name, value)
 
 
 def delete(interpreter: Interpreter, target: cst.BaseExpression) -> None:

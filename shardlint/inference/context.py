@@ -37,15 +37,35 @@ _serials = itertools.count()
 
 
 class Scope:
-    """Variables of a module, function or class, and the scope around it. ``serial`` identifies it."""
+    """Variables of a module, function, class or comprehension, and the scope around it.
 
-    __slots__ = ("declared_global", "declared_nonlocal", "is_class", "module", "parent", "serial", "variables")
+    ``serial`` identifies it, and ``path`` is the branch it was made in. ``narrowed`` are variables of
+    outer scopes of which a test told more, ``volatile`` ones that may change unseen; ``watchers``
+    are told of every write.
+    """
 
-    def __init__(self, module: Any, parent: Scope | None = None, is_class: bool = False) -> None:
+    __slots__ = (
+        "declared_global", "declared_nonlocal", "is_class", "is_comprehension", "module", "narrowed", "parent",
+        "path", "serial", "variables", "volatile", "watchers",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        module: Any,
+        parent: Scope | None = None,
+        is_class: bool = False,
+        path: tuple[int, ...] = (),
+        is_comprehension: bool = False,
+    ) -> None:
         self.serial = next(_serials)
         self.module = module
         self.parent = parent
         self.is_class = is_class
+        self.is_comprehension = is_comprehension
+        self.path = path
+        self.narrowed: set[str] = set()
+        self.volatile: set[str] = set()
+        self.watchers: list[dict[str, list[Value]]] = []
         self.variables: dict[str, Value] = {}
         self.declared_global: set[str] = set()
         self.declared_nonlocal: set[str] = set()
@@ -60,32 +80,48 @@ class Scope:
 
     def find(self, name: str) -> Scope | None:
         """Return the scope that holds a name as Python would look it up, or None."""
-        if name in self.variables:
-            return self
-        scope = self.parent
+        scope: Scope | None = self
         while scope is not None:
-            if name in scope.variables and not scope.is_class:
+            if name in scope.declared_global:
+                return scope.root if name in scope.root.variables else None
+            if name in scope.variables and (scope is self or not scope.is_class):
                 return scope
             scope = scope.parent
         return None
+
+    @property
+    def binding(self) -> Scope:
+        """The scope that ``:=`` binds in: that around comprehensions."""
+        scope = self
+        while scope.is_comprehension and scope.parent is not None:
+            scope = scope.parent
+        return scope
 
     def target(self, name: str) -> Scope:
         """Return the scope that an assignment to a name changes."""
         if name in self.declared_global:
             return self.root
-        if name in self.declared_nonlocal and self.parent is not None:
-            return self.parent.find(name) or self
+        if name in self.declared_nonlocal:
+            outer = self.parent
+            while outer is not None and (outer.is_class or name not in outer.variables):
+                outer = outer.parent
+            return outer or self
         return self
 
 
 @dataclass(slots=True)
 class Frame:
-    """One running function, class body or module: its scope, and what it returned so far."""
+    """One running function, class body, comprehension or module: its scope, and what it returned so far.
+
+    ``path`` are the undecided branches it was entered in, ``exits`` its variables at each return.
+    """
 
     scope: Scope
     unit: Any
     returns: list[Value] = field(default_factory=list)
     loops: list[LoopState] = field(default_factory=list)
+    path: tuple[int, ...] = ()
+    exits: list[dict[str, Value]] = field(default_factory=list)
     generator: bool = False
     function: Any = None
 

@@ -19,6 +19,7 @@ from shardlint.inference.values import (
     Partial,
     Value,
 )
+from shardlint.inference.variables import write
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def define_function(interpreter: Interpreter, code: Code, plain: bool = False) -
             for decorator in reversed(node.decorators):
                 applied = evaluate(interpreter, decorator.decorator)
                 value = _decorate(interpreter, applied, value, interpreter.place(decorator))
-    scope.target(code.name).variables[code.name] = value
+    write(interpreter, scope.target(code.name), code.name, value)
 
 
 def _decorate(interpreter: Interpreter, decorator: Value, value: Value, place: NodePlace) -> Value:
@@ -81,9 +82,9 @@ def define_class(
         origin=origin,
         module=interpreter.scope.root.module,
     )
-    scope = Scope(interpreter.scope.module, interpreter.scope, is_class=True)
+    scope = Scope(interpreter.scope.module, interpreter.scope, is_class=True, path=interpreter.path)
     scope.variables["__class__"] = cls
-    frame = Frame(scope, unit)
+    frame = Frame(scope, unit, path=interpreter.path)
     interpreter.frames.append(frame)
     try:
         body()
@@ -94,9 +95,8 @@ def define_class(
     cls.fields = {name: cls.attributes.get(name) for name in interpreter.annotated.pop(id(scope), ())}
     cls.dataclass = any(_makes_dataclass(decorator) for decorator in decorators)
     known = all(_makes_dataclass(d) or _keeps(d) for d in decorators)
-    interpreter.scope.target(cls.name).variables[cls.name] = (
-        cls if known else Unknown(f"`{cls.name}` is decorated by something unknown")
-    )
+    made = cls if known else Unknown(f"`{cls.name}` is decorated by something unknown")
+    write(interpreter, interpreter.scope.target(cls.name), cls.name, made)
 
 
 def _base(base: Value) -> Value:

@@ -45,6 +45,9 @@ class Evaluator(Protocol):
     def parameter_names(self, function: Value) -> list[str]:
         """The parameters that a function of the program takes by position; none of other values."""
 
+    def written(self, place: Place) -> str | None:
+        """What stands at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
+
     def running_method(self) -> tuple[ClassValue, Value] | None:
         """The class whose method runs and the method's first argument, or None elsewhere."""
 

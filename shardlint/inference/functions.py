@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from shardlint.inference.context import Frame, Scope
-from shardlint.inference.joins import join
+from shardlint.inference.joins import join, join_variables
 from shardlint.inference.syntax import FunctionPart, Unit
 from shardlint.inference.values import (
     NONE,
@@ -161,18 +162,25 @@ def run_function(interpreter: Interpreter, function: Function, bound: dict[str, 
 
     code: Code = function.code
     node = code.node
-    scope = Scope(function.scope.module, function.scope)
+    scope = Scope(function.scope.module, function.scope, path=interpreter.path)
     scope.variables.update(bound)
     if function.owner is not None:
         scope.variables["__class__"] = function.owner
-    frame = Frame(scope, code.unit, function=code)
+    path = interpreter.path
+    frame = Frame(scope, code.unit, path=path, function=code)
     interpreter.frames.append(frame)
     try:
         if isinstance(node, cst.Lambda):
             return evaluate(interpreter, node.body)
-        falls_through = execute_block(interpreter, node.body.body)
+        # A generator's body runs later, in part or never.
+        with interpreter.forked() if code.is_generator else nullcontext():
+            falls_through = execute_block(interpreter, node.body.body)
     finally:
         interpreter.frames.pop()
+        interpreter.path = path
+    if frame.exits:
+        # Functions defined inside go on to see the variables of whichever exit was taken.
+        scope.variables = join_variables([*frame.exits, scope.variables] if falls_through else frame.exits)
     if code.is_generator:
         return Unknown("a generator or coroutine")
     if falls_through:

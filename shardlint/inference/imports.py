@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from shardlint.inference.assignment import bind
 from shardlint.inference.values import External, ModuleValue
 from shardlint.laws.values import Unknown
 
@@ -27,12 +28,10 @@ def import_names(interpreter: Interpreter, node: cst.Import) -> None:
         name = dotted(alias.name)
         project.reference(interpreter, name, interpreter.place(alias), "ModuleNotFoundError")
         if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
-            interpreter.scope.target(alias.asname.name.value).variables[alias.asname.name.value] = (
-                project.import_module(interpreter, name)
-            )
+            bind(interpreter, alias.asname.name.value, project.import_module(interpreter, name))
         else:
             first = name.split(".")[0]
-            interpreter.scope.target(first).variables[first] = project.import_module(interpreter, first)
+            bind(interpreter, first, project.import_module(interpreter, first))
             if first != name:
                 project.import_module(interpreter, name)
 
@@ -62,4 +61,4 @@ def import_from(interpreter: Interpreter, node: cst.ImportFrom) -> None:
             value = project.external(f"{module.name}.{imported}")
         else:
             value = Unknown(f"`{imported}` comes from a module that is not seen")
-        scope.target(bound).variables[bound] = value
+        bind(interpreter, bound, value)

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 #: Statements one entry may execute.
 MAX_STEPS = 20_000
+#: Longest expression that names an array in a message.
+_MAX_WRITTEN = 40
 
 
 #: A call in a test that may answer differently each time.
@@ -67,6 +69,8 @@ class Interpreter:
         #: The undecided branches and loops around the current statement, each by a number.
         self.path: tuple[int, ...] = ()
         self._forks = 0
+        #: The paths that may be taken many times.
+        self._repeating: set[int] = set()
         #: The outcomes of undecided tests on the path that is followed.
         self.assumed: Tag = frozenset()
         self._texts: dict[cst.BaseExpression, str] = {}
@@ -174,15 +178,37 @@ class Interpreter:
         return (self.scope.serial, text, read)
 
     @contextmanager
-    def forked(self) -> Iterator[None]:
-        """Evaluate a path that may not be taken: changes to older objects make them unknown."""
+    def forked(self, repeats: bool = False, guards: bool = True) -> Iterator[None]:
+        """Evaluate a path that may not be taken: changes to older objects make them unknown.
+
+        With ``repeats`` it may be taken any number of times; ``guards`` tells that a test decides.
+        """
         before = self.path
-        self._forks += 1
-        self.path = (*before, self._forks)
+        self.path = (*before, self._fork(guards))
+        if repeats:
+            self._repeating.add(self.path[-1])
         try:
             yield
         finally:
             self.path = before
+
+    def diverge(self) -> None:
+        """From here on this path may not be taken, because another one has left the function or loop."""
+        self.path = (*self.path, self._fork(False))
+
+    def _fork(self, guards: bool) -> int:
+        """A number for a path; it is positive if a test of the program decides whether it is taken."""
+        self._forks += 1
+        return self._forks if guards else -self._forks
+
+    @property
+    def guarded(self) -> bool:
+        """Whether a test of the program decides if the current statement runs."""
+        return any(fork > 0 for fork in self.path)
+
+    def repeated(self, forks: tuple[int, ...]) -> bool:
+        """Whether a loop of unknown length is among these paths."""
+        return not self._repeating.isdisjoint(forks)
 
     def certain(self, path: tuple[int, ...]) -> bool:
         """Whether an object made on this path surely undergoes what happens now."""
@@ -233,6 +259,13 @@ class Interpreter:
             return self.parameter_names(function.wraps)
         return []
 
+    def written(self, place: Place) -> str | None:
+        """What stands at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
+        if not isinstance(place, NodePlace) or not isinstance(place.node, cst.Name | cst.Attribute | cst.Subscript):
+            return None
+        text = cst.Module([]).code_for_node(place.node)
+        return text if len(text) <= _MAX_WRITTEN and "\n" not in text else None
+
     def running_method(self) -> tuple[ClassValue, Value] | None:
         """The class whose method runs and the method's first argument, or None elsewhere."""
         variables = self.scope.variables
@@ -255,7 +288,7 @@ class Interpreter:
         """Read a variable: every look-up of a name goes through here."""
         holder = self.scope.find(name)
         if holder is not None:
-            return holder.variables[name]
+            return Unknown(f"`{name}` may change") if name in holder.volatile else holder.variables[name]
         if name == "__name__":
             return (
                 Const("__main__") if self.scope.root.module.name == "__main__" else Unknown("a module's name")

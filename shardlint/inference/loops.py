@@ -14,6 +14,7 @@ from shardlint.inference.joins import join_variables, same, widen
 from shardlint.inference.operators import truth
 from shardlint.inference.refine import refine
 from shardlint.inference.values import Integer, Value
+from shardlint.inference.variables import watching, widened
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def run_while(interpreter: Interpreter, node: cst.While) -> bool:
         evaluate(interpreter, node.test)
         refine(interpreter, node.test, True)
 
-    endless = outcome is True and isinstance(node.test, cst.Name | cst.Integer)
+    endless = isinstance(node.test, cst.Name | cst.Integer) and node.test.value in ("True", "1")
     return _run_unknown(interpreter, node.body.body, enter, _else(node.orelse), endless)
 
 
@@ -89,7 +90,7 @@ def _run_unknown(
     scope = interpreter.scope
     before = scope.variables
     for _ in range(2):
-        with interpreter.silent(), interpreter.forked():
+        with interpreter.silent(), interpreter.forked(repeats=True), watching(scope) as written:
             after = _one_pass(interpreter, body, enter, dict(before), LoopState())
         changed = {
             name: widen(before[name], value)
@@ -100,10 +101,12 @@ def _run_unknown(
             break
         before = {**before, **changed}
     else:
-        before = {**before, **{name: Unknown("changes in a loop") for name in changed}}
+        before = {**before, **{name: Unknown("changes in a loop") for name in written if name in before}}
     state = LoopState()
-    with interpreter.forked():
+    with interpreter.forked(repeats=True):
         after = _one_pass(interpreter, body, enter, dict(before), state)
+    after = widened(scope, before, after)
+    state.breaks[:] = [widened(scope, before, found) for found in state.breaks]
     scope.variables = join_variables([before, after]) if not endless else after
     running = not endless
     if running and otherwise:

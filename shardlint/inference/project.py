@@ -159,7 +159,7 @@ class Project:
         if change.removed:
             # On a branch that a version check may guard, nothing is claimed.
             guarded = Undecided("a version check may guard this")
-            verdict = guarded if interpreter.path else Rejected(Cause.REMOVED, exception, "reference")
+            verdict = guarded if interpreter.guarded else Rejected(Cause.REMOVED, exception, "reference")
         interpreter.record(
             ApiReference(place=place, environment=interpreter.environment(), verdict=verdict, name=name)
         )

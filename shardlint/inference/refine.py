@@ -9,6 +9,7 @@ import libcst as cst
 from shardlint.inference.joins import join
 from shardlint.inference.operators import truth
 from shardlint.inference.values import Alternatives, Array, Value, as_int
+from shardlint.inference.variables import narrow
 from shardlint.laws import dims
 from shardlint.laws.values import Unknown
 
@@ -33,7 +34,7 @@ def refine(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) ->
             kept = _possible(interpreter, test, name, value, outcome)
             if not kept:
                 return False
-            interpreter.scope.variables[name] = join(kept)
+            narrow(interpreter, name, join(kept))
     if isinstance(test, cst.Comparison) and outcome:
         _learn_rank(interpreter, test)
     return True
@@ -45,18 +46,14 @@ def _possible(
     from shardlint.inference.expressions import evaluate
 
     kept: list[Value] = []
-    variables = interpreter.scope.variables
-    before = variables.get(name)
+    scope, before = interpreter.scope, interpreter.scope.variables
     for option in value.options:
-        variables[name] = option
-        with interpreter.silent():
+        scope.variables = {**before, name: option}
+        with interpreter.silent(), interpreter.forked():
             decided = truth(evaluate(interpreter, test))
         if decided is None or decided is outcome:
             kept.append(option)
-    if before is None:
-        del variables[name]
-    else:
-        variables[name] = before
+    scope.variables = before
     return kept
 
 
@@ -74,9 +71,8 @@ def _learn_rank(interpreter: Interpreter, test: cst.Comparison) -> None:
     value = holder.variables[name] if holder else Unknown("not bound")
     if isinstance(value, Unknown) or (isinstance(value, Array) and value.shape is None):
         dtype = value.dtype if isinstance(value, Array) else None
-        interpreter.scope.variables[name] = Array(
-            tuple(dims.fresh() for _ in range(rank)), dtype, origin=interpreter.place(test), name=name
-        )
+        sizes = tuple(dims.fresh() for _ in range(rank))
+        narrow(interpreter, name, Array(sizes, dtype, origin=interpreter.place(test), name=name))
 
 
 def learn_rank(interpreter: Interpreter, node: cst.Assign) -> None:
@@ -96,7 +92,7 @@ def learn_rank(interpreter: Interpreter, node: cst.Assign) -> None:
     if isinstance(value, Unknown) or (isinstance(value, Array) and value.shape is None):
         sizes = tuple(dims.fresh() if n in (None, "_") else dims.distinct(str(n)) for n in names)
         dtype = value.dtype if isinstance(value, Array) else None
-        interpreter.scope.variables[name] = Array(sizes, dtype, origin=interpreter.place(node), name=name)
+        narrow(interpreter, name, Array(sizes, dtype, origin=interpreter.place(node), name=name))
 
 
 def _ranked_name(node: cst.BaseExpression) -> str | None:

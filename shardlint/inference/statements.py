@@ -18,7 +18,8 @@ from shardlint.inference.loops import run_for, run_while
 from shardlint.inference.operators import binary_operation, truth
 from shardlint.inference.refine import learn_rank, refine
 from shardlint.inference.values import NONE
-from shardlint.inference.withs import EXPECTING, enter_contexts, last_name
+from shardlint.inference.variables import interrupted, watching, widened, write
+from shardlint.inference.withs import enter_contexts
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
@@ -36,7 +37,23 @@ def execute_block(interpreter: Interpreter, body: Sequence[Statement]) -> bool:
 def execute(interpreter: Interpreter, node: Statement) -> bool:
     """Execute one statement; return whether control may reach what follows."""
     interpreter.tick()
-    return _HANDLERS[type(node)](interpreter, node)
+    kind = type(node)
+    if kind not in _COMPOUND:
+        return _HANDLERS[kind](interpreter, node)
+    path, left = interpreter.path, _departures(interpreter)
+    falls_through = _HANDLERS[kind](interpreter, node)
+    if kind in _LOOPS:
+        interpreter.path = path
+    if _departures(interpreter) != left and interpreter.path == path:
+        interpreter.diverge()
+    return falls_through
+
+
+def _departures(interpreter: Interpreter) -> tuple[int, ...]:
+    """How many ways out of the function and its innermost loop were met so far."""
+    frame = interpreter.frame
+    jumps = frame.loops[-1] if frame.loops else None
+    return (len(frame.exits), *((len(jumps.breaks), len(jumps.continues)) if jumps else ()))
 
 
 def execute_branch(interpreter: Interpreter, body: Sequence[Statement]) -> dict[str, Any] | None:
@@ -95,6 +112,7 @@ def _delete(interpreter: Interpreter, node: cst.Del) -> bool:
 def _return(interpreter: Interpreter, node: cst.Return) -> bool:
     frame = interpreter.frame
     frame.returns.append(NONE if node.value is None else evaluate(interpreter, node.value))
+    frame.exits.append(dict(interpreter.scope.variables))
     return False
 
 
@@ -163,7 +181,7 @@ def _fork(
             if tag is None or not refine(interpreter, test, outcome):
                 continue
             if (end := execute_branch(interpreter, body)) is not None:
-                ends.append(end)
+                ends.append(widened(scope, before, end))
                 meshes.append(interpreter.context)
                 tags.append(tag)
     if not ends:
@@ -179,23 +197,46 @@ def _fork(
 def _try(interpreter: Interpreter, node: cst.Try) -> bool:
     scope, before = interpreter.scope, dict(interpreter.scope.variables)
     names = frozenset(name for handler in node.handlers for name in _exception_names(handler.type))
-    with interpreter.within(caught=interpreter.context.caught | names):
-        body_ends = execute_block(interpreter, node.body.body)
+    handled = bool(node.handlers) and not _only_known_imports(interpreter, node)
+    snapshots = _snapshots(interpreter)
+    with interpreter.within(caught=interpreter.context.caught | names), watching(scope) as written:
+        body_ends = _uncertain_block(interpreter, node.body.body, handled)
+    start = interrupted(before, written)
     if body_ends and node.orelse is not None:
         body_ends = execute_block(interpreter, node.orelse.body.body)
     ends = [scope.variables] if body_ends else []
-    if not _only_known_imports(interpreter, node):
-        start = join_variables([before, scope.variables])
+    if handled:
         for handler in node.handlers:
             scope.variables = dict(start)
             if handler.name is not None:
                 assign(interpreter, handler.name.name, Unknown("an exception"))
             if (end := execute_branch(interpreter, handler.body.body)) is not None:
                 ends.append(end)
-    scope.variables = join_variables(ends) if ends else before
-    if node.finalbody is not None and not execute_block(interpreter, node.finalbody.body.body):
-        return False
+    scope.variables = join_variables(ends) if ends else start
+    if node.finalbody is not None:
+        with watching(scope) as written:
+            falls_through = execute_block(interpreter, node.finalbody.body.body)
+        # It also runs on the way out of a `return`, `break` or `continue` above.
+        for found in _snapshots(interpreter)[len(snapshots) :]:
+            found.update({name: Unknown("set by `finally`") for name in written})
+        if not falls_through:
+            return False
     return bool(ends)
+
+
+def _uncertain_block(interpreter: Interpreter, body: Sequence[Statement], interruptible: bool) -> bool:
+    """Execute a block that an exception may leave early, without leaving what is around it."""
+    if not interruptible:
+        return execute_block(interpreter, body)
+    with interpreter.forked(guards=False):
+        return execute_block(interpreter, body)
+
+
+def _snapshots(interpreter: Interpreter) -> list[dict[str, Any]]:
+    """The variables kept at the ways out met so far, those of the innermost loop last."""
+    frame = interpreter.frame
+    jumps = frame.loops[-1] if frame.loops else None
+    return [*frame.exits, *((*jumps.breaks, *jumps.continues) if jumps else ())]
 
 
 def _exception_names(node: cst.BaseExpression | None) -> list[str]:
@@ -220,15 +261,14 @@ def _only_known_imports(interpreter: Interpreter, node: cst.Try) -> bool:
 
 
 def _with(interpreter: Interpreter, node: cst.With) -> bool:
-    with enter_contexts(interpreter, node.items):
-        falls_through = execute_block(interpreter, node.body.body)
+    scope = interpreter.scope
+    with enter_contexts(interpreter, node.items) as swallows, watching(scope) as written:
+        before = dict(scope.variables)
+        falls_through = _uncertain_block(interpreter, node.body.body, swallows)
+        if swallows:
+            scope.variables = interrupted(before, written)
     # Under `pytest.raises` control goes on after the block because something in it raised.
-    return falls_through or any(_swallows(item) for item in node.items)
-
-
-def _swallows(item: cst.WithItem) -> bool:
-    call = item.item
-    return isinstance(call, cst.Call) and last_name(call.func) in EXPECTING
+    return falls_through or swallows
 
 
 def _function(interpreter: Interpreter, node: cst.FunctionDef) -> bool:
@@ -252,7 +292,7 @@ def _match(interpreter: Interpreter, node: cst.Match) -> bool:
     for case in node.cases:
         scope.variables = dict(before)
         for name in _pattern_names(case.pattern):
-            scope.variables[name] = Unknown("bound by a pattern")
+            write(interpreter, scope.target(name), name, Unknown("bound by a pattern"))
         if (end := execute_branch(interpreter, case.body.body)) is not None:
             ends.append(end)
     scope.variables = join_variables(ends)
@@ -276,6 +316,10 @@ class _PatternNames(cst.CSTVisitor):
     def visit_MatchStar(self, node: cst.MatchStar) -> None:
         if node.name is not None:
             self.names.append(node.name.value)
+
+    def visit_MatchMapping(self, node: cst.MatchMapping) -> None:
+        if node.rest is not None:
+            self.names.append(node.rest.value)
 
 
 def _import(interpreter: Interpreter, node: cst.Import) -> bool:
@@ -317,3 +361,5 @@ _HANDLERS: dict[type, Handler] = {
     cst.Import: _import,
     cst.ImportFrom: _import_from,
 }
+_LOOPS = frozenset({cst.For, cst.While})
+_COMPOUND = _LOOPS | {cst.If, cst.Try, cst.TryStar, cst.With, cst.Match}

@@ -33,10 +33,14 @@ EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "assertRai
 
 
 @contextmanager
-def enter_contexts(interpreter: Interpreter, items: Sequence[cst.WithItem]) -> Iterator[None]:
-    """Enter context managers in order and leave them after the block."""
+def enter_contexts(interpreter: Interpreter, items: Sequence[cst.WithItem]) -> Iterator[bool]:
+    """Enter context managers in order and leave them after the block.
+
+    Yields whether one of them may swallow exceptions, so that the block ends anywhere.
+    """
     from shardlint.inference.expressions import evaluate
 
+    swallows = False
     with ExitStack() as stack:
         for item in items:
             manager = evaluate(interpreter, item.item)
@@ -48,7 +52,16 @@ def enter_contexts(interpreter: Interpreter, items: Sequence[cst.WithItem]) -> I
             )
             if item.asname is not None:
                 assign(interpreter, item.asname.name, entered)
-        yield
+            swallows = swallows or any(_swallows(option) for option in found)
+        yield swallows
+
+
+def _swallows(manager: Value) -> bool:
+    """Whether leaving a block through a context manager may end an exception."""
+    if isinstance(manager, Instance):
+        leave = class_attribute(manager.cls, "__exit__")
+        return not isinstance(leave, Function) or "return" in leave.code.unit.text
+    return isinstance(manager, LibraryObject) and manager.kind in ("expected", "caught")
 
 
 def last_name(node: cst.BaseExpression) -> str:

@@ -30,8 +30,11 @@ Transfer = Callable[[Call], Value]
 def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Value:
     """Place a tree of arrays on a sharding, or on a prefix tree of shardings."""
 
+    written = call.interpreter.written(call.place_of(0, "x"))
+
     def meet(leaf: Value, array: Array, path: str) -> Value:
-        subject = f"`{array.name}{path}`" if array.name else f"leaf {path}" if path else None
+        name = written or array.name
+        subject = f"`{name}{path}`" if name else f"leaf {path}" if path else None
         return place_array(call.interpreter, apis, array, leaf, call.place, subject)
 
     if (

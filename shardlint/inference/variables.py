@@ -1,0 +1,79 @@
+"""Setting variables: on undecided paths, from inner functions, and where an exception may interrupt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from shardlint.inference.context import Scope
+from shardlint.inference.joins import join
+from shardlint.inference.values import Value
+from shardlint.laws.values import Unknown
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+#: Values that a stretch of a program gives to the variables of one scope.
+Written = dict[str, list[Value]]
+
+
+def write(interpreter: Interpreter, scope: Scope, name: str, value: Value) -> None:
+    """Set a variable; in an outer scope it may keep its value where the write is not certain."""
+    if scope is not interpreter.scope:
+        value = _from_inside(interpreter, scope, name, value)
+        for frame in interpreter.frames:
+            if name in frame.scope.narrowed and frame.scope is not scope:
+                frame.scope.variables.pop(name, None)
+    scope.variables[name] = value
+    for watcher in scope.watchers:
+        watcher.setdefault(name, []).append(value)
+
+
+def _from_inside(interpreter: Interpreter, scope: Scope, name: str, value: Value) -> Value:
+    """What a variable may be after an inner function set it."""
+    since = _path_since(interpreter, scope)
+    if not since:
+        return value
+    before = scope.variables.get(name)
+    if before is None or interpreter.repeated(since):
+        return Unknown(f"`{name}` is set on some paths only")
+    return join([before, value])
+
+
+def _path_since(interpreter: Interpreter, scope: Scope) -> tuple[int, ...]:
+    """The undecided branches between the code of an outer scope and what runs now."""
+    frames = interpreter.frames
+    inner = next((frames[i + 1] for i in range(len(frames) - 1) if frames[i].scope is scope), None)
+    known = scope.path if inner is None else inner.path
+    common = next((i for i, (a, b) in enumerate(zip(known, interpreter.path, strict=False)) if a != b), len(known))
+    return interpreter.path[common:]
+
+
+def narrow(interpreter: Interpreter, name: str, value: Value) -> None:
+    """Set what a test tells of a name: of an outer scope's variable only here, and until it changes."""
+    scope = interpreter.scope
+    if name not in scope.variables:
+        scope.narrowed.add(name)
+    scope.variables[name] = value
+
+
+def widened(scope: Scope, before: dict[str, Value], after: dict[str, Value]) -> dict[str, Value]:
+    """The variables after a branch, without what its test told of an outer scope's."""
+    return {k: v for k, v in after.items() if k in before or k not in scope.narrowed}
+
+
+@contextmanager
+def watching(scope: Scope) -> Iterator[Written]:
+    """Collect what is written to the variables of a scope meanwhile."""
+    written: Written = {}
+    scope.watchers.append(written)
+    try:
+        yield written
+    finally:
+        scope.watchers.remove(written)
+
+
+def interrupted(before: dict[str, Value], written: Written) -> dict[str, Value]:
+    """The variables when an exception may have come before or after each write."""
+    return {**before, **{k: join([before[k], *v] if k in before else v) for k, v in written.items()}}
