@@ -29,10 +29,14 @@ VALUES = {
     f"shardlint.inference.{name}"
     for name in (
         "values", "calls", "evaluator", "context", "settings",
-        "joins", "iteration", "operators", "indexing", "classes", "mutation",
+        "joins", "truth", "iteration", "classes", "mutation",
     )
 }  # fmt: skip
 OVERLAYS = "shardlint.inference.overlays"
+
+# What is done with any value, by Python's rules or a library's: they ask the overlays, and the
+# overlays reach them through the evaluator. They know no syntax either.
+OPERATIONS = {f"shardlint.inference.{name}" for name in ("operators", "indexing", "instances")}
 
 # What a room may import of ours: modules, and packages with all they hold. The first room that a
 # module's name begins with is its own. Every room may import itself.
@@ -43,7 +47,8 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.laws": set(),
     "shardlint.files": TYPES,
     OVERLAYS: TYPES | LAWS | VALUES,
-    **{module: TYPES | LAWS | VALUES | {OVERLAYS} for module in sorted(VALUES)},
+    **dict.fromkeys(sorted(VALUES), TYPES | LAWS | VALUES),
+    **dict.fromkeys(sorted(OPERATIONS), TYPES | LAWS | VALUES | OPERATIONS | {OVERLAYS}),
     "shardlint.inference": TYPES | LAWS | {"shardlint.files"},
     "shardlint.rules": TYPES | LAWS,
     "shardlint.confirm.worker": set(),
@@ -119,7 +124,7 @@ def violations(name: str, text: str, *, is_package: bool = False) -> list[str]:
         owner = LIBRARIES.get(library)
         if owner is not None and not within(name, owner):
             found.append(f"{name} imports {target}: only {owner} may")
-        if library == "libcst" and room in VALUES | {OVERLAYS}:
+        if library == "libcst" and room in VALUES | OPERATIONS | {OVERLAYS}:
             found.append(f"{name} imports {target}: {room} knows no syntax")
         if library in PACKAGES and not may_import(room, target):
             found.append(f"{name} imports {target}, outside what {room} may")

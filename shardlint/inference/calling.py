@@ -105,7 +105,7 @@ def call_value(
     if isinstance(function, Function):
         return _call_function(interpreter, function, args, kwargs, opaque)
     if isinstance(function, ClassValue):
-        from shardlint.inference.classes import instantiate
+        from shardlint.inference.instances import instantiate
 
         return instantiate(
             interpreter, Call(interpreter, function.name, args, kwargs, place, opaque, places), function

@@ -1,37 +1,17 @@
-"""Classes of the program: looking up attributes along bases, and making instances."""
+"""Classes of the program: bases, fields, and attributes along the bases."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from shardlint.inference.calls import Call
 from shardlint.inference.values import (
     Bound,
     ClassValue,
     External,
     Function,
-    Instance,
     LibraryObject,
     Native,
-    Tuple,
     Value,
-)
-from shardlint.laws.values import Unknown
-
-if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
-
-#: Bases whose instances hold nothing but what the class itself sets.
-_PLAIN_BASES = frozenset(
-    {
-        "builtins.object",
-        "typing.Protocol",
-        "typing.Generic",
-        "abc.ABC",
-        "typing.NamedTuple",
-        "builtins.Exception",
-    }
 )
 
 
@@ -82,80 +62,3 @@ def all_fields(cls: ClassValue) -> dict[str, Value | None]:
     for base in reversed([b for b in lineage(cls) if isinstance(b, ClassValue)]):
         fields.update(base.fields)
     return fields
-
-
-def is_dataclass(cls: ClassValue) -> bool:
-    """Whether calling the class fills its annotated fields."""
-    from shardlint.inference.overlays import FIELD_BASES
-
-    declared = any(isinstance(base, ClassValue) and base.dataclass for base in lineage(cls))
-    return declared or bool(library_bases(cls) & FIELD_BASES)
-
-
-def instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
-    """Evaluate ``cls(...)`` and tell the overlays of its library bases."""
-    from shardlint.inference.overlays import created
-
-    instance = _instantiate(interpreter, call, cls)
-    if isinstance(instance, Instance):
-        created(interpreter, instance, library_bases(cls))
-    return instance
-
-
-def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
-    from shardlint.inference.overlays import TRANSPARENT_BASES
-
-    bases = library_bases(cls)
-    if "enum.Enum" in bases or "builtins.type" in bases or class_attribute(cls, "__new__") is not None:
-        return Unknown(f"an instance of `{cls.name}`")
-    opaque = has_unknown_base(cls) or not bases <= (_PLAIN_BASES | TRANSPARENT_BASES)
-    instance = Instance(cls, {}, opaque, call.place, interpreter.path)
-    init = class_attribute(cls, "__init__")
-    if init is not None:
-        interpreter.call(Bound(init, instance), list(call.args), call.kwargs, call.place)
-        if call.opaque:
-            instance.opaque = True
-        return instance
-    if is_dataclass(cls):
-        return _fill_fields(interpreter, call, cls, instance)
-    if "typing.NamedTuple" in bases:
-        filled = _fill_fields(interpreter, call, cls, instance)
-        if isinstance(filled, Instance) and not filled.opaque:
-            return Tuple(tuple(filled.attributes.values()), call.place, tuple(filled.attributes))
-        return filled
-    if call.args or call.kwargs:
-        instance.opaque = True
-    return instance
-
-
-def _fill_fields(interpreter: Evaluator, call: Call, cls: ClassValue, instance: Instance) -> Value:
-    """Bind constructor arguments to dataclass fields, then run ``__post_init__``."""
-    from shardlint.inference.overlays.py_dataclasses import field_default
-
-    fields = all_fields(cls)
-    names = list(fields)
-    given = dict(zip(names, call.args, strict=False)) | call.kwargs
-    for name in names:
-        default = fields[name]
-        if name in given:
-            instance.attributes[name] = given[name]
-        elif call.opaque:
-            instance.attributes[name] = Unknown("starred arguments")
-        elif default is not None:
-            instance.attributes[name] = field_default(interpreter, default, call.place)
-        else:
-            instance.attributes[name] = Unknown(f"`{name}` is not given")
-    for name in given.keys() - set(names):
-        instance.attributes[name] = given[name]
-    post = class_attribute(cls, "__post_init__")
-    if post is not None:
-        interpreter.call(Bound(post, instance), [], {}, call.place)
-    return instance
-
-
-def entry_instance(interpreter: Evaluator, cls: ClassValue) -> Instance:
-    """An instance about which only the class itself is known: ``self`` of a method nobody calls."""
-    unknown: dict[str, Value] = {
-        name: Unknown(f"`self.{name}` is set by the caller") for name in all_fields(cls) if is_dataclass(cls)
-    }
-    return Instance(cls, unknown, opaque=True, path=interpreter.path)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.classes import entry_instance
 from shardlint.inference.context import Context, Frame
 from shardlint.inference.functions import parameters, run_function
+from shardlint.inference.instances import entry_instance
 from shardlint.inference.interpreter import Exhausted, Interpreter, unknown_argument
 from shardlint.inference.relevance import Relevance
 from shardlint.inference.syntax import BrokenText, NodePlace

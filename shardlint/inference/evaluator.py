@@ -42,6 +42,15 @@ class Evaluator(Protocol):
     def attribute(self, value: Value, name: str, place: Place) -> Value:
         """Read an attribute of any value."""
 
+    def item(self, value: Value, key: Value, place: Place) -> Value:
+        """Read ``value[key]`` of any value."""
+
+    def operation(self, name: str, a: Value, b: Value, place: Place) -> Value:
+        """Evaluate ``a <op> b`` on any values; ``name`` is the operator's (``Add``)."""
+
+    def comparison(self, name: str, a: Value, b: Value) -> Value:
+        """Evaluate one comparison of any values; ``name`` is the operator's (``LessThan``)."""
+
     def parameter_names(self, function: Value) -> list[str]:
         """The parameters that a function of the program takes by position; none of other values."""
 

@@ -14,8 +14,9 @@ from shardlint.inference.functions import Code
 from shardlint.inference.indexing import get_item
 from shardlint.inference.iteration import element, hashable, iterate
 from shardlint.inference.joins import join, join_tagged, options
-from shardlint.inference.operators import binary_operation, compare, truth, unary_operation
+from shardlint.inference.operators import binary_operation, compare, unary_operation
 from shardlint.inference.refine import refine
+from shardlint.inference.truth import truth
 from shardlint.inference.values import (
     NONE,
     Const,

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shardlint.inference.iteration import hashable, spec_items
-from shardlint.inference.joins import join
-from shardlint.inference.operators import each_pair
+from shardlint.inference.joins import each_pair, join
+from shardlint.inference.overlays import object_item
+from shardlint.inference.overlays.array_methods import index
+from shardlint.inference.overlays.devices import index_devices
 from shardlint.inference.values import (
     Array,
     ClassValue,
@@ -39,12 +41,8 @@ def get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place) 
 
 def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place) -> Value:
     if isinstance(receiver, Array):
-        from shardlint.inference.overlays.array_methods import index
-
         return index(receiver, key)
     if isinstance(receiver, Devices):
-        from shardlint.inference.overlays.devices import index_devices
-
         return index_devices(receiver, key)
     if isinstance(receiver, Tuple):
         return _from_sequence(interpreter, receiver.items, key, as_tuple=True)
@@ -63,8 +61,6 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
         method = interpreter.attribute(receiver, "__getitem__", place)
         return interpreter.call(method, [key], {}, place)
     if isinstance(receiver, LibraryObject):
-        from shardlint.inference.overlays import object_item
-
         return object_item(interpreter, receiver, key, place)
     return receiver if isinstance(receiver, Unknown) else Unknown("indexed something unknown")
 

@@ -242,6 +242,24 @@ class Interpreter:
 
         return get_attribute(self, value, name, place)
 
+    def item(self, value: Value, key: Value, place: Place) -> Value:
+        """Read ``value[key]`` of any value."""
+        from shardlint.inference.indexing import get_item
+
+        return get_item(self, value, key, place)
+
+    def operation(self, name: str, a: Value, b: Value, place: Place) -> Value:
+        """Evaluate ``a <op> b`` on any values."""
+        from shardlint.inference.operators import binary_operation
+
+        return binary_operation(self, name, a, b, place)
+
+    def comparison(self, name: str, a: Value, b: Value) -> Value:
+        """Evaluate one comparison of any values."""
+        from shardlint.inference.operators import compare
+
+        return compare(name, a, b)
+
     def parameter_names(self, function: Value) -> list[str]:
         """The parameters that a function of the program takes by position; none of other values."""
         from shardlint.inference.functions import parameter_names
@@ -261,7 +279,9 @@ class Interpreter:
 
     def written(self, place: Place) -> str | None:
         """What stands at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
-        if not isinstance(place, NodePlace) or not isinstance(place.node, cst.Name | cst.Attribute | cst.Subscript):
+        if not isinstance(place, NodePlace) or not isinstance(
+            place.node, cst.Name | cst.Attribute | cst.Subscript
+        ):
             return None
         text = cst.Module([]).code_for_node(place.node)
         return text if len(text) <= _MAX_WRITTEN and "\n" not in text else None

@@ -17,7 +17,6 @@ from shardlint.inference.values import (
 from shardlint.laws.dims import fresh
 from shardlint.laws.values import Unknown
 
-
 NO_TAG: Tag = frozenset()
 
 
@@ -96,6 +95,17 @@ def same(a: Value, b: Value) -> bool:
 
 def _all_same(a: Sequence[Value], b: Sequence[Value]) -> bool:
     return len(a) == len(b) and all(map(same, a, b))
+
+
+def each_pair(a: Value, b: Value, combine: Callable[[Value, Value], Value]) -> Value:
+    """Combine every possible pair of values."""
+    left, right = tagged(a), tagged(b)
+    if len(left) == 1 and len(right) == 1:
+        return combine(a, b)
+    if len(left) * len(right) > MAX_ALTERNATIVES**2:
+        return Unknown("too many possible values")
+    meeting = ((x, y, combined(s, t)) for x, s in left for y, t in right)
+    return join_tagged((combine(x, y), tag) for x, y, tag in meeting if tag is not None)
 
 
 def join_variables(states: Sequence[dict[str, Value]], tags: Sequence[Tag] = ()) -> dict[str, Value]:

@@ -11,8 +11,8 @@ from shardlint.inference.assignment import assign
 from shardlint.inference.context import LoopState
 from shardlint.inference.iteration import element, iterate
 from shardlint.inference.joins import join_variables, same, widen
-from shardlint.inference.operators import truth
 from shardlint.inference.refine import refine
+from shardlint.inference.truth import truth
 from shardlint.inference.values import Integer, Value
 from shardlint.inference.variables import watching, widened
 from shardlint.laws.values import Unknown

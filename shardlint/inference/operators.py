@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.classes import class_attribute
-from shardlint.inference.joins import combined, join_tagged, map_options, options, tagged
+from shardlint.inference.joins import each_pair, map_options
+from shardlint.inference.overlays import delegate
+from shardlint.inference.overlays.array_methods import binary, unary
+from shardlint.inference.truth import truth
 from shardlint.inference.values import (
-    MAX_ALTERNATIVES,
     Array,
     Bound,
-    ClassValue,
     Const,
     DictValue,
     External,
@@ -21,8 +22,6 @@ from shardlint.inference.values import (
     Integer,
     LibraryObject,
     ListValue,
-    MeshValue,
-    Native,
     SetValue,
     SpecValue,
     Tuple,
@@ -71,51 +70,13 @@ _COMPARE: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
 }
 
 
-def truth(value: Value) -> bool | None:
-    """Whether a value counts as true, or None when it is not known."""
-    outcomes = {_truth(option) for option in options(value)}
-    return outcomes.pop() if len(outcomes) == 1 else None
-
-
-def _truth(value: Value) -> bool | None:
-    if isinstance(value, Const):
-        return bool(value.value)
-    if isinstance(value, Integer):
-        low = dims.lower_bound(value.dim)
-        return True if low is not None and low > 0 else None
-    if isinstance(value, Tuple):
-        return bool(value.items)
-    if isinstance(value, ListValue | DictValue):
-        return None if value.items is None else bool(value.items)
-    if isinstance(value, SetValue):
-        return bool(value.items)
-    if isinstance(value, Function | Native | ClassValue | MeshValue | Bound):
-        return True
-    return None
-
-
-def each_pair(a: Value, b: Value, combine: Callable[[Value, Value], Value]) -> Value:
-    """Combine every possible pair of values."""
-    left, right = tagged(a), tagged(b)
-    if len(left) == 1 and len(right) == 1:
-        return combine(a, b)
-    if len(left) * len(right) > MAX_ALTERNATIVES**2:
-        return Unknown("too many possible values")
-    meeting = ((x, y, combined(s, t)) for x, s in left for y, t in right)
-    return join_tagged((combine(x, y), tag) for x, y, tag in meeting if tag is not None)
-
-
 def binary_operation(interpreter: Evaluator, name: str, a: Value, b: Value, place: Place) -> Value:
     """Evaluate ``a <op> b``; ``name`` is the operator's, as in `_BINARY`."""
     symbol, method, function = _BINARY[name]
 
     def combine(x: Value, y: Value) -> Value:
-        from shardlint.inference.overlays import delegate
-
         x, y = delegate(x), delegate(y)
         if isinstance(x, Array) or isinstance(y, Array):
-            from shardlint.inference.overlays.array_methods import binary
-
             return Unknown("an operand is unknown") if _unknown(x, y) else binary(symbol, x, y)
         for receiver, other, dunder in ((x, y, f"__{method}__"), (y, x, f"__r{method}__")):
             if isinstance(receiver, Instance) and (found := find_method(receiver, dunder)) is not None:
@@ -233,8 +194,6 @@ def _compare(name: str, x: Value, y: Value) -> Value:
     if isinstance(x, Unknown) or isinstance(y, Unknown):
         return Unknown("compared with something unknown")
     if isinstance(x, Array) or isinstance(y, Array):
-        from shardlint.inference.overlays.array_methods import binary
-
         return binary(_COMPARE[name][0], x, y)
     outcome = _ordered(name, x, y)
     return Unknown("not comparable here") if outcome is None else Const(outcome)
@@ -326,8 +285,6 @@ def unary_operation(name: str, value: Value) -> Value:
 def _unary(name: str, value: Value) -> Value:
     symbol, function = _UNARY[name]
     if isinstance(value, Array):
-        from shardlint.inference.overlays.array_methods import unary
-
         return unary(symbol, value)
     if isinstance(value, Const) and isinstance(value.value, int | float | complex):
         try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.joins import join
-from shardlint.inference.operators import truth
+from shardlint.inference.truth import truth
 from shardlint.inference.values import Alternatives, Array, Value, as_int
 from shardlint.inference.variables import narrow
 from shardlint.laws import dims

@@ -15,8 +15,9 @@ from shardlint.inference.functions import Code
 from shardlint.inference.imports import import_from, import_names
 from shardlint.inference.joins import join_variables
 from shardlint.inference.loops import run_for, run_while
-from shardlint.inference.operators import binary_operation, truth
+from shardlint.inference.operators import binary_operation
 from shardlint.inference.refine import learn_rank, refine
+from shardlint.inference.truth import truth
 from shardlint.inference.values import NONE
 from shardlint.inference.variables import interrupted, watching, widened, write
 from shardlint.inference.withs import enter_contexts

@@ -172,7 +172,6 @@ def children(value: LibraryObject) -> tuple[str, ...]:
 
 def object_item(interpreter: Evaluator, receiver: LibraryObject, key: Value, place: Place) -> Value:
     """``receiver[key]`` for an object of a library's class."""
-    from shardlint.inference.indexing import get_item
     from shardlint.inference.overlays.array_methods import at_index
 
     if receiver.kind == "jax.Array.at":
@@ -180,7 +179,7 @@ def object_item(interpreter: Evaluator, receiver: LibraryObject, key: Value, pla
     stands_for = delegate(receiver)
     if stands_for is receiver:
         return Unknown(f"indexed a {receiver.kind}")
-    return get_item(interpreter, stands_for, key, place)
+    return interpreter.item(stands_for, key, place)
 
 
 def object_attribute(interpreter: Evaluator, value: Value, name: str, place: Place) -> Value:

@@ -11,7 +11,7 @@ from shardlint.inference.classes import class_attribute, lineage, method_of
 from shardlint.inference.iteration import MAX_UNROLLED, element, hashable, iterate
 from shardlint.inference.joins import join, options
 from shardlint.inference.mutation import forget, set_attribute
-from shardlint.inference.operators import binary_operation, compare, truth
+from shardlint.inference.truth import truth
 from shardlint.inference.values import (
     NONE,
     Array,
@@ -211,7 +211,7 @@ def _sum(call: Call) -> Value:
         return Unknown("a sum of something unknown")
     total: Value = call.argument(1, "start") or Const(0)
     for item in items:
-        total = binary_operation(call.interpreter, "Add", total, item, call.place)
+        total = call.interpreter.operation("Add", total, item, call.place)
     return total
 
 
@@ -224,7 +224,9 @@ def _extreme(name: str) -> Callable[[Call], Value]:
             return Unknown(f"{name}() of something unknown")
         best = items[0]
         for item in items[1:]:
-            beats = truth(compare("LessThan" if name == "min" else "GreaterThan", item, best))
+            beats = truth(
+                call.interpreter.comparison("LessThan" if name == "min" else "GreaterThan", item, best)
+            )
             if beats is None:
                 return Unknown(f"{name}() of sizes that cannot be compared")
             best = item if beats else best
@@ -356,8 +358,8 @@ def _divmod(call: Call) -> Value:
     a, b = call.bind("a", "b")
     if a is None or b is None:
         return Unknown("divmod()")
-    quotient = binary_operation(call.interpreter, "FloorDivide", a, b, call.place)
-    return Tuple((quotient, binary_operation(call.interpreter, "Modulo", a, b, call.place)))
+    quotient = call.interpreter.operation("FloorDivide", a, b, call.place)
+    return Tuple((quotient, call.interpreter.operation("Modulo", a, b, call.place)))
 
 
 def _round(call: Call) -> Value:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from shardlint.inference.calls import Call
 from shardlint.inference.iteration import constant, hashable, iterate
-from shardlint.inference.operators import compare, truth
+from shardlint.inference.truth import truth
 from shardlint.inference.values import (
     NONE,
     Bound,
@@ -98,7 +98,7 @@ def _index(call: Call) -> Value:
     receiver, wanted = call.bind("self", "value")
     items = iterate(receiver) if receiver is not None else None
     for i, item in enumerate(items or ()):
-        outcome = truth(compare("Equal", item, wanted or NONE))
+        outcome = truth(call.interpreter.comparison("Equal", item, wanted or NONE))
         if outcome is True:
             return Const(i)
         if outcome is None:
@@ -109,7 +109,7 @@ def _index(call: Call) -> Value:
 def _count(call: Call) -> Value:
     receiver, wanted = call.bind("self", "value")
     items = iterate(receiver) if receiver is not None else None
-    outcomes = [truth(compare("Equal", item, wanted or NONE)) for item in items or ()]
+    outcomes = [truth(call.interpreter.comparison("Equal", item, wanted or NONE)) for item in items or ()]
     return (
         Unknown("count()") if items is None or None in outcomes else Const(sum(o is True for o in outcomes))
     )

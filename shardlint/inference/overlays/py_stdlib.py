@@ -9,7 +9,6 @@ from typing import Any
 
 from shardlint.inference.calls import Call
 from shardlint.inference.iteration import MAX_UNROLLED, iterate
-from shardlint.inference.operators import binary_operation
 from shardlint.inference.values import (
     NONE,
     Const,
@@ -63,7 +62,7 @@ def _prod(call: Call) -> Value:
         return Unknown("a product of something unknown")
     total: Value = Const(1)
     for item in items:
-        total = binary_operation(call.interpreter, "Multiply", total, item, call.place)
+        total = call.interpreter.operation("Multiply", total, item, call.place)
     return total
 
 
@@ -87,7 +86,7 @@ def _operator(name: str) -> Callable[[Call], Value]:
         a, b = call.bind("a", "b")
         if a is None or b is None:
             return Unknown(name)
-        return binary_operation(call.interpreter, name, a, b, call.place)
+        return call.interpreter.operation(name, a, b, call.place)
 
     return apply
 
