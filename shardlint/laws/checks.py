@@ -47,7 +47,8 @@ def ways(mesh: Mesh, entry: Entry) -> Dim | None:
     return product(sizes)
 
 
-def _known(case: Case) -> tuple[Spec, Shape] | Undecided:
+def known(case: Case) -> tuple[Spec, Shape] | Undecided:
+    """The spec and the shape, where both are known."""
     if not isinstance(case.spec, Spec):
         return Undecided("the spec is not known")
     if isinstance(case.shape, Unknown):
@@ -57,10 +58,10 @@ def _known(case: Case) -> tuple[Spec, Shape] | Undecided:
 
 def rank(case: Case) -> Outcome:
     """`NamedSharding.check_compatible_aval`: a spec may not be longer than the rank; Nones count."""
-    known = _known(case)
-    if isinstance(known, Undecided):
-        return known
-    spec, shape = known
+    both = known(case)
+    if isinstance(both, Undecided):
+        return both
+    spec, shape = both
     if len(spec) <= len(shape):
         return None
     return Rejected(Cause.TOO_LONG, "ValueError", "", dimension=len(shape), size=len(shape), ways=len(spec))
@@ -68,10 +69,10 @@ def rank(case: Case) -> Outcome:
 
 def surplus_axes(case: Case) -> Outcome:
     """`named_sharding_to_xla_hlo_sharding` indexes past the rank, for axes of more than one device only."""
-    known = _known(case)
-    if isinstance(known, Undecided):
-        return known
-    spec, shape = known
+    both = known(case)
+    if isinstance(both, Undecided):
+        return both
+    spec, shape = both
     surplus = spec.entries[len(shape) :]
     if not any(parts(entry) for entry in surplus):
         return None
@@ -87,17 +88,15 @@ def surplus_axes(case: Case) -> Outcome:
             )
         if single is None:
             unsure = Undecided(f"the number of parts of dimension {dimension} is not known")
-    if unsure is None and not set(case.mesh.types) <= {AxisType.AUTO}:
-        return Undecided("the law of surplus axes of one device is established for Auto axes only")
     return unsure
 
 
 def even(case: Case) -> Outcome:
     """`_common_shard_shape`: the axes of an entry must divide its dimension; zero is divisible."""
-    known = _known(case)
-    if isinstance(known, Undecided):
-        return known
-    spec, shape = known
+    both = known(case)
+    if isinstance(both, Undecided):
+        return both
+    spec, shape = both
     if not any(parts(entry) for entry in spec.entries):
         return None
     if not isinstance(case.mesh, Mesh):
@@ -249,6 +248,13 @@ def a_spec(case: Case) -> Outcome:
     return Rejected(Cause.NOT_A_SPEC, "TypeError", "", detail=case.spec.text)
 
 
+def a_leaf(case: Case) -> Outcome:
+    """As `a_spec`, where a container must first fit the arguments (ValueError)."""
+    if isinstance(case.spec, Junk) and case.spec.type in ("tuple", "list", "dict"):
+        return Rejected(Cause.NOT_A_SPEC, "Exception", "", detail=case.spec.text)
+    return a_spec(case)
+
+
 def context_mesh(case: Case) -> Outcome:
     """A bare spec takes its mesh from `jax.set_mesh`."""
     if case.mesh is None:
@@ -270,11 +276,9 @@ def not_none(case: Case) -> Outcome:
     return Rejected(Cause.NOT_A_SPEC, "ValueError", "", detail="None") if case.spec is None else None
 
 
-def none_replicates(case: Case) -> Outcome:
+def none_needs_a_mesh(case: Case) -> Outcome:
     """with_sharding_constraint takes None for replication, if there is a mesh to replicate over."""
-    if case.spec is not None:
-        return None
-    return context_mesh(case) or Accepted(Spec())
+    return context_mesh(case) if case.spec is None else None
 
 
 def a_sharding(case: Case) -> Outcome:

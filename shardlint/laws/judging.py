@@ -17,11 +17,17 @@ from shardlint.laws.verdicts import Accepted, Rejected, Undecided, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What an API is called with. ``mesh`` is None where it is certain that there is none."""
+    """What an API is called with. ``mesh`` is None where it is certain that there is none.
+
+    ``context`` is the mesh of `jax.set_mesh`, None where there is none. ``held`` is the sharding that
+    the array has already, None where that is not known.
+    """
 
     mesh: Mesh | Unknown | None
     spec: Spec | Junk | Unknown | None
     shape: Shape | Unknown
+    context: Mesh | Unknown | None = Unknown("the context mesh")
+    held: Spec | None = None
 
 
 Outcome = Union[Rejected, Accepted, Undecided, None]

@@ -9,20 +9,33 @@ from real_jax import BARE_SPECS, NAMES, Outcome, trimmed
 from shardlint.laws.dims import Shape
 from shardlint.laws.placements import judge_placement
 from shardlint.laws.shardings import judge_sharding
-from shardlint.laws.specs import judge_spec
-from shardlint.laws.values import Junk, Mesh, Spec, Unknown
+from shardlint.laws.specs import canonical, judge_spec
+from shardlint.laws.values import Entry, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Rejected, Verdict
 
 
 @dataclass(frozen=True)
 class Case:
-    """One call: ``mesh`` is the sharding's (shard_map's, the metadata's), or when ``raw`` the context's."""
+    """One call: ``mesh`` is the sharding's (shard_map's, the metadata's), or when ``raw`` the context's.
+
+    ``under`` tells that a call that is not raw is made under `jax.set_mesh` of the mesh, None that this
+    is not known. ``held`` is the array's own sharding, None when that is not known.
+    """
 
     api: Api
     mesh: Mesh | Unknown | None
     spec: Spec | Junk | Unknown | None
     shape: Shape | Unknown
     raw: bool = False
+    under: bool | None = False
+    held: Spec | None = Spec()
+
+    @property
+    def context(self) -> Mesh | Unknown | None:
+        """The mesh of `jax.set_mesh`."""
+        if self.under is None:
+            return Unknown("hidden")
+        return self.mesh if self.under else None
 
 
 def judge_case(case: Case) -> Verdict:
@@ -37,10 +50,12 @@ def judge_case(case: Case) -> Verdict:
         sharding = judge_sharding(case.mesh, spec)
         if not isinstance(sharding, Accepted):
             return sharding
-    return judge_placement(case.api, case.mesh, spec, case.shape, raw=case.raw)
+    return judge_placement(
+        case.api, case.mesh, spec, case.shape, raw=case.raw, context=case.context, held=case.held
+    )
 
 
-def contradiction(verdict: Verdict, outcome: Outcome) -> str | None:
+def contradiction(case: Case, verdict: Verdict, outcome: Outcome) -> str | None:
     """Say how a verdict that claims something disagrees with what JAX did; None when it does not."""
     if isinstance(verdict, Rejected):
         if outcome.ok:
@@ -51,9 +66,22 @@ def contradiction(verdict: Verdict, outcome: Outcome) -> str | None:
     if isinstance(verdict, Accepted):
         if not outcome.ok:
             return "JAX rejects"
-        if verdict.spec is not None and outcome.spec is not None and not _same(verdict.spec, outcome.spec):
-            return "another result"
+        if verdict.spec is not None and outcome.spec is not None:
+            alike = _same(_split(case.mesh, verdict.spec), _split(case.mesh, outcome.spec))
+            return None if alike else "another result"
     return None
+
+
+def _split(mesh: Mesh | Unknown | None, spec: Spec) -> Spec:
+    """What a spec says of a layout: the axes of more than one device."""
+    single = {name for name in mesh.names if mesh.size_of(name) == 1} if isinstance(mesh, Mesh) else set()
+
+    def left(entry: Entry) -> Entry:
+        if isinstance(entry, tuple):
+            return canonical(tuple(part for part in entry if part not in single))
+        return None if entry in single else entry
+
+    return Spec(tuple(left(entry) for entry in spec.entries))
 
 
 def _same(law: Spec, real: Spec) -> bool:
@@ -62,7 +90,7 @@ def _same(law: Spec, real: Spec) -> bool:
         width = max(len(law), len(real))
         pairs = zip(_padded(law, width), _padded(real, width), strict=True)
         return all(isinstance(ours, Unknown) or ours == theirs for ours, theirs in pairs)
-    return trimmed(law) == real
+    return trimmed(law) == trimmed(real)
 
 
 def _padded(spec: Spec, width: int) -> tuple[object, ...]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from judging import Case, contradiction, judge_case
 from real_jax import NAMES, PROGRAMS, attempt
 
-from shardlint.laws.placements import BARE_LAWS
+from shardlint.laws.placement_laws import BARE_LAWS
 from shardlint.laws.values import AxisType, Entry, Junk, Marker, Mesh, Spec, entry_axes
 from shardlint.laws.verdicts import Api, Cause, Rejected, Undecided
 
@@ -32,25 +32,40 @@ UNEVEN_PASSES = frozenset(
 UNCONSTRAINED_FAILS = frozenset(
     {
         Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT, Api.JIT_IN, Api.JIT_OUT, Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT,
+        Api.RESHARD, Api.RESHARD_IN_JIT,
     }
 )  # fmt: skip
 MESHLESS_FAILS = frozenset(
     {
         Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT, Api.JIT_IN, Api.JIT_OUT, Api.JIT_ARGUMENT, Api.CONSTRAINT,
         Api.CONSTRAINT_EAGER, Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT, Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT,
+        Api.RESHARD, Api.RESHARD_IN_JIT,
     }
 )  # fmt: skip
+CONSTRAINTS = frozenset({Api.CONSTRAINT, Api.CONSTRAINT_EAGER, Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER})
+PARAMETERS = frozenset({Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT})
+RESHARDS = frozenset({Api.RESHARD, Api.RESHARD_IN_JIT})
+#: The axis type an API takes no axis of.
+REFUSED_TYPE = {
+    **dict.fromkeys(CONSTRAINTS, AxisType.EXPLICIT), **dict.fromkeys(RESHARDS, AxisType.AUTO)
+}  # fmt: skip
+#: These take an array that may be sharded already, and may mind how.
+TAKES_HELD = CONSTRAINTS | RESHARDS | {
+    Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT, Api.JIT_OUT, Api.SHARD_MAP_IN, Api.NNX_PARAM
+}  # fmt: skip
+MINDS_HELD = CONSTRAINTS | {Api.SHARD_MAP_IN}
 DEVICE_FREE = frozenset(
     {
         Api.SHARD_SHAPE, Api.SHAPE_DTYPE_STRUCT, Api.JIT_ARGUMENT, Api.DEVICE_PUT_IN_JIT, Api.JIT_IN,
         Api.JIT_OUT, Api.CONSTRAINT, Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT, Api.LINEN_SHARDING,
+        Api.RESHARD_IN_JIT,
     }
 )  # fmt: skip
 SIZES = (1, 2, 2, 2, 3, 4, 4, 8)
 
 
 def causes(api: Api) -> tuple[Cause, ...]:
-    """The causes for which JAX rejects a call of this API on Auto axes."""
+    """The causes for which JAX rejects a call of this API."""
     found = [Cause.BAD_ENTRY, Cause.DUPLICATE_AXIS, Cause.UNKNOWN_AXIS]
     if api not in NAMES:
         found.append(Cause.NOT_A_SPEC)
@@ -62,6 +77,10 @@ def causes(api: Api) -> tuple[Cause, ...]:
         found.append(Cause.UNCONSTRAINED)
     if api in MESHLESS_FAILS:
         found.append(Cause.NO_MESH)
+    if api in CONSTRAINTS | RESHARDS | PARAMETERS:
+        found.append(Cause.AXIS_TYPE)
+    if api in MINDS_HELD:
+        found.append(Cause.OTHER_SHARDING)
     return tuple(found)
 
 
@@ -79,11 +98,13 @@ def draw_cases(count: int, seed: int) -> Iterator[Case]:
             case = MISTAKES[mistake](rng, case)
             if rng.random() < 0.15:
                 case = MISTAKES[rng.choice(causes(api))](rng, case)
+        if case.held is None:
+            case = replace(case, held=_held(rng, case))
         yield case
 
 
 def _right(rng: random.Random, api: Api) -> Case:
-    """A placement that is right on Auto axes; sometimes uneven where that is allowed."""
+    """A placement that is right; sometimes uneven where that is allowed."""
     mesh = _mesh(rng, api)
     free = list(mesh.names)
     rng.shuffle(free)
@@ -93,6 +114,8 @@ def _right(rng: random.Random, api: Api) -> Case:
     for _ in range(rank):
         count = rng.choice((0, 0, 1, 1, 1, 2, 3))
         axes, free = tuple(free[:count]), free[count:]
+        if api in REFUSED_TYPE:
+            axes = tuple(axis for axis in axes if mesh.type_of(axis) is not REFUSED_TYPE[api])
         entries.append(_written(rng, axes))
         ways = math.prod(int(str(mesh.size_of(axis))) for axis in axes)
         shape.append(ways * rng.choice((1, 1, 2, 2, 3, 5, 0 if rng.random() < 0.2 else 4)))
@@ -102,18 +125,40 @@ def _right(rng: random.Random, api: Api) -> Case:
     if api not in UNCONSTRAINED_FAILS and spec.entries and rng.random() < 0.1:
         spec = _with_entry(rng, spec, Marker.UNCONSTRAINED)
     raw = api in BARE_LAWS and not mesh.abstract and rng.random() < (0.5 if api in MESHLESS_FAILS else 0.1)
-    return Case(api, mesh, spec, tuple(shape), raw)
+    under = not raw and not mesh.abstract and rng.random() < 0.4
+    return Case(api, mesh, spec, tuple(shape), raw, under, held=None)
+
+
+def _held(rng: random.Random, case: Case) -> Spec:
+    """A sharding that the array may have: mostly that of the spec as far as it goes, or none."""
+    if case.api not in TAKES_HELD or not isinstance(case.mesh, Mesh) or case.mesh.abstract:
+        return Spec()
+    follows = rng.random() < (0.8 if case.api is Api.SHARD_MAP_IN else 0.3)
+    free = set(case.mesh.names)
+    entries: list[Entry] = []
+    for dimension, size in enumerate(case.shape):
+        wanted = entry_axes(case.spec.entries[dimension]) if dimension < len(_spec(case)) else ()
+        axes = wanted if follows else tuple(rng.sample(sorted(free), min(len(free), rng.choice((0, 0, 1)))))
+        fits = set(axes) <= free and len(set(axes)) == len(axes)
+        axes = axes if fits and size % math.prod(_size(case, axis) for axis in axes) == 0 else ()
+        free -= set(axes)
+        entries.append(axes[0] if len(axes) == 1 else axes or None)
+    return Spec(tuple(entries)) if any(entries) else Spec()
 
 
 def _mesh(rng: random.Random, api: Api) -> Mesh:
-    """A mesh of 1 to 4 axes and at most 8 devices, mostly of Auto axes."""
+    """A mesh of 1 to 4 axes and at most 8 devices, mostly of the axis type that the API takes."""
     while True:
         names = tuple(rng.sample(("data", "model", "x", "y"), rng.randint(1, 4)))
         sizes = tuple(rng.choice(SIZES) for _ in names)
         if math.prod(sizes) <= 8:
             break
-    types = tuple(AxisType.AUTO for _ in names)
-    if rng.random() < 0.15:
+    draw = rng.random()
+    usual = AxisType.EXPLICIT if api in RESHARDS else AxisType.AUTO
+    types = (usual,) * len(names)
+    if draw < 0.2:
+        types = (AxisType.EXPLICIT,) * len(names)
+    elif draw < 0.4:
         types = tuple(rng.choice((AxisType.AUTO, AxisType.EXPLICIT)) for _ in names)
     return Mesh(names, sizes, types, abstract=api in DEVICE_FREE and rng.random() < 0.15)
 
@@ -216,7 +261,41 @@ def _unconstrained(rng: random.Random, case: Case) -> Case:
 
 
 def _no_mesh(rng: random.Random, case: Case) -> Case:
-    return replace(case, mesh=None, raw=True)
+    return replace(case, mesh=None, raw=True, under=False, held=Spec())
+
+
+def _axis_type(rng: random.Random, case: Case) -> Case:
+    """An axis of a type the API does not take, in the spec."""
+    if not isinstance(case.mesh, Mesh):
+        return case
+    axis = rng.choice(_names(case))
+    kept = [None if axis in entry_axes(entry) else entry for entry in _spec(case).entries]
+    shape = case.shape or (4,)
+    entries = [*kept, *[None] * (len(shape) - len(kept))]
+    place = rng.randrange(len(shape))
+    entries[place] = axis
+    shape = (*shape[:place], 8 * 9 * 7, *shape[place + 1 :])
+    kinds = {axis: REFUSED_TYPE.get(case.api, AxisType.EXPLICIT)}
+    if case.api in PARAMETERS:
+        kinds |= {name: AxisType.AUTO for name in case.mesh.names if name != axis}
+    mesh = case.mesh.with_types(kinds)
+    alone = {"raw": False, "under": False} if case.api in CONSTRAINTS else {}
+    return replace(case, mesh=mesh, spec=Spec(tuple(entries)), shape=shape, **alone)
+
+
+def _other_sharding(rng: random.Random, case: Case) -> Case:
+    """An array that lies on Explicit axes in another way than the spec says."""
+    if not isinstance(case.mesh, Mesh) or case.mesh.abstract:
+        return case
+    mesh = case.mesh.with_types(dict.fromkeys(case.mesh.names, AxisType.EXPLICIT))
+    axis = rng.choice(mesh.names)
+    entries = [None if axis in entry_axes(entry) else entry for entry in _spec(case).entries]
+    entries = [None if entry is Marker.UNCONSTRAINED else entry for entry in entries] or [None]
+    shape = (_size(case, axis) * 2, *case.shape[1:])
+    held = Spec((axis,)) if rng.random() < 0.5 else Spec()
+    entries[0] = None if held.entries else axis
+    kept = Spec(tuple(entries[: len(shape)]))
+    return replace(case, mesh=mesh, spec=kept, shape=shape, held=held, under=not case.raw)
 
 
 MISTAKES: dict[Cause, Callable[[random.Random, Case], Case]] = {
@@ -228,6 +307,8 @@ MISTAKES: dict[Cause, Callable[[random.Random, Case], Case]] = {
     Cause.INDIVISIBLE: _indivisible,
     Cause.UNCONSTRAINED: _unconstrained,
     Cause.NO_MESH: _no_mesh,
+    Cause.AXIS_TYPE: _axis_type,
+    Cause.OTHER_SHARDING: _other_sharding,
 }
 
 
@@ -247,28 +328,35 @@ def set_against_jax(count: int, seed: int) -> tuple[dict[Api, Tally], list[str]]
     disagreements = []
     for case in draw_cases(count, seed):
         verdict = judge_case(case)
-        outcome = attempt(case.api, case.mesh, case.spec, case.shape, raw=case.raw)
+        outcome = attempt(
+            case.api, case.mesh, case.spec, case.shape, raw=case.raw, under=bool(case.under), held=case.held
+        )
         tally = tallies[case.api]
         tally.cases += 1
         tally.accepted += outcome.ok
         if isinstance(verdict, Rejected):
             tally.causes[verdict.cause] += 1
-        wrong = contradiction(verdict, outcome)
+        wrong = contradiction(case, verdict, outcome)
         if isinstance(verdict, Undecided):
             tally.undecided += 1
             if must_decide(case):
-                wrong = "undecided on Auto axes"
+                wrong = "undecided"
         if wrong:
             disagreements.append(f"{wrong}: {case}\n    law {verdict}\n    JAX {outcome}")
     return tallies, disagreements
 
 
 def must_decide(case: Case) -> bool:
-    """Whether a law is due: every axis is Auto, or there is no mesh."""
+    """Whether a law is due: the mesh has devices, or there is none."""
     if not isinstance(case.mesh, Mesh):
         return True
     alone = case.api is Api.SHARD_MAP_IN and case.raw and case.mesh.device_count == 1
-    return set(case.mesh.types) == {AxisType.AUTO} and not case.mesh.abstract and not alone
+    on_its_own = (
+        case.api in (Api.RESHARD_IN_JIT, Api.NNX_PARAM_IN_JIT)
+        and not (case.raw or case.under or (case.held and case.held.entries))
+        and set(case.mesh.types) != {AxisType.AUTO}
+    )
+    return not (case.mesh.abstract or alone or on_its_own)
 
 
 def main() -> int:

@@ -42,12 +42,19 @@ class Outcome:
 
 
 class Stages:
-    """The stage a program is in, for the one that fails."""
+    """The stage a program is in, for the one that fails; and the array that meets the spec."""
 
     current = ""
 
+    def __init__(self, held: NamedSharding | None = None) -> None:
+        self.held = held
+
     def __call__(self, name: str) -> None:
         self.current = name
+
+    def array(self, shape: tuple[int, ...]) -> Any:
+        """An array of this shape, sharded as the case says it is."""
+        return _ones(shape) if self.held is None else jax.device_put(_ones(shape), self.held)
 
 
 def real_mesh(mesh: values.Mesh) -> Any:
@@ -132,12 +139,14 @@ def _argument(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) 
 
 
 def _device_put(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
+    array = stages.array(shape)
     stages("device_put")
-    return jax.device_put(_ones(shape), sharding)
+    return jax.device_put(array, sharding)
 
 
 def _device_put_in_jit(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> None:
-    _jit(stages, jax.jit(lambda x: jax.device_put(x, sharding)), _ones(shape))
+    array = stages.array(shape)
+    _jit(stages, jax.jit(lambda x: jax.device_put(x, sharding)), array)
 
 
 def _jit_in(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> None:
@@ -147,16 +156,16 @@ def _jit_in(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) ->
 
 def _jit_out(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> None:
     stages("jit()")
-    _jit(stages, jax.jit(lambda x: x * 2, out_shardings=sharding), _ones(shape))
+    _jit(stages, jax.jit(lambda x: x * 2, out_shardings=sharding), stages.array(shape))
 
 
 def _constraint(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
     function = jax.jit(lambda x: jax.lax.with_sharding_constraint(x, sharding))
-    return _jit(stages, function, _ones(shape), run=not isinstance(mesh, AbstractMesh))
+    return _jit(stages, function, stages.array(shape), run=not isinstance(mesh, AbstractMesh))
 
 
 def _constraint_eager(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
-    array = jnp.ones(shape)
+    array = jnp.asarray(stages.array(shape))
     stages("wsc eager")
     return jax.lax.with_sharding_constraint(array, sharding)
 
@@ -166,7 +175,7 @@ def _shard_map_in(stages: Stages, mesh: Any, spec: Any, shape: tuple[int, ...]) 
         return jax.lax.psum(x.sum(), jax.sharding.get_abstract_mesh().axis_names)
 
     mapped = jax.shard_map(use, mesh=mesh, in_specs=(spec,), out_specs=PartitionSpec(), check_vma=False)
-    _jit(stages, jax.jit(mapped), _ones(shape), lower=not isinstance(mesh, AbstractMesh))
+    _jit(stages, jax.jit(mapped), stages.array(shape), lower=not isinstance(mesh, AbstractMesh))
 
 
 def _shard_map_out(stages: Stages, mesh: Any, spec: Any, shape: tuple[int, ...]) -> None:
@@ -195,30 +204,41 @@ def _callback(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) 
     return jax.make_array_from_callback(shape, sharding, lambda index: data[index])
 
 
-def _boxed(mesh: Any, names: Any, shape: tuple[int, ...]) -> Any:
-    return nn.Partitioned(jnp.ones(shape), names=names, mesh=mesh)
+def _reshard(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
+    array = jnp.asarray(stages.array(shape))
+    stages("reshard")
+    return jax.sharding.reshard(array, sharding)
+
+
+def _reshard_in_jit(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
+    function = jax.jit(lambda x: jax.sharding.reshard(x, sharding))
+    return _jit(stages, function, stages.array(shape), run=not isinstance(mesh, AbstractMesh))
+
+
+def _boxed(stages: Stages, mesh: Any, names: Any, shape: tuple[int, ...]) -> Any:
+    return nn.Partitioned(jnp.asarray(stages.array(shape)), names=names, mesh=mesh)
 
 
 def _linen_sharding(stages: Stages, mesh: Any, names: Any, shape: tuple[int, ...]) -> None:
-    box = _boxed(mesh, names, shape)
+    box = _boxed(stages, mesh, names, shape)
     stages("get_sharding")
     box.get_sharding(mesh)
 
 
 def _linen_unbox(stages: Stages, mesh: Any, names: Any, shape: tuple[int, ...]) -> Any:
-    box = _boxed(mesh, names, shape)
+    box = _boxed(stages, mesh, names, shape)
     stages("unbox")
     return jax.jit(lambda b: b.unbox())(box)
 
 
 def _linen_unbox_eager(stages: Stages, mesh: Any, names: Any, shape: tuple[int, ...]) -> Any:
-    box = _boxed(mesh, names, shape)
+    box = _boxed(stages, mesh, names, shape)
     stages("unbox eager")
     return box.unbox()
 
 
 def _nnx_param(stages: Stages, mesh: Any, names: Any, shape: tuple[int, ...]) -> Any:
-    array = jnp.ones(shape)
+    array = jnp.asarray(stages.array(shape))
     stages("nnx.Param()")
     return nnx.Param(array, out_sharding=names, **({} if mesh is None else {"mesh": mesh}))[...]
 
@@ -241,6 +261,8 @@ PROGRAMS: dict[Api, Program] = {
     Api.CONSTRAINT_EAGER: _constraint_eager,
     Api.SHARD_MAP_IN: _shard_map_in,
     Api.SHARD_MAP_OUT: _shard_map_out,
+    Api.RESHARD: _reshard,
+    Api.RESHARD_IN_JIT: _reshard_in_jit,
     Api.CREATE: _create,
     Api.CREATE_IN_JIT: _create_in_jit,
     Api.CALLBACK: _callback,
@@ -274,21 +296,24 @@ def attempt(
     shape: tuple[int, ...],
     *,
     raw: bool = False,
+    under: bool = False,
+    held: values.Spec | None = None,
 ) -> Outcome:
-    """Run P() and NamedSharding() where the API's users write them, then the API's program."""
-    stages = Stages()
+    """Run P() and NamedSharding() where the API's users write them, then the API's program.
+
+    ``under``: the mesh is also the context's. ``held``: how the array lies on the mesh before.
+    """
+    built = None if mesh is None else real_mesh(mesh)
+    stages = Stages(NamedSharding(built, real_spec(held)) if held is not None and held.entries else None)
     try:
-        built = None if mesh is None else real_mesh(mesh)
         stages("P()")
         names = api in NAMES and isinstance(spec, values.Spec)
         sharding = tuple(_part(entry) for entry in spec.entries) if names else real_spec(spec)
-        if raw:
-            with _context(built):
-                return _read(PROGRAMS[api](stages, None, sharding, shape))
-        if api not in BARE_SPECS | NAMES:
-            stages("NamedSharding()")
-            sharding = NamedSharding(built, sharding)
-        return _read(PROGRAMS[api](stages, built, sharding, shape))
+        with _context(built if raw or under else None):
+            if not raw and api not in BARE_SPECS | NAMES:
+                stages("NamedSharding()")
+                sharding = NamedSharding(built, sharding)
+            return _read(PROGRAMS[api](stages, None if raw else built, sharding, shape))
     except Exception as error:
         return Outcome(False, type(error).__name__, stages.current)
 

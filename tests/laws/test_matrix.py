@@ -1,7 +1,7 @@
 """The laws against every measured cell of `tests/data/matrix.json` (JAX 0.10.2, mesh x=4, y=2).
 
-Not covered: `reshard`, `reshard_jit`, `zeros_out` and `rand_out` (they take Explicit axes only),
-`nnx_noeager` (it switches nnx's checks off), and `list_of_P` where a pytree of specs is meant.
+Not covered: `zeros_out` and `rand_out` (they take Explicit axes only), `nnx_noeager` (it switches
+nnx's checks off), and `list_of_P` where a pytree of specs is meant.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from shardlint.laws.shardings import judge_sharding
 from shardlint.laws.shards import shard_shape
 from shardlint.laws.specs import judge_spec, normalize
 from shardlint.laws.values import AxisType, Junk, Marker, Mesh, Spec
-from shardlint.laws.verdicts import Accepted, Api, Rejected, Undecided, Verdict
+from shardlint.laws.verdicts import Accepted, Api, Rejected, Verdict
 
 CELLS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "data" / "matrix.json").read_text())
 
@@ -52,6 +52,8 @@ APIS: dict[str, tuple[Api, bool]] = {
     "smin": (Api.SHARD_MAP_IN, False),
     "smout": (Api.SHARD_MAP_OUT, False),
     "smout_vma": (Api.SHARD_MAP_OUT, False),
+    "reshard": (Api.RESHARD, False),
+    "reshard_jit": (Api.RESHARD_IN_JIT, True),
     "zeros": (Api.CREATE, False),
     "cb": (Api.CALLBACK, False),
     "arg": (Api.JIT_ARGUMENT, False),
@@ -59,6 +61,12 @@ APIS: dict[str, tuple[Api, bool]] = {
     "linen_eager_unbox": (Api.LINEN_UNBOX_EAGER, False),
     "nnx": (Api.NNX_PARAM, True),
     "nnx_jit": (Api.NNX_PARAM_IN_JIT, True),
+}
+#: Here the class depends on more than the law is told: shard_map's check_vma, a container's fit.
+OPEN_CLASS = {
+    f"{mode}-{cell}"
+    for mode in MESHES
+    for cell in ("smout-none_in_tuple", "smout_vma-none_in_tuple", "reshard_jit-raw_tuple")
 }
 #: Here the matrix shows what a computation made of the result, which is not the law's subject.
 OTHER_RESULT = {"ctor", "shard_shape", "dput_injit", "wsc_inner", "smin", "arg"}
@@ -96,7 +104,7 @@ MISTAKES: dict[str, tuple[Spec | Junk | None, tuple[int, ...]]] = {
     "None": (None, (8, 8)),
     "list_of_P": (Junk("[P('x', 'y')]", "list", hashable=False), (8, 8)),
 }
-BARE = {"dput_P", "in_P", "out_P", "wsc_setmesh_P", "smin", "smout", "smout_vma"}
+BARE = {"dput_P", "in_P", "out_P", "wsc_setmesh_P", "smin", "smout", "smout_vma", "reshard_jit"}
 
 
 def covered(cell: dict[str, Any]) -> bool:
@@ -119,7 +127,7 @@ def judge_cell(cell: dict[str, Any]) -> Verdict:
         sharding = judge_case(Case(Api.LINEN_SHARDING, mesh, spec, shape))
         if not isinstance(sharding, Accepted):
             return sharding
-    return judge_case(Case(api, mesh, spec, shape, raw))
+    return judge_case(Case(api, mesh, spec, shape, raw, under=cell["api"] == "reshard"))
 
 
 def cell_name(cell: dict[str, Any]) -> str:
@@ -127,39 +135,26 @@ def cell_name(cell: dict[str, Any]) -> str:
     return f"{cell['mode']}-{cell['api']}-{cell['mistake']}"
 
 
-@pytest.mark.parametrize("cell", [c for c in CELLS if covered(c) and c["mode"] == "auto"], ids=cell_name)
+@pytest.mark.parametrize("cell", [c for c in CELLS if covered(c)], ids=cell_name)
 def test_law_agrees_with_the_measured_cell(cell: dict[str, Any]) -> None:
     verdict = judge_cell(cell)
     if not cell["ok"]:
         assert isinstance(verdict, Rejected)
         assert verdict.stage == cell["stage"]
-        depends_on_check_vma = cell["mistake"] == "none_in_tuple" and cell["api"] in ("smout", "smout_vma")
-        assert verdict.exception == ("Exception" if depends_on_check_vma else cell["exception"])
+        assert verdict.exception == ("Exception" if cell_name(cell) in OPEN_CLASS else cell["exception"])
         return
     assert isinstance(verdict, Accepted)
     spec, shape = MISTAKES[cell["mistake"]]
     if cell["api"] == "shard_shape":
         assert isinstance(spec, Spec)
         held = Spec(normalize(spec).entries[: len(shape)])
-        assert str(shard_shape(MESHES["auto"], held, shape)) == cell["result"]
+        assert str(shard_shape(MESHES[cell["mode"]], held, shape)) == cell["result"]
     elif cell["api"] not in OTHER_RESULT and not (cell["api"] in JIT_OUTPUT and 0 in shape):
         assert verdict.spec is None or as_result(verdict.spec) == parse(cell["result"])
 
 
-@pytest.mark.parametrize("cell", [c for c in CELLS if covered(c) and c["mode"] != "auto"], ids=cell_name)
-def test_law_claims_nothing_wrong_on_other_axis_types(cell: dict[str, Any]) -> None:
-    verdict = judge_cell(cell)
-    if isinstance(verdict, Undecided):
-        return
-    assert isinstance(verdict, Accepted) == cell["ok"]
-    if isinstance(verdict, Rejected):
-        assert (verdict.exception in (cell["exception"], "Exception"), verdict.stage) == (True, cell["stage"])
-
-
-def test_every_auto_cell_is_decided() -> None:
-    auto = [cell for cell in CELLS if covered(cell) and cell["mode"] == "auto"]
-    assert len(auto) > 600
-    assert not [cell for cell in auto if isinstance(judge_cell(cell), Undecided)]
+def test_most_cells_are_covered() -> None:
+    assert sum(map(covered, CELLS)) > 2100
 
 
 def as_result(spec: Spec) -> Spec:

@@ -70,7 +70,8 @@ def _assert_no_contradiction(verdict: Verdict, known: Verdict, case: Case) -> No
     assert type(verdict) is type(known), f"{case}: {verdict} but {known}"
     if isinstance(verdict, Rejected) and isinstance(known, Rejected) and verdict.exception != "Exception":
         assert (verdict.exception, verdict.stage) == (known.exception, known.stage), f"{case}"
-        assert verdict.cause is known.cause, f"{case}"
+        # of two mistakes of one class JAX names the first, which may need the mesh to be seen
+        assert verdict.cause is known.cause or isinstance(case.mesh, Unknown), f"{case}"
     if isinstance(verdict, Accepted) and isinstance(known, Accepted) and verdict.spec and known.spec:
         assert len(verdict.spec) == len(known.spec), f"{case}"
 
@@ -106,13 +107,18 @@ def _substituted(case: Case, sizes: dict[str, Dim]) -> Case:
 
 
 def _with_unknowns(rng: random.Random, case: Case) -> Case:
-    """Hide the mesh, the shape, the spec or one of its entries; sometimes two of them."""
+    """Hide the mesh, the shape, the spec, one of its entries or what surrounds it; sometimes two of them."""
     hidden = Unknown("hidden")
-    for part in rng.sample(("mesh", "shape", "spec", "entry", "entry"), rng.choice((1, 1, 2))):
+    parts = ("mesh", "shape", "spec", "entry", "entry", "context", "held")
+    for part in rng.sample(parts, rng.choice((1, 1, 2))):
         if part == "mesh":
             case = replace(case, mesh=hidden)
         elif part == "shape":
             case = replace(case, shape=hidden)
+        elif part == "context":
+            case = replace(case, under=None)
+        elif part == "held":
+            case = replace(case, held=None)
         elif part == "spec":
             case = replace(case, spec=hidden)
         elif isinstance(case.spec, Spec) and case.spec.entries:
