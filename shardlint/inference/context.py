@@ -45,8 +45,8 @@ class Scope:
     """
 
     __slots__ = (
-        "declared_global", "declared_nonlocal", "is_class", "is_comprehension", "module", "narrowed", "parent",
-        "path", "serial", "variables", "volatile", "watchers",
+        "declared_global", "declared_nonlocal", "is_class", "is_comprehension", "module", "narrowed",
+        "parent", "path", "serial", "variables", "volatile", "watchers",
     )  # fmt: skip
 
     def __init__(

@@ -213,7 +213,7 @@ def lower_bound(dim: Dim) -> int | None:
     total = 0
     for product, n in dim.terms:
         lows = [_atom_low(atom) for atom in product]
-        if n < 0 and product or any(low is None or low < 0 for low in lows):
+        if (n < 0 and product) or any(low is None or low < 0 for low in lows):
             return None
         total += n * math.prod(low for low in lows if low is not None)
     return total

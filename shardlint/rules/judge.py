@@ -45,9 +45,9 @@ def _problems(rule: AnyRule, uses: Sequence[Use], settings: RuleSettings) -> Ite
 
 def _shows(outer: Span, inner: Span) -> bool:
     """Whether an excerpt of ``outer`` would show again what is marked anyway: it begins on the same line."""
-    return (outer.path, outer.cell, outer.line) == (inner.path, inner.cell, inner.line) and (
-        outer.column <= inner.column and (outer.end_line, outer.end_column) >= (inner.end_line, inner.end_column)
-    )
+    same_line = (outer.path, outer.cell, outer.line) == (inner.path, inner.cell, inner.line)
+    ends_later = (outer.end_line, outer.end_column) >= (inner.end_line, inner.end_column)
+    return same_line and outer.column <= inner.column and ends_later
 
 
 def _is_caught(use: Use) -> bool:

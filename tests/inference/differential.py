@@ -89,7 +89,9 @@ def snapshot(value: Value, depth: int = 0) -> Snapshot:
         return Anything() if value.items is None else Exactly(set(value.items))
     if isinstance(value, Tuple | ListValue):
         python = tuple if isinstance(value, Tuple) else list
-        return Anything() if value.items is None else Items(python, [snapshot(v, depth + 1) for v in value.items])
+        if value.items is None:
+            return Anything()
+        return Items(python, [snapshot(item, depth + 1) for item in value.items])
     if isinstance(value, DictValue):
         held = value.items
         return Anything() if held is None else Entries({k: snapshot(v, depth + 1) for k, v in held.items()})

@@ -145,20 +145,21 @@ class ProgramMaker:
         choices = [
             f"({x} + {y})", f"({x} * {y}) % 97", f"({x} - {y})", f"({x} // 3)", f"(-{x})",
             f"({x} if {self.test()} else {y})", f"({x} and {y})", f"({x} or {y})", f"({z} := {x})",
-            f"(opaque() and ({z} := {x}) or {y})", f"(opaque() or {y} < ({z} := {x})) * 1",
-            f"len({xs})", f"sum({xs})", f"max({x}, {y})", f"({xs} or [7])[-1]", f"len(s) + len(m)",
-            f"m.get('a', {x})", f"m.setdefault('{self.pick('a', 'z')}', {x})", f"m.pop('z', {x})",
+            f"(opaque() and ({z} := {x}) or {y})", f"(opaque() or {y} < ({z} := {x})) * 1", f"len({xs})",
+            f"sum({xs})", f"max({x}, {y})", f"({xs} or [7])[-1]", "len(s) + len(m)", f"m.get('a', {x})",
+            f"m.setdefault('{self.pick('a', 'z')}', {x})", f"m.pop('z', {x})",
             f"({xs}.pop() if {xs} else {x})", f"sum({i} + {x} for {i} in {xs})",
             f"sum([{i} for {i} in {xs} if {self.test(i)}])", f"len([{z} := {i} for {i} in {xs}])",
-            f"[lambda: {i} for {i} in range(3)][0]()", f"(lambda {i}={x}: {i} + {z})()",
-            f"{o}.k", f"{o}.n", f"{o}.get() % 97", f"{o}.twice", f"{o}.grow({x}).k % 97", f"Base.plain({x})",
+            f"[lambda: {i} for {i} in range(3)][0]()", f"(lambda {i}={x}: {i} + {z})()", f"{o}.k", f"{o}.n",
+            f"{o}.get() % 97", f"{o}.twice", f"{o}.grow({x}).k % 97", f"Base.plain({x})",
             f"type({o}).make({x}).k" if o == "o" else f"{o}.k", "Base.n", "len(Base.items)", "p.get() % 97",
             f"Config({x}).area() % 97", f"Wide({x}, {y}).extra % 97", f"Wide({x}, 2, [], {y}).hidden",
-            "dataclasses.replace(q, width=3).area() % 97", "q.width", "len(q.sizes)",
-            f"Point({x}).right", f"Point({x}, {y})[0]", f"t[{self.pick('0', '1', '-1')}]",
-            f"len(append_to({x}))", f"spread({x}, *{xs}, key={y})[1]", f"spread(*hide({xs}), {x})[0] * 1",
-            f"functools.partial(spread, {x}, key={y})()[2]", f"hide({x})", f"int(str({x % 10 if isinstance(x, int) else z}))",
-            f"len(f'{{{{{z}}}}}')", f"next(iter({xs}), {x})", f"divmod({x}, 3)[1]", f"bool({x}) + 0",
+            "dataclasses.replace(q, width=3).area() % 97", "q.width", "len(q.sizes)", f"Point({x}).right",
+            f"Point({x}, {y})[0]", f"t[{self.pick('0', '1', '-1')}]", f"len(append_to({x}))",
+            f"spread({x}, *{xs}, key={y})[1]", f"spread(*hide({xs}), {x})[0] * 1",
+            f"functools.partial(spread, {x}, key={y})()[2]", f"hide({x})",
+            f"int(str({x % 10 if isinstance(x, int) else z}))", f"len(f'{{{{{z}}}}}')",
+            f"next(iter({xs}), {x})", f"divmod({x}, 3)[1]", f"bool({x}) + 0",
         ]  # fmt: skip
         choices += [f"{f}({x})" for f in self.functions[-3:]] * 3
         return self.random.choice(choices)
@@ -168,30 +169,32 @@ class ProgramMaker:
         x = name or self.pick(*INTS)
         return self.pick(
             "opaque()", "opaque()", "opaque()", f"{x} > 2", f"{x} % 2 == 0", f"{x} in xs", "xs", "not ys",
-            f"opaque() and {x} > 1", f"opaque() or {x} == 1", f"1 < {x} < 4", "len(s) > 2", "'z' in m", "xs is ys",
-            "xs == ys", f"isinstance({x}, int)", "o.k > 2",
+            f"opaque() and {x} > 1", f"opaque() or {x} == 1", f"1 < {x} < 4", "len(s) > 2", "'z' in m",
+            "xs is ys", "xs == ys", f"isinstance({x}, int)", "o.k > 2",
         )  # fmt: skip
 
     def sequence(self) -> str:
         """An expression whose value is a list of ints."""
         x, xs, i = self.integer(1), self.pick(*LISTS), self.name("i")
         return self.pick(
-            f"[{x}, {self.pick(*INTS)}]", f"{xs} + [{x}]", f"list({xs})", f"{xs}[:]", f"{xs}[1:]", f"sorted({xs})",
-            f"[{i} * 2 for {i} in {xs}]", "list(range(3))", f"({xs} if {self.test()} else {self.pick(*LISTS)})",
-            f"hide({xs})", f"[*{xs}, {x}]", "[*m.values()]", f"list(map(lambda v: v + {self.pick(*INTS)}, {xs}))",
-            f"[y for {i}, y in zip({xs}, t)]", "list(t)", f"append_to({x})", f"{xs} * 2", "o.items", "q.sizes",
-            f"[{x}]",
+            f"[{x}, {self.pick(*INTS)}]", f"{xs} + [{x}]", f"list({xs})", f"{xs}[:]", f"{xs}[1:]",
+            f"sorted({xs})", f"[{i} * 2 for {i} in {xs}]", "list(range(3))",
+            f"({xs} if {self.test()} else {self.pick(*LISTS)})", f"hide({xs})", f"[*{xs}, {x}]",
+            "[*m.values()]", f"list(map(lambda v: v + {self.pick(*INTS)}, {xs}))",
+            f"[y for {i}, y in zip({xs}, t)]", "list(t)", f"append_to({x})", f"{xs} * 2", "o.items",
+            "q.sizes", f"[{x}]",
         )  # fmt: skip
 
     def mutation(self) -> str:
         """A statement that changes an object in place."""
         x, xs, o = self.integer(1), self.pick(*LISTS), self.pick(*OBJECTS)
         return self.pick(
-            f"{xs}.append({x})", f"{xs} += [{x}]", f"{xs}.extend({self.pick(*LISTS)}[:2])", f"{xs}[:1] = [{x}]",
-            f"{xs}.insert(0, {x})", f"{xs}.clear()", f"del {xs}[:1]", f"{xs}.sort()", f"m['{self.pick('a', 'q')}'] = {x}",
-            f"m.update(a={x})", "m.clear()", "m |= {'w': 3}", f"s.add({x})", f"s |= {{{x}}}", "s.discard(1)",
-            f"{o}.k = {x}", f"{o}.k += 1", f"{o}.n = {x}", f"Base.n = {x}", f"{o}.twice = {x}", f"setattr({o}, 'k', {x})",
-            f"{o}.items.append({x})", f"q.width = {x}", "q.sizes.append(1)", f"meddle({xs})", "meddle(o)", "meddle(q)",
+            f"{xs}.append({x})", f"{xs} += [{x}]", f"{xs}.extend({self.pick(*LISTS)}[:2])",
+            f"{xs}[:1] = [{x}]", f"{xs}.insert(0, {x})", f"{xs}.clear()", f"del {xs}[:1]", f"{xs}.sort()",
+            f"m['{self.pick('a', 'q')}'] = {x}", f"m.update(a={x})", "m.clear()", "m |= {'w': 3}",
+            f"s.add({x})", f"s |= {{{x}}}", "s.discard(1)", f"{o}.k = {x}", f"{o}.k += 1", f"{o}.n = {x}",
+            f"Base.n = {x}", f"{o}.twice = {x}", f"setattr({o}, 'k', {x})", f"{o}.items.append({x})",
+            f"q.width = {x}", "q.sizes.append(1)", f"meddle({xs})", "meddle(o)", "meddle(q)",
             f"vars({o})['k'] = {x}", f"{o}.__dict__['k'] = {x}", f"object.__setattr__({o}, 'k', {x})",
             f"(xs if opaque() else ys).append({x})", f"(o if opaque() else p).k = {x}",
             f"{xs}.append({x} if opaque() else 3)", f"hide({xs}).append({x})", f"[{xs}][0].append({x})",
@@ -223,12 +226,14 @@ class ProgramMaker:
     def simple(self, indent: str) -> None:
         x, name = self.integer(), self.pick(*INTS)
         self.add(indent, self.pick(
-            f"{name} = {x}", f"{name} = {x}", f"{name} += {self.integer(2)}", f"{name} = {self.pick(*INTS)} = {x}",
-            f"{name}, {self.pick(*INTS)} = {x}, {self.integer(1)}", f"{name}, *ys = {self.sequence()} or [1]",
-            f"(a, b), c = (1, {x}), 3", f"t = ({x}, {self.pick(*INTS)}, 2)", "xs = ys", "ys = xs",
-            f"{self.pick(*LISTS)} = {self.sequence()}", f"m = {{'a': {x}, **m}}", "s = {*xs}", "o = p", "o = Base(3)",
-            f"q = Config({x}, sizes=xs)", "p = Both()", f"assert {name} == {name}", self.mutation(), self.mutation(),
-            self.mutation(), self.mutation(), f"{name} = {name}; del {name}; {name} = 2",
+            f"{name} = {x}", f"{name} = {x}", f"{name} += {self.integer(2)}",
+            f"{name} = {self.pick(*INTS)} = {x}", f"{name}, {self.pick(*INTS)} = {x}, {self.integer(1)}",
+            f"{name}, *ys = {self.sequence()} or [1]", f"(a, b), c = (1, {x}), 3",
+            f"t = ({x}, {self.pick(*INTS)}, 2)", "xs = ys", "ys = xs",
+            f"{self.pick(*LISTS)} = {self.sequence()}", f"m = {{'a': {x}, **m}}", "s = {*xs}", "o = p",
+            "o = Base(3)", f"q = Config({x}, sizes=xs)", "p = Both()", f"assert {name} == {name}",
+            self.mutation(), self.mutation(), self.mutation(), self.mutation(),
+            f"{name} = {name}; del {name}; {name} = 2",
         ))  # fmt: skip
 
     def branch(self, indent: str, depth: int, extra: tuple[str, ...]) -> None:
@@ -240,7 +245,9 @@ class ProgramMaker:
 
     def loop(self, indent: str, depth: int, extra: tuple[str, ...]) -> None:
         kept = tuple(line for line in extra if line.startswith("return"))
-        over = self.pick("range(3)", "list(xs)", "t", "hide([1, 2, 3])", "range(hide(2))", "zip(t, t)", "dict(m)", "xs[:3]")
+        over = self.pick(
+            "range(3)", "list(xs)", "t", "hide([1, 2, 3])", "range(hide(2))", "zip(t, t)", "dict(m)", "xs[:3]"
+        )
         name = "_" if over in ("zip(t, t)", "dict(m)") else self.pick(*INTS)
         self.add(indent, f"for {name} in {over}:")
         self.block(indent + "    ", depth + 1, ("break", "continue", *kept))
@@ -273,7 +280,9 @@ class ProgramMaker:
             self.block(indent + "    ", depth + 1)
 
     def context(self, indent: str, depth: int, extra: tuple[str, ...]) -> None:
-        manager = self.pick("contextlib.suppress(Exception)", "Keeper(a) as b", "contextlib.nullcontext()", "hide(Keeper(1))")
+        manager = self.pick(
+            "contextlib.suppress(Exception)", "Keeper(a) as b", "contextlib.nullcontext()", "hide(Keeper(1))"
+        )
         self.add(indent, f"with {manager}:")
         risk = ("risky()", "raise ValueError") if "null" not in manager else ()
         self.block(indent + "    ", depth + 1, (*extra, *risk))
@@ -306,7 +315,9 @@ class ProgramMaker:
             self.add(inside, f"return {self.integer(1)}")
         if kind < 0.3 or self.random.random() < 0.5:
             call = f"{name}({self.integer(1)})"
-            self.add(indent, f"{self.pick(*INTS)} = {call}()" if kind < 0.3 else f"{self.pick(*INTS)} = {call}")
+            self.add(
+                indent, f"{self.pick(*INTS)} = {call}()" if kind < 0.3 else f"{self.pick(*INTS)} = {call}"
+            )
         if kind < 0.3:
             self.add(indent, f"{name} = {name}({self.integer(1)})\n_ = {name}() + {name}()")
             self.probe(indent, f"{name}()")
@@ -316,9 +327,14 @@ class ProgramMaker:
     def closure(self, indent: str, x: str) -> None:
         """The end of a function that returns closures over its variable, at several places."""
         inner = self.name("g")
-        self.add(indent, f"def {inner}(n=1):\n    nonlocal {x}\n    if {self.test()}:\n        {x} += n\n    return {x}")
+        self.add(
+            indent,
+            f"def {inner}(n=1):\n    nonlocal {x}\n    if {self.test()}:\n        {x} += n\n    return {x}",
+        )
         self.add(indent, f"if {self.test()}:\n    {x} = {self.integer(1)}\n    return lambda: {x}")
-        self.add(indent, f"{x} = {self.integer(1)}\n{inner}(3)\nreturn {self.pick(inner, f'lambda: {x} + 1')}")
+        self.add(
+            indent, f"{x} = {self.integer(1)}\n{inner}(3)\nreturn {self.pick(inner, f'lambda: {x} + 1')}"
+        )
 
     def generator(self, indent: str, depth: int, extra: tuple[str, ...]) -> None:
         name = self.name("gen")
@@ -334,14 +350,18 @@ class ProgramMaker:
         self.add(indent, f"def {name}(n, xs):\n    global a, b\n    if n <= 0:\n        return 0")
         self.block(indent + "    ", 3)
         self.add(indent, f"    a = n\n    xs.append(n)\n    return {name}(n - 1, xs) + 1")
-        self.add(indent, f"{self.pick(*INTS)} = {name}({self.pick('1', '2', '4', '15')}, {self.pick(*LISTS)})")
+        self.add(
+            indent, f"{self.pick(*INTS)} = {name}({self.pick('1', '2', '4', '15')}, {self.pick(*LISTS)})"
+        )
 
     def klass(self, indent: str, depth: int, extra: tuple[str, ...]) -> None:
         name, base = self.name("K"), self.pick("Base", "Left", "Right", "Both", "Config", "Left, Right")
         self.add(indent, f"class {name}({base}):")
         self.add(indent, f"    n = {self.integer(1)}\n    total = [n for _ in range(2)]")
-        self.add(indent, f"    def get(self):\n        return super().get() + 1 if hasattr(self, 'k') else {self.integer(1)}")
-        self.add(indent, f"    def grow(self, by=2):\n        {self.mutation()}\n        self.last = by\n        return self"
-                 .replace("xs ", "self.items ").replace("ys ", "self.items "))  # fmt: skip
+        value = f"super().get() + 1 if hasattr(self, 'k') else {self.integer(1)}"
+        self.add(indent, f"    def get(self):\n        return {value}")
+        body = self.mutation().replace("xs ", "self.items ").replace("ys ", "self.items ")
+        grow = f"    def grow(self, by=2):\n        {body}\n        self.last = by\n        return self"
+        self.add(indent, grow)
         self.add(indent, f"{self.pick('o', 'z')} = {name}()")
         self.probe(indent, self.pick(f"{name}.n", f"{name}().get()", f"{name}.total", "o.get()"))

@@ -298,7 +298,8 @@ def _get_sharding(call: Call) -> Value:
 def _box_rejected(call: Call, box: LibraryObject, spec: SpecValue, mesh: Value) -> bool:
     """Record one box's names meeting the mesh; whether JAX rejects them."""
     api, value = Api.LINEN_SHARDING, box.fields["value"]
-    meeting = Meeting(api, api, mesh_of(mesh), raw=False, in_jit=False, program=call.interpreter.context.program)
+    program = call.interpreter.context.program
+    meeting = Meeting(api, api, mesh_of(mesh), raw=False, in_jit=False, program=program)
     names, subject = names_of(spec), as_str(box.fields.get("subject")) or "a parameter"
     verdict = meeting.judge(names, shape_known(value))
     meeting.record(call.interpreter, names, value, subject, call.place, verdict)

@@ -118,9 +118,9 @@ def _by_name(verdict: Verdict) -> bool:
 
 
 def _meeting(interpreter: Evaluator, eager: Api, traced: Api, mesh: Mesh | Unknown | None) -> Meeting:
-    context = interpreter.environment().context_mesh
-    raw = mesh is None
-    return Meeting(eager, traced, context if raw else mesh, raw, interpreter.context.in_jit, interpreter.context.program)
+    raw, context = mesh is None, interpreter.context
+    mesh = interpreter.environment().context_mesh if raw else mesh
+    return Meeting(eager, traced, mesh, raw, context.in_jit, context.program)
 
 
 #: Nothing constrains the names now.

@@ -63,7 +63,8 @@ def mismatch(prefix: Value, tree: Value, path: str = "") -> str | None:
         return None
     at = f" at {path}" if path else ""
     array = isinstance(tree, Array) and tree.shape is not None
-    if array or isinstance(tree, Integer) or (isinstance(tree, Const) and isinstance(tree.value, int | float)):
+    number = isinstance(tree, Integer) or (isinstance(tree, Const) and isinstance(tree.value, int | float))
+    if array or number:
         return f"a {_kind(prefix)} of specs, but one array{at}"
     if not isinstance(tree, Tuple | ListValue | DictValue) or tree.items is None:
         return None
