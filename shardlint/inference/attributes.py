@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference.classes import class_attribute, has_unknown_base, library_bases, method_of
 from shardlint.inference.joins import map_options
+from shardlint.inference.mutation import forget
 from shardlint.inference.values import (
     Alternatives,
     Array,
@@ -23,6 +24,7 @@ from shardlint.inference.values import (
     ModuleValue,
     Native,
     Partial,
+    SetValue,
     ShardingValue,
     SpecValue,
     Tuple,
@@ -35,10 +37,18 @@ if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
 
 
+#: Methods of sets that leave them as they are.
+_READING_SETS = frozenset(
+    "copy difference intersection isdisjoint issubset issuperset symmetric_difference union".split()
+)
+
+
 def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Place) -> Value:
     """Evaluate ``value.name``."""
     if isinstance(value, Alternatives):
-        return map_options(value, lambda option: get_attribute(interpreter, option, name, place))
+        # Which of them it is depends on what was followed: a reference may be guarded.
+        with interpreter.forked():
+            return map_options(value, lambda option: get_attribute(interpreter, option, name, place))
     if isinstance(value, Unknown):
         return value
     if isinstance(value, External):
@@ -55,6 +65,10 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
         from shardlint.inference.overlays import object_attribute
 
         return object_attribute(interpreter, value, name, place)
+    if isinstance(value, SetValue):
+        if name not in _READING_SETS:
+            forget(value)
+        return Unknown(f"`set.{name}`")
     if isinstance(value, Tuple | ListValue | DictValue | Const):
         return _of_python(value, name)
     if isinstance(value, Native):
@@ -75,7 +89,11 @@ def _of_python(value: Tuple | ListValue | DictValue | Const, name: str) -> Value
         return value.items[value.fields.index(name)]
     from shardlint.inference.overlays.py_methods import python_method
 
-    return python_method(value, name)
+    found = python_method(value, name)
+    if isinstance(found, Unknown):
+        # A method that is not modelled may change it.
+        forget(value)
+    return found
 
 
 def _of_native(interpreter: Interpreter, value: Native, name: str) -> Value:
@@ -103,7 +121,13 @@ def _of_instance(interpreter: Interpreter, value: Instance, name: str, place: Pl
         return value.attributes[name]
     if name == "__class__":
         return value.cls
+    if name == "__dict__":
+        # Whoever has it can set anything.
+        forget(value)
+        return Unknown("an instance's attributes")
     found = class_attribute(value.cls, name)
+    if value.forgotten and not isinstance(found, Function | Native | LibraryObject):
+        return Unknown(f"`{value.cls.name}.{name}` may be set elsewhere")
     if found is not None:
         if isinstance(found, LibraryObject) and found.kind == "builtins.property":
             return interpreter.call(found.fields["function"], [value], {}, place)

@@ -16,12 +16,14 @@ from shardlint.uses import Environment, Use
 
 class Evaluator(Protocol):
     """One analysis. ``context`` and ``device_count`` are what the program has set so far; ``path``
-    are the undecided branches around what runs now; ``muted`` is not 0 while nothing is recorded.
+    are the undecided branches around what runs now; ``switches`` name global settings of libraries
+    that the program has changed; ``muted`` is not 0 while nothing is recorded.
     """
 
     context: Context
     device_count: Dim
     path: tuple[int, ...]
+    switches: set[str]
     muted: int
 
     @property
@@ -71,6 +73,15 @@ class Evaluator(Protocol):
 
     def within(self, **changes: Any) -> AbstractContextManager[None]:
         """Evaluate under a changed context; afterwards what it changed is as before."""
+
+    def forked(self) -> AbstractContextManager[None]:
+        """Evaluate a path that may not be taken: changes to older objects make them unknown."""
+
+    def path_since(self, path: tuple[int, ...]) -> tuple[int, ...]:
+        """The undecided paths that lie between one and what runs now."""
+
+    def repeated(self, forks: tuple[int, ...]) -> bool:
+        """Whether a loop of unknown length is among these paths."""
 
     def certain(self, path: tuple[int, ...]) -> bool:
         """Whether an object made on this path surely undergoes what happens now."""

@@ -62,6 +62,8 @@ class Interpreter:
         self.settings = settings
         self.project = project
         self.uses: list[Use] = []
+        #: Global settings of libraries that the program has changed, by names overlays give them.
+        self.switches: set[str] = set()
         self.context = Context()
         self.frames: list[Frame] = []
         self.steps = 0
@@ -210,6 +212,12 @@ class Interpreter:
         """Whether a loop of unknown length is among these paths."""
         return not self._repeating.isdisjoint(forks)
 
+    def path_since(self, path: tuple[int, ...]) -> tuple[int, ...]:
+        """The undecided paths that lie between one and what runs now."""
+        together = zip(path, self.path, strict=False)
+        common = next((i for i, (a, b) in enumerate(together) if a != b), min(len(path), len(self.path)))
+        return self.path[common:]
+
     def certain(self, path: tuple[int, ...]) -> bool:
         """Whether an object made on this path surely undergoes what happens now."""
         return path[: len(self.path)] == self.path
@@ -345,12 +353,16 @@ class Interpreter:
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
-        """Evaluate another module: its own branches and context, and none of the importer's."""
+        """Evaluate another module: its own branches and context, and none of the importer's.
+
+        A mesh that it sets for good stays set.
+        """
         path, context, self.path, self.context = self.path, self.context, (), Context()
         try:
             yield
         finally:
-            self.path, self.context = path, context
+            mesh = self.context.mesh
+            self.path, self.context = path, context if mesh is None else replace(context, mesh=mesh)
 
     def running(self, code: Code) -> int:
         """How often a function is on the stack."""

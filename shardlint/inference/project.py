@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,9 @@ from shardlint.files.sources import Source, read_source
 from shardlint.inference.context import Scope
 from shardlint.inference.imports import dotted
 from shardlint.inference.joins import options
-from shardlint.inference.values import Const, ModuleValue, Value, as_str
+from shardlint.inference.values import Const, MeshValue, ModuleValue, Value, as_str
 from shardlint.laws import versions
+from shardlint.laws.dims import Dim
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided
 from shardlint.spans import Place
@@ -36,7 +38,7 @@ _LIBRARIES = frozenset(
 class ModuleRun:
     """One module of the project: its text in parts, and its scope as far as it has run."""
 
-    __slots__ = ("name", "own", "parts", "relevance", "scope", "source")
+    __slots__ = ("device_count", "mesh", "name", "own", "parts", "relevance", "scope", "source", "switches")
 
     def __init__(self, name: str, source: Source) -> None:
         self.name, self.source = name, source
@@ -45,6 +47,10 @@ class ModuleRun:
         self.relevance: Relevance | None = None
         #: Whether another program that imports it could find it otherwise.
         self.own = False
+        #: What importing it changes for the whole program.
+        self.mesh: MeshValue | Unknown | None = None
+        self.device_count: Dim | None = None
+        self.switches: frozenset[str] = frozenset()
 
 
 #: Modules that programs imported, so that the next one need not run them again.
@@ -107,13 +113,22 @@ class Project:
             from shardlint.inference.analysis import run_module
 
             run = self.modules[path] = ModuleRun(name, read_source(str(path)))
+            before = interpreter.context.mesh
             with interpreter.silent(), interpreter.elsewhere():
                 run_module(interpreter, run)
+            after = interpreter.context.mesh
+            run.mesh = after if after is not before else None
+            run.device_count, run.switches = interpreter.device_count, frozenset(interpreter.switches)
             if not run.own:
                 if len(_shared) >= _MAX_SHARED:
                     _shared.clear()
                 _shared[key] = run
-        self.modules[path] = run
+        elif self.modules.setdefault(path, run) is run:
+            interpreter.switches |= run.switches
+            if run.device_count is not None:
+                interpreter.device_count = run.device_count
+            if run.mesh is not None:
+                interpreter.context = replace(interpreter.context, mesh=run.mesh)
         return run
 
     def _locate(self, here: Path, name: str) -> Path | None:
@@ -153,7 +168,8 @@ class Project:
     ) -> None:
         """Record a reference to a name that only some JAX versions have; others raise ``exception``."""
         change = versions.find_change(name)
-        if change is None:
+        if change is None or versions.find_change(name.rpartition(".")[0]) is not None:
+            # Parts of what is gone or deprecated are reported with it.
             return
         verdict: Accepted | Rejected | Undecided = Accepted()
         if change.removed:

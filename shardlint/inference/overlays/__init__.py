@@ -132,11 +132,11 @@ def _spelled(name: str) -> str:
 
 def is_known(name: str) -> bool:
     """Whether the newest releases are known to have a name."""
-    from shardlint.laws.versions import is_removed
+    from shardlint.laws.versions import find_change, is_removed
 
     spelled = _spelled(name)
     known = spelled in _merged("TABLE") or spelled in _merged("CONSTANTS") or spelled in _prefixes()
-    return known and not is_removed(name)
+    return (known or find_change(name) is not None) and not is_removed(name)
 
 
 def names_under(module: str) -> Iterator[str]:

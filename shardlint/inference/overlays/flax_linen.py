@@ -28,9 +28,9 @@ from shardlint.inference.overlays.flax_metadata import (
     unboxed,
 )
 from shardlint.inference.overlays.flax_modules import (
+    RULES,
     Mode,
     current,
-    flax_state,
     fresh_run,
     is_module,
     module_created,
@@ -337,7 +337,7 @@ def _decorator(call: Call) -> Value:
 
 def _rules(call: Call) -> Value:
     """Logical axis rules: from here on names are not mesh axes, so nothing is said about them."""
-    flax_state(call.interpreter).rules = True
+    call.interpreter.switches.add(RULES)
     return LibraryObject("harmless", {}, call.place)
 
 

@@ -85,15 +85,13 @@ class Binding:
 
 @dataclass(eq=False, slots=True)
 class FlaxState:
-    """What Flax remembers between calls: running modules, innermost last, and its global switches.
-
-    ``rules`` is true while logical axis rules are in force; ``eager_sharding`` is None when not known.
-    """
+    """What Flax remembers between calls: the running modules, innermost last."""
 
     stack: list[Binding] = field(default_factory=list)
-    rules: bool = False
-    eager_sharding: bool | None = True
 
+
+#: Switches: logical axis rules are or were in force; eager sharding of nnx may be off.
+RULES, NOT_EAGER = "flax.rules", "flax.not_eager"
 
 _STATES: WeakKeyDictionary[Evaluator, FlaxState] = WeakKeyDictionary()
 

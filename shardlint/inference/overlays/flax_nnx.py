@@ -14,7 +14,7 @@ from shardlint.inference.overlays.arrays import Stop, given
 from shardlint.inference.overlays.flax_layers import aliases, initializer_makers
 from shardlint.inference.overlays.flax_linen_layers import KEY
 from shardlint.inference.overlays.flax_metadata import map_tree
-from shardlint.inference.overlays.flax_modules import flax_state
+from shardlint.inference.overlays.flax_modules import NOT_EAGER, RULES
 from shardlint.inference.overlays.flax_nnx_layers import LAYERS, Forward, attend, construct
 from shardlint.inference.overlays.flax_nnx_variables import (
     METADATA,
@@ -41,6 +41,7 @@ from shardlint.inference.values import (
     Value,
     as_bool,
     as_items,
+    as_str,
     is_none,
 )
 from shardlint.laws.shardings import judge_sharding
@@ -230,7 +231,7 @@ def _map_state(function: Callable[[LibraryObject], Value], tree: Value) -> Value
 
 
 def _get_partition_spec(call: Call) -> Value:
-    if flax_state(call.interpreter).rules:
+    if RULES in call.interpreter.switches:
         return call.unknown("logical axis rules decide")
     return _map_state(variable_spec, call.argument(0, "tree") or call.unknown("no tree"))
 
@@ -238,7 +239,7 @@ def _get_partition_spec(call: Call) -> Value:
 def _get_named_sharding(call: Call) -> Value:
     """``nnx.get_named_sharding(tree, mesh)``: checked as `NamedSharding` checks them."""
     tree, mesh = call.argument(0, "tree"), call.argument(1, "mesh")
-    if tree is None or mesh is None or flax_state(call.interpreter).rules:
+    if tree is None or mesh is None or RULES in call.interpreter.switches:
         return call.unknown("no tree or mesh, or rules")
     rejected = False
 
@@ -270,12 +271,19 @@ def _get_named_sharding(call: Call) -> Value:
 def _switch_eager(call: Call) -> Value:
     """``use_eager_sharding(value)``: once it is switched, nothing is claimed any more."""
     if as_bool(call.argument(0, "value")) is not True:
-        flax_state(call.interpreter).eager_sharding = None
+        call.interpreter.switches.add(NOT_EAGER)
     return LibraryObject("harmless", {}, call.place)
 
 
+def _configure(call: Call) -> Value:
+    """``flax.config.update("flax_always_shard_variable", False)`` is the same switch."""
+    if as_str(call.argument(0, "name")) in (None, "flax_always_shard_variable"):
+        call.interpreter.switches.add(NOT_EAGER)
+    return NONE
+
+
 def _rules(call: Call) -> Value:
-    flax_state(call.interpreter).rules = True
+    call.interpreter.switches.add(RULES)
     return LibraryObject("harmless", {}, call.place)
 
 
@@ -312,6 +320,7 @@ TABLE: dict[str, Rule] = {
     "flax.core.spmd.set_logical_axis_rules": _rules,
     "flax.nnx.with_metadata": with_metadata,
     "flax.nnx.use_eager_sharding": _switch_eager,
+    "flax.config.update": _configure,
     "flax.nnx.Rngs": _rngs,
     "flax.nnx.state": _state,
     "flax.nnx.variables": _state,

@@ -12,7 +12,7 @@ from collections.abc import Hashable
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import Stop, operand
 from shardlint.inference.overlays.flax_metadata import Names, mesh_of, names_of
-from shardlint.inference.overlays.flax_modules import flax_state
+from shardlint.inference.overlays.flax_modules import NOT_EAGER, RULES
 from shardlint.inference.overlays.flax_uses import INERT, Meeting, Owner, record_parameter, shape_known
 from shardlint.inference.values import (
     NONE,
@@ -102,7 +102,7 @@ def _sharded(
     call: Call, array: Array, metadata: dict[str, Value] | None
 ) -> tuple[Names, Mesh | Unknown | None, Verdict]:
     """What `flax.core.spmd.shard_value` makes of a new variable: its names, their mesh, the verdict."""
-    state, interpreter = flax_state(call.interpreter), call.interpreter
+    interpreter = call.interpreter
     if metadata is None:
         return Names(Unknown("the metadata is not known")), None, Undecided("the metadata is not known")
     sharding = metadata.get("out_sharding")
@@ -115,10 +115,10 @@ def _sharded(
         own = sharding.mesh.mesh if isinstance(sharding.mesh, MeshValue) else sharding.mesh
     meeting = Meeting.nnx(interpreter, own)
     eager = metadata.get("eager_sharding")
-    if state.eager_sharding is not True or (eager is not None and as_bool(eager) is not True):
+    if NOT_EAGER in interpreter.switches or (eager is not None and as_bool(eager) is not True):
         return names, meeting.mesh, Undecided("eager sharding may be off")
     rules = metadata.get("sharding_rules")
-    if state.rules or (rules is not None and not is_none(rules)):
+    if RULES in interpreter.switches or (rules is not None and not is_none(rules)):
         return names, Unknown("logical axis rules decide"), Undecided("logical axis rules decide")
     if isinstance(sharding, ListValue) or isinstance(names.spec, str):
         # Only a tuple or a `PartitionSpec` shards. A list or a string becomes the constraint None, which
