@@ -18,6 +18,7 @@ from shardlint.rules import (
     mesh_shape,
     mesh_shape_names_mismatch,
     not_a_spec,
+    other_sharding,
     out_spec_longer_than_result,
     partition_names_string,
     partition_names_too_long,
@@ -67,6 +68,7 @@ _RULES: tuple[AnyRule, ...] = (
     partition_names_too_short.RULE,
     replicated_array.RULE,
     axis_type.RULE,
+    other_sharding.RULE,
     deprecated_api.RULE,
     removed_api.RULE,
 )

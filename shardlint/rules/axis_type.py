@@ -43,6 +43,7 @@ from shardlint.laws.values import AxisType, Spec, entry_axes
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import SPEC_KINDS, SpecHolder, api_text, entry_of, entry_place, mesh_of, spec_of
+from shardlint.uses import Placement
 
 _WAY_OUT = {
     AxisType.EXPLICIT: "use jax.sharding.reshard, or make the mesh with axis_types=(AxisType.Auto, ...)",
@@ -57,7 +58,8 @@ def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.AXIS_TYPE:
         return
     named = verdict.axis or next(iter(entry_axes(entry_of(use, verdict.dimension))), None)
-    place = entry_place(use, verdict.dimension)
+    # What to change is the call or the mesh, not the spec, unless the spec itself is refused.
+    place = use.place if isinstance(use, Placement) else entry_place(use, verdict.dimension)
     if mesh is None or named is None or named not in mesh.names:
         said = f": {verdict.detail}" if verdict.detail else ""
         yield Problem(f"{api_text(use)} does not take the mesh's axis types{said}", place)

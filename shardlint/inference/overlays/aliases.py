@@ -23,6 +23,7 @@ NAMES: dict[str, str] = {
     "jax.sharding.set_mesh": "jax.set_mesh",
     "jax.sharding.make_mesh": "jax.make_mesh",
     "jax.experimental.pjit.with_sharding_constraint": "jax.lax.with_sharding_constraint",
+    "jax.reshard": "jax.sharding.reshard",
     "jax.with_sharding_constraint": "jax.lax.with_sharding_constraint",
     "jax.tree_map": "jax.tree_util.tree_map",
     "jax.numpy.ndarray": "jax.Array",

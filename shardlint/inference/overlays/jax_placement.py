@@ -6,7 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.placing import CONSTRAINT, DEVICE_PUT, as_junk, place_array, record_mismatch
+from shardlint.inference.overlays.placing import (
+    CONSTRAINT,
+    DEVICE_PUT,
+    RESHARD,
+    as_junk,
+    place_array,
+    record_mismatch,
+)
 from shardlint.inference.overlays.prefixes import is_leaf, meet_prefix, mismatch
 from shardlint.inference.values import (
     Array,
@@ -67,6 +74,13 @@ def _constraint(call: Call) -> Value:
     return _spread(call, CONSTRAINT, tree, shardings)
 
 
+def _reshard(call: Call) -> Value:
+    """`jax.sharding.reshard(xs, out_shardings)`."""
+    tree, shardings = call.bind("xs", "out_shardings")
+    assert tree is not None and shardings is not None
+    return _spread(call, RESHARD, tree, shardings)
+
+
 def _callback(call: Call) -> Value:
     """`make_array_from_callback(shape, sharding, data_callback, dtype=)`."""
     shape, sharding, *_ = call.bind("shape", "sharding", "data_callback", dtype=None)
@@ -124,6 +138,7 @@ CREATION = ("zeros", "ones", "full", "empty", "zeros_like", "ones_like", "full_l
 TABLE: dict[str, Transfer] = {
     "jax.device_put": _device_put,
     "jax.lax.with_sharding_constraint": _constraint,
+    "jax.sharding.reshard": _reshard,
     "jax.make_array_from_callback": _callback,
     "jax.make_array_from_process_local_data": _from_data,
     "jax.ShapeDtypeStruct": _struct,

@@ -30,6 +30,7 @@ from shardlint.uses import ArityUse, Fact, Placement
 #: The same call outside and inside jit, where the two are checked differently.
 DEVICE_PUT = (Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT)
 CONSTRAINT = (Api.CONSTRAINT_EAGER, Api.CONSTRAINT)
+RESHARD = (Api.RESHARD, Api.RESHARD_IN_JIT)
 
 #: Calls that take the mesh of ``with mesh:`` too, not only that of `jax.set_mesh`.
 _TAKES_LEGACY_MESH = frozenset({Api.CONSTRAINT, Api.CONSTRAINT_EAGER, Api.JIT_IN, Api.JIT_OUT})
@@ -52,7 +53,7 @@ def place_array(
     if isinstance(spec, Unknown) and isinstance(mesh, Unknown | None):
         return replace(array, sharding=None)
     shape: Shape | Unknown = array.shape if array.shape is not None else Unknown("shape not known")
-    verdict, api = _judge(interpreter, apis, mesh, spec, shape, raw)
+    verdict, api = _judge(interpreter, apis, mesh, spec, shape, raw, _held(array, mesh))
     interpreter.record(
         Placement(
             place=place,
@@ -81,7 +82,9 @@ def judge_target(
     spec, mesh, raw = _target(interpreter, api, target)
     if isinstance(spec, Unknown):
         return Undecided(spec.reason), mesh, spec, raw
-    return judge_placement(api, mesh, spec, Unknown("no array yet"), raw=raw), mesh, spec, raw
+    context = context_mesh(interpreter, legacy=False)
+    verdict = judge_placement(api, mesh, spec, Unknown("no array yet"), raw=raw, context=context)
+    return verdict, mesh, spec, raw
 
 
 def record_target(
@@ -123,20 +126,30 @@ def _judge(
     spec: Spec | Junk | Unknown | None,
     shape: Shape | Unknown,
     raw: bool,
+    held: Spec | None,
 ) -> tuple[Verdict, Api]:
     """The verdict of the API in force; where the caller decides about jit, only what both reject."""
+    context = context_mesh(interpreter, legacy=False)
     in_jit = interpreter.context.in_jit
     api = apis[-1] if in_jit is not False else apis[0]
     if inside_shard_map(interpreter) and api not in (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT):
         return Undecided("inside shard_map"), api
-    verdict = judge_placement(api, mesh, spec, shape, raw=raw)
+    verdict = judge_placement(api, mesh, spec, shape, raw=raw, context=context, held=held)
     if in_jit is None and len(apis) > 1 and isinstance(verdict, Rejected):
-        other = judge_placement(apis[0], mesh, spec, shape, raw=raw)
+        other = judge_placement(apis[0], mesh, spec, shape, raw=raw, context=context, held=held)
         if not isinstance(other, Rejected):
             return Undecided("outside jit this is accepted"), api
     if in_jit is None and len(apis) > 1 and isinstance(verdict, Accepted) and verdict.replicated:
         return replace(verdict, replicated=()), api
     return verdict, api
+
+
+def _held(array: Array, mesh: Mesh | Unknown | None) -> Spec | None:
+    """How the array is sharded on this mesh already, None where that is not known."""
+    sharding = array.sharding
+    if sharding is None or not isinstance(sharding.mesh, MeshValue) or not isinstance(sharding.spec, SpecValue):
+        return None
+    return sharding.spec.spec if sharding.mesh.mesh == mesh else None
 
 
 def inside_shard_map(interpreter: Evaluator) -> bool:
@@ -194,7 +207,7 @@ def text_of(value: Value) -> str:
     if isinstance(value, SpecValue):
         return str(value.spec)
     if isinstance(value, SetValue):
-        return repr(set(value.items))
+        return "a set" if value.items is None else repr(set(value.items))
     if isinstance(value, Tuple):
         inner = ", ".join(map(text_of, value.items))
         return f"({inner},)" if len(value.items) == 1 else f"({inner})"
