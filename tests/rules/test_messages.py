@@ -301,9 +301,16 @@ SAYS: list[tuple[Use, str, int, str]] = [
     (
         placement("data", mesh=EXPLICIT, api=Api.CONSTRAINT,
                   verdict=Rejected(Cause.AXIS_TYPE, "ValueError", "trace", axis="data", dimension=0)),
-        "SHL701", 10,
+        "SHL701", 1,
         '"data" is an Explicit axis, which with_sharding_constraint does not take; '
         "use jax.sharding.reshard, or make the mesh with axis_types=(AxisType.Auto, ...)",
+    ),
+    (
+        placement("data", mesh=EXPLICIT, api=Api.CONSTRAINT,
+                  verdict=Rejected(Cause.OTHER_SHARDING, "AssertionError", "trace", dimension=0, detail='P("model")')),
+        "SHL702", 10,
+        'on Explicit axes with_sharding_constraint asserts the sharding, and `kernel` is sharded as P("model"), '
+        'not as P("data"); use jax.sharding.reshard',
     ),
     (
         sharding("data", unreduced=frozenset({"model"})),
