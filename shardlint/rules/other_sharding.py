@@ -45,7 +45,7 @@ from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import api_text, entry_place
+from shardlint.rules.wording import api_text, array_text, entry_place
 from shardlint.uses import Placement
 
 
@@ -56,7 +56,7 @@ def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
         return
     held = f"is sharded as {verdict.detail}" if verdict.detail else "cannot be sharded so"
     yield Problem(
-        f"on Explicit axes {api_text(use)} asserts the sharding, and {use.subject} {held}, not as {use.spec}; "
+        f"on Explicit axes {api_text(use)} asserts the sharding, and {array_text(use)} {held}, not as {use.spec}; "
         "use jax.sharding.reshard",
         entry_place(use, verdict.dimension),
     )
