@@ -54,6 +54,7 @@ def _modules() -> tuple[Any, ...]:
         jax_collectives,
         jax_control,
         jax_convolution,
+        jax_derivatives,
         jax_initializers,
         jax_jit,
         jax_lax,
@@ -75,7 +76,7 @@ def _modules() -> tuple[Any, ...]:
     return (
         py_builtins, py_stdlib, py_dataclasses, numpy_, jax_numpy, jax_lax, jax_convolution, jax_control,
         jax_nn, jax_random, jax_initializers, jax_tree, jax_sharding, jax_meshes, jax_jit, jax_shard_map,
-        jax_collectives, jax_transforms, jax_placement, flax_linen, flax_nnx,
+        jax_collectives, jax_transforms, jax_derivatives, jax_placement, flax_linen, flax_nnx,
     )  # fmt: skip
 
 

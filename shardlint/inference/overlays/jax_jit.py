@@ -73,7 +73,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             seen = [Unknown("static or traced") for _ in args]
             kwargs = {k: Unknown("static or traced") for k in kwargs}
         with interpreter.within(in_jit=True):
-            result = interpreter.call(function, seen, kwargs, inner.place, inner.opaque)
+            result = traced(interpreter.call(function, seen, kwargs, inner.place, inner.opaque))
         if not given(out_shardings):
             return result
         assert out_shardings is not None
@@ -146,7 +146,7 @@ def _static_arguments(call: Call, function: Value) -> tuple[frozenset[int], froz
 def _sequence(value: Value | None) -> Sequence[Value]:
     if value is None or is_none(value):
         return ()
-    if isinstance(value, SetValue):
+    if isinstance(value, SetValue) and value.items is not None:
         return [Const(item) for item in value.items]
     items = as_items(value)
     return items if items is not None else (value,)

@@ -11,11 +11,13 @@ from shardlint.inference.values import (
     Array,
     Const,
     DictValue,
+    LibraryObject,
     ListValue,
     Native,
     Tuple,
     Value,
     as_bool,
+    as_dim,
     as_int,
     as_items,
     as_str,
@@ -25,9 +27,11 @@ from shardlint.laws.dims import Dim, fresh
 from shardlint.laws.values import Unknown
 
 Transfer = Callable[[Call], Value]
+#: Evaluates a call of a transformed function: (call, function, options of the transform) -> value.
+Run = Callable[[Call, Value, dict[str, Value]], Value]
 
 
-def transform(name: str, run: Callable[[Call, Value, dict[str, Value]], Value]) -> Transfer:
+def transform(name: str, run: Run) -> Transfer:
     """An overlay entry for ``name(f, **options)`` that evaluates calls of the result with ``run``."""
 
     def wrap(call: Call) -> Value:
@@ -53,7 +57,8 @@ def _with(inner: Call, name: str, options: dict[str, Value]) -> Call:
     return Call(inner.interpreter, name, inner.args[:1], options, inner.place)
 
 
-def _forward(call: Call, function: Value, args: Sequence[Value]) -> Value:
+def forward(call: Call, function: Value, args: Sequence[Value]) -> Value:
+    """Call a transformed function with these arguments, and the call's keywords as tracers."""
     return call.interpreter.call(
         function, args, {k: traced(v) for k, v in call.kwargs.items()}, call.place, call.opaque
     )
@@ -63,59 +68,48 @@ def _transparent(call: Call, function: Value, options: dict[str, Value]) -> Valu
     """Transforms that compute what the function computes: `checkpoint`, `custom_vjp`, `named_call`."""
     static = options.get("static_argnums") or options.get("nondiff_argnums")
     args = list(call.args) if static is not None else [traced(arg) for arg in call.args]
-    return _forward(call, function, args)
-
-
-def _gradient(with_value: bool) -> Callable[[Call, Value, dict[str, Value]], Value]:
-    def run(call: Call, function: Value, options: dict[str, Value]) -> Value:
-        """`grad` and `value_and_grad`: gradients look like the arguments they are taken by."""
-        args = [traced(arg) for arg in call.args]
-        value = _forward(call, function, args)
-        has_aux = as_bool(options.get("has_aux", Const(False)))
-        wanted = options.get("argnums", options.get("#1", Const(0)))
-        gradients = _by_argument(wanted, args)
-        if has_aux is None:
-            return Unknown("a gradient that is not known")
-        if with_value:
-            return Tuple((value, gradients))
-        if not has_aux:
-            return gradients
-        parts = as_items(value)
-        return Tuple((gradients, parts[1] if parts is not None and len(parts) == 2 else Unknown("aux")))
-
-    return run
-
-
-def _by_argument(wanted: Value, args: Sequence[Value]) -> Value:
-    number = as_int(wanted)
-    if number is not None:
-        return _plain(args[number]) if -len(args) <= number < len(args) else Unknown("no such argument")
-    numbers = [as_int(item) for item in as_items(wanted) or ()]
-    if not numbers or any(n is None or not -len(args) <= n < len(args) for n in numbers):
-        return Unknown("gradients that are not known")
-    return Tuple(tuple(_plain(args[n]) for n in numbers if n is not None))
-
-
-def _plain(tree: Value) -> Value:
-    return map_arrays(tree, lambda array, _: Array(array.shape, array.dtype, origin=array.origin))
+    return traced(forward(call, function, args))
 
 
 def _vmap(call: Call, function: Value, options: dict[str, Value]) -> Value:
-    """`vmap`: the body sees one example; a named axis is bound for collectives."""
-    in_axes = options.get("in_axes", options.get("#1", Const(0)))
-    out_axes = options.get("out_axes", options.get("#2", Const(0)))
-    name = as_str(options.get("axis_name", options.get("#3")))
-    sizes: list[Dim] = []
+    """`vmap(f, in_axes, out_axes, axis_name, axis_size)`."""
+    names = ("in_axes", "out_axes", "axis_name", "axis_size")
+    given = {name: options.get(name, options.get(f"#{i}")) for i, name in enumerate(names, 1)}
+    return _mapped(call, function, given)
+
+
+def _pmap(call: Call, function: Value, options: dict[str, Value]) -> Value:
+    """`pmap(f, axis_name, *, in_axes, out_axes, static_broadcasted_argnums)`: one example a device."""
+    given = {name: options.get(name) for name in ("in_axes", "out_axes", "axis_size")}
+    given["axis_name"] = options.get("axis_name", options.get("#1"))
+    static = options.get("static_broadcasted_argnums")
+    if static is None or as_items(static) == ():
+        return _mapped(call, function, given)
+    bound = (static,) if as_items(static) is None else as_items(static) or ()
+    return _mapped(call, function, given, frozenset(as_int(item) for item in bound))
+
+
+def _mapped(
+    call: Call, function: Value, options: dict[str, Value | None], static: frozenset[int | None] = frozenset()
+) -> Value:
+    """Call a mapped function: the body sees one example, a named axis is bound for collectives."""
+    in_axes, out_axes = options["in_axes"] or Const(0), options["out_axes"] or Const(0)
     columns = as_items(in_axes)
     axes = columns if columns is not None else (in_axes,) * len(call.args)
-    if len(axes) != len(call.args):
-        axes = (Unknown("in_axes"),) * len(call.args)
-    args = [_strip(traced(arg), axis, sizes) for arg, axis in zip(call.args, axes, strict=True)]
+    if len(axes) != len(call.args) or None in static:
+        axes, static = (Unknown("in_axes"),) * len(call.args), frozenset()
+    sizes: list[Dim] = []
+    args = [
+        arg if i in static else _strip(traced(arg), axis, sizes)
+        for i, (arg, axis) in enumerate(zip(call.args, axes, strict=True))
+    ]
     # Keyword arguments are always mapped over their leading axis.
     kwargs = {k: _strip(traced(v), Const(0), sizes) for k, v in call.kwargs.items()}
+    told = as_dim(options["axis_size"])
+    sizes = sizes if told is None else [told, *sizes]
     known = sizes[0] if sizes else fresh(1)
     size = next((s for s in sizes if isinstance(s, int)), known)
-    result = _named(call, function, args, kwargs, name, size, "axis_name" in options or "#3" in options)
+    result = _named(call, function, args, kwargs, size, options["axis_name"])
     return _put_axis(result, out_axes, size)
 
 
@@ -124,14 +118,13 @@ def _named(
     function: Value,
     args: Sequence[Value],
     kwargs: dict[str, Value],
-    name: str | None,
     size: Dim,
-    has_name: bool,
+    axis: Value | None,
 ) -> Value:
     """Call a mapped function with its axis name bound."""
     interpreter = call.interpreter
-    bound = interpreter.context.bound_axes
-    if has_name and not isinstance(bound, Unknown):
+    bound, name = interpreter.context.bound_axes, as_str(axis)
+    if axis is not None and not is_none(axis) and not isinstance(bound, Unknown):
         bound = (*bound, (name, size)) if name is not None else Unknown("an axis name that is not known")
     with interpreter.within(bound_axes=bound, in_jit=True):
         return interpreter.call(function, args, kwargs, call.place, call.opaque)
@@ -180,62 +173,68 @@ def _put_axis(tree: Value, axis: Value, size: Dim) -> Value:
     return map_arrays(tree, put)
 
 
-def _pmap(call: Call, function: Value, options: dict[str, Value]) -> Value:
-    """`pmap`: as `vmap`, one example a device."""
-    if "in_axes" in options or "static_broadcasted_argnums" in options or "out_axes" in options:
-        interpreter = call.interpreter
-        with interpreter.within(bound_axes=Unknown("pmap"), in_jit=True):
-            unknown = [Unknown("an argument of pmap") for _ in call.args]
-            return interpreter.call(function, unknown, {}, call.place, call.opaque)
-    name = as_str(options.get("axis_name", options.get("#1")))
-    sizes: list[Dim] = []
-    args = [_strip(traced(arg), Const(0), sizes) for arg in call.args]
-    kwargs = {k: _strip(traced(v), Const(0), sizes) for k, v in call.kwargs.items()}
-    size = next((s for s in sizes if isinstance(s, int)), sizes[0] if sizes else fresh(1))
-    result = _named(call, function, args, kwargs, name, size, "axis_name" in options or "#1" in options)
-    return _put_axis(result, Const(0), size)
-
-
 def _eval_shape(call: Call) -> Value:
     """`eval_shape(f, *args, **kwargs)`: the function is traced, nothing runs."""
     if not call.args:
         return Unknown("eval_shape of nothing")
-    function, *rest = call.args
-    args = [traced(arg) for arg in rest]
+    function, *args = call.args
+    return _shapes(call, function, args)
+
+
+def _shapes(call: Call, function: Value, args: Sequence[Value]) -> Value:
+    """Trace a function and return what its results look like."""
     with call.interpreter.within(in_jit=True):
-        result = call.interpreter.call(
-            function, args, {k: traced(v) for k, v in call.kwargs.items()}, call.place, call.opaque
-        )
+        result = forward(call, function, [traced(arg) for arg in args])
     return map_arrays(
-        result, lambda array, _: Array(array.shape, array.dtype, struct=True, origin=array.origin)
+        result,
+        lambda array, _: Array(array.shape, array.dtype, array.weak, struct=True, origin=array.origin),
     )
 
 
 def _make_jaxpr(call: Call, function: Value, options: dict[str, Value]) -> Value:
-    with call.interpreter.within(in_jit=True):
-        _forward(call, function, [traced(arg) for arg in call.args])
-    return Unknown("a jaxpr")
-
-
-def _vjp(call: Call) -> Value:
-    """`vjp(f, *primals)`: the value, and a function from cotangents to gradients."""
-    if not call.args or call.kwargs.get("has_aux") is not None:
-        return Unknown("vjp")
-    function, *rest = call.args
-    args = [traced(arg) for arg in rest]
-    value = call.interpreter.call(function, args, {}, call.place, call.opaque)
-    return Tuple((value, Native("a vjp function", lambda inner: Tuple(tuple(map(_plain, args))))))
+    """`make_jaxpr(f, static_argnums, axis_env, return_shape)`."""
+    static = options.get("static_argnums", options.get("#1"))
+    plain = static is None or as_items(static) == ()
+    bound = (
+        Unknown("axis_env") if options.keys() & {"axis_env", "#2"} else call.interpreter.context.bound_axes
+    )
+    with call.interpreter.within(bound_axes=bound):
+        shapes = _shapes(call, function, call.args if plain else [Unknown("perhaps static")] * len(call.args))
+    jaxpr = LibraryObject("jax.core.ClosedJaxpr", {})
+    with_shape = as_bool(options.get("return_shape", options.get("#3", Const(False))))
+    if with_shape is None:
+        return Unknown("a jaxpr, perhaps with shapes")
+    return Tuple((jaxpr, shapes)) if with_shape else jaxpr
 
 
 def _identity(call: Call) -> Value:
     return call.args[0] if call.args else Unknown(call.name)
 
 
+def _harmless(call: Call) -> Value:
+    """A context manager, or decorator, that changes neither shapes nor meshes."""
+    return LibraryObject("harmless", {})
+
+
+def _unchanged(call: Call) -> Value:
+    """What a harmless decorator makes of a function."""
+    return call.args[1] if len(call.args) == 2 else Unknown("a context manager that is called")
+
+
+def _keeps(call: Call) -> Value:
+    """A decorator, plain or with options, that returns what its function returns."""
+    return call.args[0] if call.args else Native("a decorator", _identity)
+
+
+_CONTEXTS = (
+    "named_scope default_matmul_precision default_device default_prng_impl ensure_compile_time_eval "
+    "debug_nans debug_infs log_compiles checking_leaks transfer_guard numpy_rank_promotion numpy_dtype_promotion "
+    "threefry_partitionable profiler.trace profiler.TraceAnnotation profiler.StepTraceAnnotation"
+).split()
+
 TABLE: dict[str, Transfer] = {
     "jax.vmap": transform("jax.vmap", _vmap),
     "jax.pmap": transform("jax.pmap", _pmap),
-    "jax.grad": transform("jax.grad", _gradient(with_value=False)),
-    "jax.value_and_grad": transform("jax.value_and_grad", _gradient(with_value=True)),
     "jax.make_jaxpr": transform("jax.make_jaxpr", _make_jaxpr),
     **{
         f"jax.{name}": transform(f"jax.{name}", _transparent)
@@ -244,9 +243,12 @@ TABLE: dict[str, Transfer] = {
     "jax.ad_checkpoint.checkpoint": transform("jax.checkpoint", _transparent),
     "jax.custom_batching.custom_vmap": transform("custom_vmap", _transparent),
     "jax.eval_shape": _eval_shape,
-    "jax.vjp": _vjp,
+    "jax.profiler.annotate_function": _keeps,
+    **{f"jax.{name}": _harmless for name in _CONTEXTS},
     "jax.block_until_ready": _identity,
     "jax.device_get": _identity,
     "jax.lax.stop_gradient": _identity,
     "jax.typeof": _identity,
 }
+
+CALLS: dict[str, Transfer] = {"harmless": _unchanged}

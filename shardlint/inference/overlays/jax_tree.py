@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import Transfer, given, table, unresolved
 from shardlint.inference.overlays.trees import leaves, tree_map
-from shardlint.inference.values import Const, LibraryObject, ListValue, Tuple, Value, is_none
+from shardlint.inference.values import Alternatives, Const, LibraryObject, ListValue, Tuple, Value, is_none
+from shardlint.laws.values import Unknown
 
 
 def _function(value: Value | None) -> Value:
@@ -23,7 +24,13 @@ def map_(call: Call) -> Value:
     if call.opaque or len(call.args) < 2 or call.kwargs.keys() - {"is_leaf"}:
         unresolved("the arguments are not known")
     function, tree, *rest = call.args
-    return tree_map(lambda *parts: call.interpreter.call(function, list(parts), {}, call.place), tree, *rest)
+
+    def at_leaf(leaf: Value, *parts: Value) -> Value:
+        made = call.interpreter.call(function, [leaf, *parts], {}, call.place)
+        # What is not known may be a whole tree.
+        return leaf if isinstance(leaf, Unknown | Alternatives) else made
+
+    return tree_map(at_leaf, tree, *rest)
 
 
 def leaves_(call: Call) -> Value:

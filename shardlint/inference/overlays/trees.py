@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from shardlint.inference.overlays.arrays import reject, unresolved
-from shardlint.inference.values import DictValue, ListValue, Tuple, Value, is_none
+from shardlint.inference.values import Alternatives, DictValue, ListValue, Tuple, Value, is_none
+from shardlint.laws.values import Unknown
 
 
 def leaves(tree: Value) -> list[Value]:
-    """Return the leaves in JAX's order (dict keys sorted). Stops where a node is not known."""
+    """Return the leaves in JAX's order (dict keys sorted). Stops where the tree is not known."""
     found: list[Value] = []
 
     def visit(leaf: Value) -> Value:
+        if isinstance(leaf, Unknown | Alternatives):
+            unresolved("a part of the tree is not known")
         found.append(leaf)
         return leaf
 

@@ -1,0 +1,156 @@
+"""Derivatives: `grad`, `value_and_grad`, `vjp`, `jvp`, `linearize` and the Jacobians."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.jax_transforms import Run, Transfer, forward, transform
+from shardlint.inference.overlays.prefixes import map_arrays, traced
+from shardlint.inference.values import (
+    Array,
+    Const,
+    Native,
+    Tuple,
+    Value,
+    as_bool,
+    as_int,
+    as_items,
+)
+from shardlint.laws.values import Unknown
+
+
+def _parts(result: Value, has_aux: Value | None) -> tuple[Value, tuple[Value, ...]]:
+    """What a function returns: what is differentiated, and its auxiliary output if it has one."""
+    known = False if has_aux is None else as_bool(has_aux)
+    if known is False:
+        return traced(result), ()
+    pair = as_items(result)
+    if known is None or pair is None or len(pair) != 2:
+        return Unknown("auxiliary output"), (Unknown("auxiliary output"),)
+    return traced(pair[0]), (traced(pair[1]),)
+
+
+def _gradient(with_value: bool) -> Run:
+    def run(call: Call, function: Value, options: dict[str, Value]) -> Value:
+        """`grad` and `value_and_grad`: gradients look like the arguments they are taken by."""
+        args = [traced(arg) for arg in call.args]
+        result, has_aux = forward(call, function, args), _has_aux(options)
+        gradients = _chosen(options, [_tangent(arg) for arg in args])
+        if has_aux is not None and as_bool(has_aux) is None:
+            return Unknown("a gradient, perhaps with auxiliary output")
+        value, aux = _parts(result, has_aux)
+        if with_value:
+            return Tuple((Tuple((value, *aux)) if aux else value, gradients))
+        return Tuple((gradients, *aux)) if aux else gradients
+
+    return run
+
+
+def _has_aux(options: dict[str, Value]) -> Value | None:
+    return options.get("has_aux", options.get("#2"))
+
+
+def _chosen(options: dict[str, Value], parts: Sequence[Value]) -> Value:
+    """The parts for the arguments that ``argnums`` tells: one, or a tuple of them."""
+    wanted = options.get("argnums", options.get("#1", Const(0)))
+    number = as_int(wanted)
+    if number is not None:
+        return parts[number] if -len(parts) <= number < len(parts) else Unknown("no such argument")
+    numbers = [as_int(item) for item in as_items(wanted) or ()]
+    if not numbers or any(n is None or not -len(parts) <= n < len(parts) for n in numbers):
+        return Unknown("gradients that are not known")
+    return Tuple(tuple(parts[n] for n in numbers if n is not None))
+
+
+def _tangent(tree: Value) -> Value:
+    """What a tree's derivative looks like; integers have derivatives without contents."""
+
+    def tangent(array: Array, _: str) -> Value:
+        exact = array.dtype is None or array.dtype.startswith(("float", "bfloat", "complex"))
+        return Array(
+            array.shape, array.dtype if exact else "float0", array.weak and exact, origin=array.origin
+        )
+
+    return map_arrays(tree, tangent)
+
+
+def _vjp(call: Call) -> Value:
+    """`vjp(f, *primals, has_aux=)`: the value, and a function from cotangents to gradients."""
+    if not call.args or call.opaque or set(call.kwargs) - {"has_aux", "reduce_axes"}:
+        return Unknown("vjp")
+    function, *rest = call.args
+    args = [traced(arg) for arg in rest]
+    value, aux = _parts(call.interpreter.call(function, args, {}, call.place), call.kwargs.get("has_aux"))
+    back = Native("a vjp function", lambda inner: Tuple(tuple(map(_tangent, args))))
+    return _known_aux(call, Tuple((value, back, *aux)))
+
+
+def _jvp(call: Call) -> Value:
+    """`jvp(f, primals, tangents, has_aux=)`: the value and its derivative."""
+    function, primals, _, has_aux = call.bind("fun", "primals", "tangents", has_aux=None)
+    items = as_items(primals)
+    if function is None or items is None:
+        return Unknown("jvp")
+    result = call.interpreter.call(function, [traced(arg) for arg in items], {}, call.place)
+    value, aux = _parts(result, has_aux)
+    return _known_aux(call, Tuple((value, _tangent(value), *aux)))
+
+
+def _linearize(call: Call) -> Value:
+    """`linearize(f, *primals, has_aux=)`: the value, and a function from tangents to its derivative."""
+    if not call.args or call.opaque or set(call.kwargs) - {"has_aux"}:
+        return Unknown("linearize")
+    function, *rest = call.args
+    result = call.interpreter.call(function, [traced(arg) for arg in rest], {}, call.place)
+    value, aux = _parts(result, call.kwargs.get("has_aux"))
+    forwards = Native("a linear function", lambda inner: _tangent(value))
+    return _known_aux(call, Tuple((value, forwards, *aux)))
+
+
+def _known_aux(call: Call, result: Tuple) -> Value:
+    has_aux = call.argument(None, "has_aux")
+    return (
+        Unknown("perhaps with auxiliary output")
+        if has_aux is not None and as_bool(has_aux) is None
+        else result
+    )
+
+
+def _jacobian(levels: int, forwards: bool) -> Run:
+    def run(call: Call, function: Value, options: dict[str, Value]) -> Value:
+        """`jacfwd`, `jacrev`, `hessian`: for each leaf of the result a tree like the arguments."""
+        args = [traced(arg) for arg in call.args]
+        result, has_aux = forward(call, function, args), _has_aux(options)
+        if has_aux is not None and as_bool(has_aux) is None:
+            return Unknown("a Jacobian, perhaps with auxiliary output")
+        value, aux = _parts(result, has_aux)
+        chosen = _chosen(options, args)
+        for _ in range(levels):
+            value = map_arrays(value, lambda leaf, _: _beside(leaf, chosen, forwards))
+        return Tuple((value, *aux)) if aux else value
+
+    return run
+
+
+def _beside(out: Array, tree: Value, forwards: bool) -> Value:
+    """The derivative of one leaf by each leaf of a tree: their shapes, one after the other."""
+
+    def join(leaf: Array, _: str) -> Value:
+        shape = None if out.shape is None or leaf.shape is None else (*out.shape, *leaf.shape)
+        return Array(shape, out.dtype if forwards else leaf.dtype, out.weak if forwards else leaf.weak)
+
+    return map_arrays(tree, join)
+
+
+TABLE: dict[str, Transfer] = {
+    "jax.grad": transform("jax.grad", _gradient(with_value=False)),
+    "jax.value_and_grad": transform("jax.value_and_grad", _gradient(with_value=True)),
+    "jax.jacfwd": transform("jax.jacfwd", _jacobian(1, forwards=True)),
+    "jax.jacrev": transform("jax.jacrev", _jacobian(1, forwards=False)),
+    "jax.jacobian": transform("jax.jacobian", _jacobian(1, forwards=False)),
+    "jax.hessian": transform("jax.hessian", _jacobian(2, forwards=True)),
+    "jax.vjp": _vjp,
+    "jax.jvp": _jvp,
+    "jax.linearize": _linearize,
+}
