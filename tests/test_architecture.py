@@ -29,7 +29,7 @@ VALUES = {
     f"shardlint.inference.{name}"
     for name in (
         "values", "calls", "evaluator", "context", "settings",
-        "joins", "truth", "iteration", "classes", "mutation",
+        "joins", "truth", "iteration", "classes", "forgetting", "mutation",
     )
 }  # fmt: skip
 OVERLAYS = "shardlint.inference.overlays"
