@@ -56,8 +56,8 @@ def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
         return
     held = f"is sharded as {verdict.detail}" if verdict.detail else "cannot be sharded so"
     yield Problem(
-        f"on Explicit axes {api_text(use)} asserts the sharding, and {array_text(use)} {held}, not as {use.spec}; "
-        "use jax.sharding.reshard",
+        f"on Explicit axes {api_text(use)} asserts the sharding, and {array_text(use)} {held}, "
+        f"not as {use.spec}; use jax.sharding.reshard",
         entry_place(use, verdict.dimension),
     )
 

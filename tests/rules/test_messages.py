@@ -307,10 +307,11 @@ SAYS: list[tuple[Use, str, int, str]] = [
     ),
     (
         placement("data", mesh=EXPLICIT, api=Api.CONSTRAINT,
-                  verdict=Rejected(Cause.OTHER_SHARDING, "AssertionError", "trace", dimension=0, detail='P("model")')),
+                  verdict=Rejected(
+                      Cause.OTHER_SHARDING, "AssertionError", "trace", dimension=0, detail='P("model")')),
         "SHL702", 10,
-        'on Explicit axes with_sharding_constraint asserts the sharding, and `kernel` is sharded as P("model"), '
-        'not as P("data"); use jax.sharding.reshard',
+        "on Explicit axes with_sharding_constraint asserts the sharding, and `kernel` is sharded as "
+        'P("model"), not as P("data"); use jax.sharding.reshard',
     ),
     (
         sharding("data", unreduced=frozenset({"model"})),

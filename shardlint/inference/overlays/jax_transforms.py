@@ -228,8 +228,9 @@ def _keeps(call: Call) -> Value:
 
 _CONTEXTS = (
     "named_scope default_matmul_precision default_device default_prng_impl ensure_compile_time_eval "
-    "debug_nans debug_infs log_compiles checking_leaks transfer_guard numpy_rank_promotion numpy_dtype_promotion "
-    "threefry_partitionable profiler.trace profiler.TraceAnnotation profiler.StepTraceAnnotation"
+    "debug_nans debug_infs log_compiles checking_leaks transfer_guard numpy_rank_promotion "
+    "numpy_dtype_promotion threefry_partitionable profiler.trace profiler.TraceAnnotation "
+    "profiler.StepTraceAnnotation"
 ).split()
 
 TABLE: dict[str, Transfer] = {

@@ -146,10 +146,10 @@ def _judge(
 
 def _held(array: Array, mesh: Mesh | Unknown | None) -> Spec | None:
     """How the array is sharded on this mesh already, None where that is not known."""
-    sharding = array.sharding
-    if sharding is None or not isinstance(sharding.mesh, MeshValue) or not isinstance(sharding.spec, SpecValue):
-        return None
-    return sharding.spec.spec if sharding.mesh.mesh == mesh else None
+    holder = array.sharding.mesh if array.sharding is not None else None
+    spec = array.sharding.spec if array.sharding is not None else None
+    held = isinstance(holder, MeshValue) and holder.mesh == mesh
+    return spec.spec if held and isinstance(spec, SpecValue) else None
 
 
 def inside_shard_map(interpreter: Evaluator) -> bool:
