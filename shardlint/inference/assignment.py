@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from shardlint.inference.forgetting import forget
 from shardlint.inference.iteration import iterate
 from shardlint.inference.joins import join, options
-from shardlint.inference.mutation import forget, set_attribute, set_item
+from shardlint.inference.mutation import set_attribute, set_item
 from shardlint.inference.values import Array, ListValue, MeshValue, Value
 from shardlint.inference.variables import write
 from shardlint.laws.values import Unknown

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shardlint.inference.classes import class_attribute, has_unknown_base, library_bases, method_of
+from shardlint.inference.forgetting import forget
 from shardlint.inference.joins import map_options
-from shardlint.inference.mutation import forget
 from shardlint.inference.values import (
     Alternatives,
     Array,

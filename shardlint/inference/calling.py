@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.calls import Call, CannotBind
+from shardlint.inference.forgetting import forget
 from shardlint.inference.functions import bind_parameters, run_function
 from shardlint.inference.iteration import iterate
-from shardlint.inference.joins import combined, join_tagged, map_options, tagged
+from shardlint.inference.joins import combined, join_tagged, map_options, options, tagged
 from shardlint.inference.values import (
     MAX_ALTERNATIVES,
     Alternatives,
@@ -25,12 +27,14 @@ from shardlint.inference.values import (
     Function,
     Instance,
     LibraryObject,
+    ListValue,
     Native,
     Partial,
     Tag,
     Tuple,
     Value,
 )
+from shardlint.inference.variables import write
 from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 
@@ -38,6 +42,13 @@ if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
 
 MAX_DEPTH = 12
+_WORD = re.compile(r"[^\W\d]\w*")
+_DECLARED = re.compile(r"\b(?:global|nonlocal)\s+([\w, ]+)")
+#: Libraries whose functions leave lists, dicts and objects of the program as they are.
+_CHANGES_NOTHING = (
+    "absl.logging.", "builtins.hash", "builtins.id", "builtins.repr", "builtins.type", "chex.", "flax.",
+    "jax.", "json.dump", "logging.", "numpy.", "optax.", "orbax.", "pprint.", "time.", "warnings.",
+)  # fmt: skip
 Arguments = tuple[list[Value], dict[str, Value], bool, dict["int | str", Place]]
 
 
@@ -49,11 +60,14 @@ def evaluate_arguments(interpreter: Interpreter, nodes: Sequence[cst.Arg]) -> Ar
     kwargs: dict[str, Value] = {}
     places: dict[int | str, Place] = {}
     opaque = False
+    hidden: int | None = None
     for node in nodes:
         value = evaluate(interpreter, node.value)
         if node.star == "*":
             items = iterate(value)
-            opaque = opaque or items is None
+            if items is None and hidden is None:
+                # From here on positions are not known.
+                opaque, hidden = True, len(args)
             for item in items or ():
                 # Where the item itself is written, since the call shows only a name.
                 origin = getattr(item, "origin", None)
@@ -71,7 +85,7 @@ def evaluate_arguments(interpreter: Interpreter, nodes: Sequence[cst.Arg]) -> Ar
         else:
             places[len(args)] = interpreter.place(node.value)
             args.append(value)
-    return args, kwargs, opaque, places
+    return args[:hidden], kwargs, opaque, places
 
 
 def call_value(
@@ -86,9 +100,12 @@ def call_value(
     """Call any value. What cannot be followed is Unknown."""
     places = places or {}
     if isinstance(function, Alternatives):
-        return map_options(
-            function, lambda option: call_value(interpreter, option, args, kwargs, place, opaque, places)
-        )
+
+        def call_one(option: Value) -> Value:
+            with interpreter.forked():
+                return call_value(interpreter, option, args, kwargs, place, opaque, places)
+
+        return map_options(function, call_one)
     if isinstance(function, Bound):
         shifted = {k + 1 if isinstance(k, int) else k: v for k, v in places.items()}
         with _around_method(interpreter, function, place):
@@ -113,12 +130,22 @@ def call_value(
     if isinstance(function, Native):
         interpreter.wrappers.pop(id(function), None)
         call = Call(interpreter, function.description, args, kwargs, place, opaque, places)
+        if args and isinstance(args[0], ListValue | DictValue):
+            # A method of a container keeps a value that may be several as one item.
+            return _attempt(call, function.call)
         return _each_alternative(interpreter, call, function.call)
     if isinstance(function, External):
         return _call_external(interpreter, function, args, kwargs, place, opaque, places)
     if isinstance(function, Instance | LibraryObject):
         return _call_object(interpreter, function, args, kwargs, place, opaque, places)
+    escape(args, kwargs)
     return function if isinstance(function, Unknown) else Unknown("called something that is no function")
+
+
+def escape(args: Sequence[Value], kwargs: dict[str, Value]) -> None:
+    """Forget the objects that code which is not seen gets to change."""
+    for value in (*args, *kwargs.values()):
+        forget(value)
 
 
 def _around_method(interpreter: Interpreter, method: Bound, place: Place) -> AbstractContextManager[object]:
@@ -142,14 +169,42 @@ def _call_function(
 ) -> Value:
     code = function.code
     interpreter.reached.add(code.key)
-    if len(interpreter.frames) > MAX_DEPTH + len(interpreter.project.running):
-        return Unknown("calls nest too deep")
+    nested = sum(not frame.scope.is_comprehension for frame in interpreter.frames)
+    if nested > MAX_DEPTH + len(interpreter.project.running):
+        return _unfollowed(interpreter, function, args, kwargs, "calls nest too deep")
     if interpreter.running(code) >= 2:
-        return Unknown("recursion")
+        return _unfollowed(interpreter, function, args, kwargs, "recursion")
     bound = bind_parameters(function, args, kwargs, opaque)
     if bound is None:
         return Unknown(f"`{function.name}` does not take these arguments")
     return run_function(interpreter, function, bound)
+
+
+def _unfollowed(
+    interpreter: Interpreter, function: Function, args: Sequence[Value], kwargs: dict[str, Value], reason: str
+) -> Unknown:
+    """What a call gives that is not followed: whatever its code, and what it calls, names may be changed."""
+    escape(args, kwargs)
+    waiting, seen = [function], set()
+    while waiting:
+        one = waiting.pop()
+        if one.code.key in seen:
+            continue
+        seen.add(one.code.key)
+        text = one.code.unit.text
+        for declared in _DECLARED.findall(text):
+            for name in _WORD.findall(declared):
+                scope = one.scope.find(name)
+                if scope is not None:
+                    write(interpreter, scope, name, Unknown(f"`{name}` is set unseen"))
+        for name in dict.fromkeys(_WORD.findall(text)):
+            scope = one.scope.find(name)
+            for value in options(scope.variables[name]) if scope is not None else ():
+                if isinstance(value, Function):
+                    waiting.append(value)
+                else:
+                    forget(value)
+    return Unknown(reason)
 
 
 def _call_external(
@@ -165,6 +220,8 @@ def _call_external(
 
     handler = transfer(function.name)
     if handler is None:
+        if not function.name.startswith(_CHANGES_NOTHING):
+            escape(args, kwargs)
         return Unknown(f"`{function.name}` is not modelled")
     if function.name.startswith(("jax.", "numpy.")):
         args = [delegate(arg) for arg in args]
@@ -196,7 +253,8 @@ def _each_alternative(interpreter: Interpreter, call: Call, handler: Callable[[C
             one = Call(
                 interpreter, call.name, values[:count], kwargs, call.place, call.opaque, call.arg_places
             )
-            results.append((_attempt(one, handler), tag))
+            with interpreter.forked(guards=False):
+                results.append((_attempt(one, handler), tag))
     finally:
         interpreter.variants = outer
     return join_tagged(results)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from shardlint.inference.values import (
     Bound,
@@ -13,16 +13,27 @@ from shardlint.inference.values import (
     Native,
     Value,
 )
+from shardlint.laws.values import Unknown
 
 
-def lineage(cls: ClassValue) -> Iterator[Value]:
-    """The class and its bases, depth first; enough where no diamond matters."""
-    yield cls
-    for base in cls.bases:
-        if isinstance(base, ClassValue):
-            yield from lineage(base)
-        else:
-            yield base
+def lineage(cls: ClassValue) -> tuple[Value, ...]:
+    """The class and its bases in method resolution order, those of libraries counted as single classes."""
+    if not cls.lineage:
+        orders: list[list[Value]] = [
+            list(lineage(base)) if isinstance(base, ClassValue) else [base] for base in cls.bases
+        ]
+        cls.lineage = (cls, *_merged([*orders, list(cls.bases)]))
+    return cls.lineage
+
+
+def _merged(orders: list[list[Value]]) -> Iterator[Value]:
+    """Merge the orders of bases as Python does: a class comes before its own bases, whoever lists it."""
+    while orders := [order for order in orders if order]:
+        # Python refuses bases without such a head; any order will do for them.
+        heads = (order[0] for order in orders)
+        head = next((h for h in heads if not any(h in order[1:] for order in orders)), orders[0][0])
+        yield head
+        orders = [[base for base in order if base != head] for order in orders]
 
 
 def library_bases(cls: ClassValue) -> frozenset[str]:
@@ -36,10 +47,17 @@ def has_unknown_base(cls: ClassValue) -> bool:
 
 
 def class_attribute(cls: ClassValue, name: str) -> Value | None:
-    """Return an attribute of a class or its bases, or None."""
-    for base in lineage(cls):
+    """Return an attribute of a class or its bases, or None; Unknown where an unknown base comes first."""
+    return attribute_along(lineage(cls), name)
+
+
+def attribute_along(bases: Iterable[Value], name: str) -> Value | None:
+    """Return an attribute of the first of these classes that has it."""
+    hidden = False
+    for base in bases:
+        hidden = hidden or not isinstance(base, ClassValue | External)
         if isinstance(base, ClassValue) and name in base.attributes:
-            return base.attributes[name]
+            return Unknown(f"an unknown base may define `{name}`") if hidden else base.attributes[name]
     return None
 
 
@@ -59,6 +77,7 @@ def method_of(function: Value, receiver: Value, cls: ClassValue) -> Value:
 def all_fields(cls: ClassValue) -> dict[str, Value | None]:
     """Annotated fields in order, those of the bases first."""
     fields: dict[str, Value | None] = {}
-    for base in reversed([b for b in lineage(cls) if isinstance(b, ClassValue)]):
+    plain = not any(isinstance(b, ClassValue) and b.dataclass for b in lineage(cls))
+    for base in reversed([b for b in lineage(cls) if isinstance(b, ClassValue) and (plain or b.dataclass)]):
         fields.update(base.fields)
     return fields

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.calling import call_value
+from shardlint.inference.classes import lineage
 from shardlint.inference.context import Frame, Scope
 from shardlint.inference.functions import Code
 from shardlint.inference.syntax import NodePlace, Unit
@@ -81,6 +82,7 @@ def define_class(
         {},
         origin=origin,
         module=interpreter.scope.root.module,
+        path=interpreter.path,
     )
     scope = Scope(interpreter.scope.module, interpreter.scope, is_class=True, path=interpreter.path)
     scope.variables["__class__"] = cls
@@ -92,6 +94,9 @@ def define_class(
         interpreter.frames.pop()
     del scope.variables["__class__"]
     cls.attributes = dict(scope.variables)
+    for base in lineage(cls)[1:]:
+        if isinstance(base, ClassValue):
+            base.overridden |= cls.attributes.keys()
     cls.fields = {name: cls.attributes.get(name) for name in interpreter.annotated.pop(id(scope), ())}
     cls.dataclass = any(_makes_dataclass(decorator) for decorator in decorators)
     known = all(_makes_dataclass(d) or _keeps(d) for d in decorators)

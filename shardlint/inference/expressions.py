@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from shardlint.inference.assignment import assign, bind
+from shardlint.inference.assignment import assign
 from shardlint.inference.calling import call_value, evaluate_arguments
+from shardlint.inference.context import Frame, Scope
 from shardlint.inference.functions import Code
 from shardlint.inference.indexing import get_item
 from shardlint.inference.iteration import element, hashable, iterate
-from shardlint.inference.joins import join, join_tagged, options
+from shardlint.inference.joins import join, join_tagged, join_variables, options
 from shardlint.inference.operators import binary_operation, compare, unary_operation
 from shardlint.inference.refine import refine
 from shardlint.inference.truth import truth
@@ -29,6 +31,7 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.variables import widened, write
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
@@ -79,7 +82,7 @@ def _formatted(interpreter: Interpreter, node: cst.FormattedString) -> Value:
     text = ""
     for part in node.parts:
         if isinstance(part, cst.FormattedStringText):
-            text += part.value
+            text += part.value.replace("{{", "{").replace("}}", "}")
         elif isinstance(part, cst.FormattedStringExpression):
             value = evaluate(interpreter, part.expression)
             plain = part.conversion is None and part.format_spec is None and part.equal is None
@@ -164,8 +167,10 @@ def _boolean(interpreter: Interpreter, node: cst.BooleanOperation) -> Value:
         return left
     if outcome is not None:
         return evaluate(interpreter, node.right)
+    scope, before = interpreter.scope, dict(interpreter.scope.variables)
     with interpreter.forked():
         right = evaluate(interpreter, node.right)
+    scope.variables = join_variables([before, scope.variables])
     # What the left side can be when it decides.
     return join([*(v for v in options(left) if truth(v) is not (not stops)), right])
 
@@ -193,12 +198,14 @@ def _conditional(interpreter: Interpreter, node: cst.IfExp) -> Value:
         return evaluate(interpreter, node.body if outcome else node.orelse)
     scope, before = interpreter.scope, interpreter.scope.variables
     found: list[tuple[Value, Tag]] = []
+    ends: list[dict[str, Value]] = []
     for branch, holds in ((node.body, True), (node.orelse, False)):
-        scope.variables = dict(before)
+        scope.variables = state = dict(before)
         with interpreter.forked(), interpreter.assuming(node.test, holds) as tag:
             if tag is not None and refine(interpreter, node.test, holds):
                 found.append((evaluate(interpreter, branch), tag))
-    scope.variables = before
+        ends.append(widened(scope, before, state))
+    scope.variables = join_variables(ends)
     return join_tagged(found)
 
 
@@ -243,7 +250,8 @@ def _index_part(interpreter: Interpreter, node: cst.BaseSlice) -> Value:
 def _walrus(interpreter: Interpreter, node: cst.NamedExpr) -> Value:
     value = evaluate(interpreter, node.value)
     if isinstance(node.target, cst.Name):
-        bind(interpreter, node.target.value, value)
+        name = node.target.value
+        write(interpreter, interpreter.scope.binding.target(name), name, value)
     return value
 
 
@@ -278,33 +286,48 @@ def _dict_comprehension(interpreter: Interpreter, node: cst.DictComp) -> Value:
 def _run_clauses(
     interpreter: Interpreter, clause: cst.CompFor, collect: Callable[[], Value]
 ) -> list[Value] | None:
-    """Run the ``for`` and ``if`` clauses of a comprehension; None when the length is not known."""
-    scope, before = interpreter.scope, interpreter.scope.variables
-    scope.variables = dict(before)
+    """Run the ``for`` and ``if`` clauses of a comprehension; None when the length is not known.
+
+    The first iterable is evaluated outside the comprehension's own scope, as Python does.
+    """
+    iterable = evaluate(interpreter, clause.iter)
+    outer, path = interpreter.frame, interpreter.path
+    scope = Scope(outer.scope.module, outer.scope, path=path, is_comprehension=True)
+    interpreter.frames.append(Frame(scope, outer.unit, path=path))
     try:
-        return _run_clause(interpreter, clause, collect)
+        return _run_clause(interpreter, clause, iterable, collect)
     finally:
-        scope.variables = before
+        interpreter.frames.pop()
 
 
 def _run_clause(
-    interpreter: Interpreter, clause: cst.CompFor, collect: Callable[[], Value]
+    interpreter: Interpreter, clause: cst.CompFor, iterable: Value, collect: Callable[[], Value]
 ) -> list[Value] | None:
-    iterable = evaluate(interpreter, clause.iter)
     items = iterate(iterable)
     results: list[Value] | None = None if items is None else []
     for item in (element(iterable),) if items is None else items:
         interpreter.tick()
         assign(interpreter, clause.target, item)
-        tests = [truth(evaluate(interpreter, test.test)) for test in clause.ifs]
-        if False in tests:
-            continue
-        if None in tests:
-            results = None
-        inner = clause.inner_for_in
-        found = [collect()] if inner is None else _run_clause(interpreter, inner, collect)
+        with interpreter.forked(repeats=True) if items is None else nullcontext():
+            found = _run_item(interpreter, clause, collect)
         results = None if results is None or found is None else [*results, *found]
     return results
+
+
+def _run_item(
+    interpreter: Interpreter, clause: cst.CompFor, collect: Callable[[], Value]
+) -> list[Value] | None:
+    """What one item of a comprehension's iterable gives; None when it may give nothing."""
+    tests = [truth(evaluate(interpreter, test.test)) for test in clause.ifs]
+    if False in tests:
+        return []
+    inner = clause.inner_for_in
+    with interpreter.forked() if None in tests else nullcontext():
+        if inner is None:
+            found: list[Value] | None = [collect()]
+        else:
+            found = _run_clause(interpreter, inner, evaluate(interpreter, inner.iter), collect)
+    return None if None in tests else found
 
 
 def _await(interpreter: Interpreter, node: cst.Await) -> Value:

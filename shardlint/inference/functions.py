@@ -167,13 +167,13 @@ def run_function(interpreter: Interpreter, function: Function, bound: dict[str, 
     if function.owner is not None:
         scope.variables["__class__"] = function.owner
     path = interpreter.path
-    frame = Frame(scope, code.unit, path=path, function=code)
+    frame = Frame(scope, code.unit, path=path, function=code, generator=code.is_generator)
     interpreter.frames.append(frame)
     try:
         if isinstance(node, cst.Lambda):
             return evaluate(interpreter, node.body)
         # A generator's body runs later, in part or never.
-        with interpreter.forked() if code.is_generator else nullcontext():
+        with interpreter.forked(repeats=True) if code.is_generator else nullcontext():
             falls_through = execute_block(interpreter, node.body.body)
     finally:
         interpreter.frames.pop()

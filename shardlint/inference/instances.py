@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from shardlint.inference.calls import Call
@@ -13,7 +14,7 @@ from shardlint.inference.classes import (
     lineage,
 )
 from shardlint.inference.overlays import FIELD_BASES, TRANSPARENT_BASES, created
-from shardlint.inference.overlays.py_dataclasses import field_default
+from shardlint.inference.overlays.py_dataclasses import field_default, positional_fields
 from shardlint.inference.values import Bound, ClassValue, Instance, Tuple, Value
 from shardlint.laws.values import Unknown
 
@@ -31,6 +32,10 @@ _PLAIN_BASES = frozenset(
         "builtins.Exception",
     }
 )
+
+
+#: ``x.name = …``, also with an annotation, an operator, or among other targets.
+_SETS_ATTRIBUTE = re.compile(r"\.(\w+)\s*(?::[^=\n]+)?(?:[-+*/%&|^@<>]{1,2})?=(?!=)|\bself\.(\w+)\s*,")
 
 
 def is_dataclass(cls: ClassValue) -> bool:
@@ -54,8 +59,8 @@ def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     opaque = has_unknown_base(cls) or not bases <= (_PLAIN_BASES | TRANSPARENT_BASES)
     instance = Instance(cls, {}, opaque, call.place, interpreter.path)
     init = class_attribute(cls, "__init__")
-    if init is not None:
-        interpreter.call(Bound(init, instance), list(call.args), call.kwargs, call.place)
+    if init is not None and not _generates_init(cls):
+        interpreter.call(Bound(init, instance), list(call.args), call.kwargs, call.place, call.opaque)
         if call.opaque:
             instance.opaque = True
         return instance
@@ -71,11 +76,18 @@ def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     return instance
 
 
+def _generates_init(cls: ClassValue) -> bool:
+    """Whether a dataclass's own ``__init__`` comes before any that is written out."""
+    classes = (base for base in lineage(cls) if isinstance(base, ClassValue))
+    first = next((base for base in classes if base.dataclass or "__init__" in base.attributes), None)
+    return first is not None and "__init__" not in first.attributes
+
+
 def _fill_fields(interpreter: Evaluator, call: Call, cls: ClassValue, instance: Instance) -> Value:
     """Bind constructor arguments to dataclass fields, then run ``__post_init__``."""
     fields = all_fields(cls)
     names = list(fields)
-    given = dict(zip(names, call.args, strict=False)) | call.kwargs
+    given = dict(zip(positional_fields(fields), call.args, strict=False)) | call.kwargs
     for name in names:
         default = fields[name]
         if name in given:
@@ -99,4 +111,10 @@ def entry_instance(interpreter: Evaluator, cls: ClassValue) -> Instance:
     unknown: dict[str, Value] = {
         name: Unknown(f"`self.{name}` is set by the caller") for name in all_fields(cls) if is_dataclass(cls)
     }
+    # Attributes of the class that the program also sets on objects, or that a derived class replaces.
+    text = "".join(cell.text for cell in cls.module.source.cells) if cls.module is not None else ""
+    elsewhere = {a or b for a, b in _SETS_ATTRIBUTE.findall(text)} | cls.overridden
+    for name in elsewhere:
+        if class_attribute(cls, name) is not None:
+            unknown[name] = Unknown(f"`self.{name}` may be set elsewhere")
     return Instance(cls, unknown, opaque=True, path=interpreter.path)

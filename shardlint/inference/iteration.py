@@ -33,7 +33,8 @@ def iterate(value: Value) -> tuple[Value, ...] | None:
         items = None if value.items is None else tuple(constant(key) for key in value.items)
     elif isinstance(value, SetValue):
         # Order is not defined, so only one item can be told.
-        items = tuple(constant(item) for item in value.items) if len(value.items) < 2 else None
+        known = value.items is not None and len(value.items) < 2
+        items = tuple(constant(item) for item in value.items or ()) if known else None
     elif isinstance(value, Const) and isinstance(value.value, str):
         items = tuple(Const(c) for c in value.value[: MAX_UNROLLED + 1])
     elif isinstance(value, SpecValue):

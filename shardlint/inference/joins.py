@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from shardlint.inference.forgetting import forget
 from shardlint.inference.values import (
     MAX_ALTERNATIVES,
     Alternatives,
@@ -44,13 +45,18 @@ def join(values: Iterable[Value]) -> Value:
 
 
 def join_tagged(pairs: Iterable[tuple[Value, Tag]]) -> Value:
-    """As `join`, for values that come from known branches."""
+    """As `join`, for values that come from known branches.
+
+    An object that Unknown swallows may be changed unseen from then on, so it is forgotten.
+    """
+    pairs = tuple(pairs)
     kept: list[Value] = []
     tags: list[Tag] = []
     for option, tag in ((o, combined(t, outer)) for value, outer in pairs for o, t in tagged(value)):
         if tag is None:
             continue
         if isinstance(option, Unknown):
+            forget(Tuple(tuple(value for value, _ in pairs)))
             return option
         found = next((i for i, other in enumerate(kept) if same(option, other)), None)
         if found is None:
@@ -63,6 +69,7 @@ def join_tagged(pairs: Iterable[tuple[Value, Tag]]) -> Value:
     if len(kept) == 1:
         return kept[0]
     if len(kept) > MAX_ALTERNATIVES:
+        forget(Tuple(tuple(kept)))
         return Unknown("too many possible values")
     return Alternatives(tuple(kept), None, tuple(tags))
 
@@ -133,4 +140,5 @@ def widen(before: Value, after: Value) -> Value:
             dims = tuple(m if m == n else fresh() for m, n in zip(a, b, strict=True))
             return Array(dims, before.dtype, numpy=before.numpy, origin=before.origin)
         return Array(None, before.dtype, numpy=before.numpy, origin=before.origin)
+    forget(Tuple((before, after)))
     return Unknown("changes in a loop")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -110,7 +111,8 @@ def _run_unknown(
     scope.variables = join_variables([before, after]) if not endless else after
     running = not endless
     if running and otherwise:
-        running = execute_block(interpreter, otherwise)
+        with interpreter.forked(guards=False) if state.breaks else nullcontext():
+            running = execute_block(interpreter, otherwise)
     return _leave(interpreter, state, running)
 
 

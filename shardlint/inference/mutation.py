@@ -5,50 +5,80 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardlint.inference.iteration import hashable
+from shardlint.inference.classes import class_attribute
+from shardlint.inference.forgetting import forget
+from shardlint.inference.iteration import hashable, iterate
 from shardlint.inference.joins import join, options
 from shardlint.inference.values import (
+    Alternatives,
     Array,
+    Bound,
+    ClassValue,
     DictValue,
     External,
     Instance,
     LibraryObject,
     ListValue,
+    ModuleValue,
     Native,
+    SetValue,
+    Tuple,
     Value,
     as_int,
 )
 from shardlint.laws.values import Unknown
+from shardlint.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator
 
 
-def forget(value: Value) -> None:
-    """Make an object's contents unknown."""
-    for option in options(value):
-        if isinstance(option, ListValue | DictValue):
-            option.items = None
-        elif isinstance(option, Instance):
-            option.opaque = True
-            option.attributes.clear()
+#: Methods that make an object change in place.
+_IN_PLACE = {"Add": "__iadd__", "Subtract": "__isub__", "Multiply": "__imul__", "BitOr": "__ior__"}
 
 
 def set_attribute(interpreter: Evaluator, receiver: Value, name: str, value: Value) -> None:
     """Set ``receiver.name``; on an undecided branch the attribute may be either value."""
     if isinstance(value, Array) and value.name is None:
         value = replace(value, name=name)
-    if isinstance(receiver, Instance):
-        if not interpreter.certain(receiver.path):
-            before = receiver.attributes.get(name)
-            value = (
-                Unknown(f"`{name}` is set on some paths only") if before is None else join([before, value])
-            )
-        receiver.attributes[name] = value
+    if isinstance(receiver, Alternatives):
+        for option in receiver.options:
+            with interpreter.forked():
+                set_attribute(interpreter, option, name, value)
+    elif isinstance(receiver, Instance) and not _is_plain(receiver, name):
+        # A property's setter, or `__setattr__`, decides what happens.
+        forget(receiver)
+    elif isinstance(receiver, Instance | ClassValue):
+        since = interpreter.path_since(receiver.path)
+        receiver.attributes[name] = _set(interpreter, receiver.attributes.get(name), name, value, since)
+    elif isinstance(receiver, ModuleValue):
+        scope = receiver.run.scope
+        since = interpreter.path_since(scope.path)
+        scope.variables[name] = _set(interpreter, scope.variables.get(name), name, value, since)
     elif isinstance(receiver, LibraryObject):
         receiver.fields[name] = value if interpreter.certain(()) else Unknown(f"`{name}` may be set")
     elif isinstance(receiver, Native):
         receiver.attributes[name] = value
+
+
+def _set(
+    interpreter: Evaluator, before: Value | None, name: str, value: Value, since: tuple[int, ...]
+) -> Value:
+    """What an attribute may be once it was set on paths that may not be taken, or be taken many times."""
+    if not since:
+        return value
+    if before is None or interpreter.repeated(since):
+        forget(Tuple((before or value, value)))
+        return Unknown(f"`{name}` is set on some paths only")
+    return join([before, value])
+
+
+def _is_plain(receiver: Instance, name: str) -> bool:
+    """Whether setting an attribute does no more than that."""
+    found = class_attribute(receiver.cls, name)
+    if isinstance(found, Unknown | Instance) or class_attribute(receiver.cls, "__setattr__") is not None:
+        return False
+    return not (isinstance(found, LibraryObject) and found.kind == "builtins.property")
 
 
 def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value) -> None:
@@ -57,18 +87,34 @@ def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value) 
         interpreter.set_environment(key, value)
     elif isinstance(receiver, ListValue | DictValue) and receiver.items is not None:
         if not interpreter.certain(receiver.path):
-            receiver.items = None
+            forget(receiver)
         elif isinstance(receiver, DictValue):
             found, name = hashable(key)
             if found:
                 receiver.items[name] = value
             else:
-                receiver.items = None
+                forget(receiver)
         else:
             index = as_int(key)
             if index is None or not -len(receiver.items) <= index < len(receiver.items):
-                receiver.items = None
+                forget(receiver)
             else:
                 receiver.items[index] = value
     elif not isinstance(receiver, Array):
         forget(receiver)
+
+
+def augment(interpreter: Evaluator, operator: str, left: Value, right: Value, place: Place) -> Value | None:
+    """Evaluate ``left <op>= right`` for objects that change in place; None for the others."""
+    if isinstance(left, Instance):
+        method = class_attribute(left.cls, _IN_PLACE.get(operator, ""))
+        return None if method is None else interpreter.call(Bound(method, left), [right], {}, place)
+    if isinstance(left, ListValue) and operator == "Add" and interpreter.certain(left.path):
+        added = iterate(right)
+        if left.items is not None and added is not None:
+            left.items.extend(added)
+            return left
+    if any(isinstance(option, ListValue | DictValue | SetValue) for option in options(left)):
+        forget(left)
+        return left
+    return None

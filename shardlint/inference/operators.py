@@ -112,7 +112,8 @@ def _python_binary(
         known = x.items is not None and y.items is not None
         return DictValue({**(x.items or {}), **(y.items or {})} if known else None, path=interpreter.path)
     if isinstance(x, SetValue) and isinstance(y, SetValue) and symbol in "|&-^":
-        return SetValue(function(x.items, y.items))
+        known = x.items is not None and y.items is not None
+        return SetValue(function(x.items, y.items) if known else None, frozen=x.frozen)
     return Unknown(f"`{symbol}` on values that are not known")
 
 

@@ -15,6 +15,7 @@ from shardlint.inference.functions import Code
 from shardlint.inference.imports import import_from, import_names
 from shardlint.inference.joins import join_variables
 from shardlint.inference.loops import run_for, run_while
+from shardlint.inference.mutation import augment
 from shardlint.inference.operators import binary_operation
 from shardlint.inference.refine import learn_rank, refine
 from shardlint.inference.truth import truth
@@ -97,11 +98,10 @@ def _is_class_variable(annotation: cst.Annotation) -> bool:
 def _augmented(interpreter: Interpreter, node: cst.AugAssign) -> bool:
     operator = type(node.operator).__name__.removesuffix("Assign")
     left, right = evaluate(interpreter, node.target), evaluate(interpreter, node.value)
-    assign(
-        interpreter,
-        node.target,
-        binary_operation(interpreter, operator, left, right, interpreter.place(node)),
-    )
+    value = augment(interpreter, operator, left, right, interpreter.place(node))
+    if value is None:
+        value = binary_operation(interpreter, operator, left, right, interpreter.place(node))
+    assign(interpreter, node.target, value)
     return True
 
 
@@ -199,12 +199,12 @@ def _try(interpreter: Interpreter, node: cst.Try) -> bool:
     scope, before = interpreter.scope, dict(interpreter.scope.variables)
     names = frozenset(name for handler in node.handlers for name in _exception_names(handler.type))
     handled = bool(node.handlers) and not _only_known_imports(interpreter, node)
-    snapshots = _snapshots(interpreter)
+    kept = {id(found) for found in _snapshots(interpreter)}
     with interpreter.within(caught=interpreter.context.caught | names), watching(scope) as written:
         body_ends = _uncertain_block(interpreter, node.body.body, handled)
     start = interrupted(before, written)
     if body_ends and node.orelse is not None:
-        body_ends = execute_block(interpreter, node.orelse.body.body)
+        body_ends = _uncertain_block(interpreter, node.orelse.body.body, handled)
     ends = [scope.variables] if body_ends else []
     if handled:
         for handler in node.handlers:
@@ -216,10 +216,17 @@ def _try(interpreter: Interpreter, node: cst.Try) -> bool:
     scope.variables = join_variables(ends) if ends else start
     if node.finalbody is not None:
         with watching(scope) as written:
+            if interpreter.context.caught:
+                # What it does on the way out of an exception, to whoever catches that.
+                normal, scope.variables = scope.variables, dict(start)
+                with interpreter.silent(), interpreter.forked(guards=False):
+                    execute_block(interpreter, node.finalbody.body.body)
+                scope.variables = normal
             falls_through = execute_block(interpreter, node.finalbody.body.body)
         # It also runs on the way out of a `return`, `break` or `continue` above.
-        for found in _snapshots(interpreter)[len(snapshots) :]:
-            found.update({name: Unknown("set by `finally`") for name in written})
+        for found in _snapshots(interpreter):
+            if id(found) not in kept:
+                found.update({name: Unknown("set by `finally`") for name in written})
         if not falls_through:
             return False
     return bool(ends)
@@ -234,7 +241,7 @@ def _uncertain_block(interpreter: Interpreter, body: Sequence[Statement], interr
 
 
 def _snapshots(interpreter: Interpreter) -> list[dict[str, Any]]:
-    """The variables kept at the ways out met so far, those of the innermost loop last."""
+    """The variables kept at the ways out of the function and its innermost loop met so far."""
     frame = interpreter.frame
     jumps = frame.loops[-1] if frame.loops else None
     return [*frame.exits, *((*jumps.breaks, *jumps.continues) if jumps else ())]

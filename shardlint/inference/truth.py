@@ -34,10 +34,8 @@ def _truth(value: Value) -> bool | None:
         return True if low is not None and low > 0 else None
     if isinstance(value, Tuple):
         return bool(value.items)
-    if isinstance(value, ListValue | DictValue):
+    if isinstance(value, ListValue | DictValue | SetValue):
         return None if value.items is None else bool(value.items)
-    if isinstance(value, SetValue):
-        return bool(value.items)
     if isinstance(value, Function | Native | ClassValue | MeshValue | Bound):
         return True
     return None

@@ -66,11 +66,14 @@ class DictValue:
     path: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class SetValue:
-    """A set or frozenset of known constants; only the latter can be hashed."""
+    """A set or frozenset of known constants; only the latter can be hashed.
 
-    items: frozenset[Any]
+    ``items`` is None once it was not followed.
+    """
+
+    items: frozenset[Any] | None
     origin: Place | None = field(default=None, compare=False)
     frozen: bool = False
 
@@ -209,7 +212,8 @@ class Partial:
 @dataclass(eq=False, slots=True)
 class ClassValue:
     """A class of the program. ``fields`` are annotated names in order (dataclasses, Flax modules);
-    ``module`` is the module that defines it.
+    ``module`` is the module that defines it, ``path`` the branch, ``overridden`` are the attributes
+    that classes derived from it define anew. ``lineage`` is its method resolution order, once asked.
     """
 
     name: str
@@ -219,17 +223,23 @@ class ClassValue:
     dataclass: bool = False
     origin: Place | None = None
     module: Any = None
+    path: tuple[int, ...] = ()
+    overridden: set[str] = field(default_factory=set)
+    lineage: tuple[Value, ...] = ()
 
 
 @dataclass(eq=False, slots=True)
 class Instance:
-    """An instance of a class of the program. ``opaque``: unknown code may have set attributes."""
+    """An instance of a class of the program. ``opaque``: unknown code may have set attributes;
+    ``forgotten``: also such as its class defines.
+    """
 
     cls: ClassValue
     attributes: dict[str, Value]
     opaque: bool = False
     origin: Place | None = None
     path: tuple[int, ...] = ()
+    forgotten: bool = False
 
 
 @dataclass(eq=False, slots=True)

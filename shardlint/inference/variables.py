@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from shardlint.inference.context import Scope
+from shardlint.inference.forgetting import forget
 from shardlint.inference.joins import join
-from shardlint.inference.values import Value
+from shardlint.inference.values import Tuple, Value
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ def write(interpreter: Interpreter, scope: Scope, name: str, value: Value) -> No
     """Set a variable; in an outer scope it may keep its value where the write is not certain."""
     if scope is not interpreter.scope:
         value = _from_inside(interpreter, scope, name, value)
+        if any(frame.generator for frame in interpreter.frames):
+            # A generator's body runs later, whenever somebody takes its items.
+            scope.volatile.add(name)
         for frame in interpreter.frames:
             if name in frame.scope.narrowed and frame.scope is not scope:
                 frame.scope.variables.pop(name, None)
@@ -37,6 +41,7 @@ def _from_inside(interpreter: Interpreter, scope: Scope, name: str, value: Value
         return value
     before = scope.variables.get(name)
     if before is None or interpreter.repeated(since):
+        forget(Tuple((before or value, value)))
         return Unknown(f"`{name}` is set on some paths only")
     return join([before, value])
 
@@ -45,9 +50,7 @@ def _path_since(interpreter: Interpreter, scope: Scope) -> tuple[int, ...]:
     """The undecided branches between the code of an outer scope and what runs now."""
     frames = interpreter.frames
     inner = next((frames[i + 1] for i in range(len(frames) - 1) if frames[i].scope is scope), None)
-    known = scope.path if inner is None else inner.path
-    common = next((i for i, (a, b) in enumerate(zip(known, interpreter.path, strict=False)) if a != b), len(known))
-    return interpreter.path[common:]
+    return interpreter.path_since(scope.path if inner is None else inner.path)
 
 
 def narrow(interpreter: Interpreter, name: str, value: Value) -> None:
@@ -71,7 +74,7 @@ def watching(scope: Scope) -> Iterator[Written]:
     try:
         yield written
     finally:
-        scope.watchers.remove(written)
+        scope.watchers.pop()
 
 
 def interrupted(before: dict[str, Value], written: Written) -> dict[str, Value]:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.assignment import assign
+from shardlint.inference.classes import class_attribute
 from shardlint.inference.joins import options
-from shardlint.inference.values import External, LibraryObject, MeshValue, SetValue, Value
+from shardlint.inference.values import External, Function, Instance, LibraryObject, MeshValue, SetValue, Value
 from shardlint.laws.values import Unknown
+from shardlint.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
@@ -47,9 +49,8 @@ def enter_contexts(interpreter: Interpreter, items: Sequence[cst.WithItem]) -> I
             found = options(manager)
             if isinstance(item.item, cst.Call) and last_name(item.item.func) in EXPECTING:
                 found = (LibraryObject("expected", {}),)
-            entered = stack.enter_context(
-                _enter(interpreter, found[0] if len(found) == 1 else Unknown("several"))
-            )
+            one = found[0] if len(found) == 1 else Unknown("several")
+            entered = stack.enter_context(_enter(interpreter, one, interpreter.place(item.item)))
             if item.asname is not None:
                 assign(interpreter, item.asname.name, entered)
             swallows = swallows or any(_swallows(option) for option in found)
@@ -72,7 +73,7 @@ def last_name(node: cst.BaseExpression) -> str:
 
 
 @contextmanager
-def _enter(interpreter: Interpreter, manager: Value) -> Iterator[Value]:
+def _enter(interpreter: Interpreter, manager: Value, place: Place) -> Iterator[Value]:
     """Enter one context manager; what it gives is what ``as`` binds."""
     before = interpreter.context
     entered: Value = Unknown("what a context manager gives")
@@ -90,10 +91,14 @@ def _enter(interpreter: Interpreter, manager: Value) -> Iterator[Value]:
         interpreter.context = replace(before, expected=True)
     elif isinstance(manager, LibraryObject) and manager.kind == "caught":
         names = manager.fields["names"]
-        caught = names.items if isinstance(names, SetValue) else frozenset({"BaseException"})
+        caught = (names.items if isinstance(names, SetValue) else None) or frozenset({"BaseException"})
         interpreter.context = replace(before, caught=before.caught | frozenset(caught))
     elif isinstance(manager, LibraryObject) and manager.kind == "harmless":
         pass
+    elif isinstance(manager, Instance):
+        if _swallows(manager):
+            interpreter.context = replace(before, caught=before.caught | {"BaseException"})
+        entered = interpreter.call(interpreter.attribute(manager, "__enter__", place), [], {}, place)
     elif not (isinstance(manager, External) and manager.name.startswith(_HARMLESS)):
         # It may set a mesh; one that is already set stays the likelier truth only if it is unknown too.
         unknown = Unknown("an unknown context manager may set the mesh")
@@ -101,6 +106,9 @@ def _enter(interpreter: Interpreter, manager: Value) -> Iterator[Value]:
     inside = interpreter.context
     try:
         yield entered
+        if isinstance(manager, Instance):
+            leave = interpreter.attribute(manager, "__exit__", place)
+            interpreter.call(leave, [Unknown("an exception, or None")] * 3, {}, place)
     finally:
         if interpreter.context is inside:
             interpreter.context = before

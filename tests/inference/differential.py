@@ -164,7 +164,11 @@ class Attributes:
 
     def admits(self, real: Any) -> bool:
         held = vars(real) if type(real).__name__ == self.cls else None
-        return held is not None and all(k in held and item.admits(held[k]) for k, item in self.known.items())
+        if held is None:
+            return False
+        # An attribute that is set on some paths only is held as one of which nothing is known.
+        certain = {k: item for k, item in self.known.items() if not isinstance(item, Anything)}
+        return all(k in held and item.admits(held[k]) for k, item in certain.items())
 
 
 def run_for_real(text: str, seed: int, check: Callable[[int, Any], None]) -> None:

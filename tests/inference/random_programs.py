@@ -105,6 +105,7 @@ class ProgramMaker:
         self.lines: list[str] = []
         self.probes = 0
         self.names = 0
+        self.quiet = 0
         self.functions: list[str] = []
 
     def program(self, statements: int = 14) -> str:
@@ -130,6 +131,9 @@ class ProgramMaker:
         self.lines += [indent + line for line in text.split("\n")]
 
     def probe(self, indent: str, what: str | None = None) -> None:
+        if self.quiet:
+            self.add(indent, "pass")
+            return
         self.probes += 1
         self.add(indent, f"probe({self.probes}, [{what or self.value()}])")
 
@@ -277,14 +281,17 @@ class ProgramMaker:
                 self.block(indent + "    ", depth + 1, extra)
         if not handlers or self.random.random() < 0.4:
             self.add(indent, "finally:")
+            # What runs while an exception is on its way is followed, but nothing is said of it.
+            self.quiet += 1
             self.block(indent + "    ", depth + 1)
+            self.quiet -= 1
 
     def context(self, indent: str, depth: int, extra: tuple[str, ...]) -> None:
         manager = self.pick(
-            "contextlib.suppress(Exception)", "Keeper(a) as b", "contextlib.nullcontext()", "hide(Keeper(1))"
+            "contextlib.suppress(Exception)", "Keeper(a) as b", "contextlib.nullcontext()", "hide(contextlib.nullcontext())"
         )
         self.add(indent, f"with {manager}:")
-        risk = ("risky()", "raise ValueError") if "null" not in manager else ()
+        risk = ("risky()", "raise ValueError") if manager.startswith(("contextlib.s", "Keeper")) else ()
         self.block(indent + "    ", depth + 1, (*extra, *risk))
 
     def match(self, indent: str, depth: int, extra: tuple[str, ...]) -> None:
@@ -348,7 +355,10 @@ class ProgramMaker:
     def recursion(self, indent: str, depth: int, extra: tuple[str, ...]) -> None:
         name = self.name("rec")
         self.add(indent, f"def {name}(n, xs):\n    global a, b\n    if n <= 0:\n        return 0")
-        self.block(indent + "    ", 3)
+        # Deep calls are not followed: nothing is said of what happens there.
+        known, self.functions = self.functions, []
+        self.simple(indent + "    ")
+        self.functions = known
         self.add(indent, f"    a = n\n    xs.append(n)\n    return {name}(n - 1, xs) + 1")
         self.add(
             indent, f"{self.pick(*INTS)} = {name}({self.pick('1', '2', '4', '15')}, {self.pick(*LISTS)})"
@@ -357,7 +367,7 @@ class ProgramMaker:
     def klass(self, indent: str, depth: int, extra: tuple[str, ...]) -> None:
         name, base = self.name("K"), self.pick("Base", "Left", "Right", "Both", "Config", "Left, Right")
         self.add(indent, f"class {name}({base}):")
-        self.add(indent, f"    n = {self.integer(1)}\n    total = [n for _ in range(2)]")
+        self.add(indent, f"    n = {self.integer(1).replace(':=', '+')}\n    total = [n for _ in range(2)]")
         value = f"super().get() + 1 if hasattr(self, 'k') else {self.integer(1)}"
         self.add(indent, f"    def get(self):\n        return {value}")
         body = self.mutation().replace("xs ", "self.items ").replace("ys ", "self.items ")

@@ -63,8 +63,10 @@ def _part(value: Value) -> Name:
 def _axes(value: Value | None) -> frozenset[str] | Unknown:
     if value is None:
         return frozenset()
-    if isinstance(value, SetValue) and all(isinstance(item, str) for item in value.items):
-        return frozenset(value.items)
+    if isinstance(value, SetValue) and value.items is not None and all(
+        isinstance(item, str) for item in value.items
+    ):
+        return value.items
     return Unknown("axes that are not known")
 
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import class_attribute, lineage, method_of
-from shardlint.inference.iteration import MAX_UNROLLED, element, hashable, iterate
+from shardlint.inference.classes import attribute_along, class_attribute, lineage, method_of
+from shardlint.inference.forgetting import forget
+from shardlint.inference.iteration import MAX_UNROLLED, constant, element, hashable, iterate
 from shardlint.inference.joins import join, options
-from shardlint.inference.mutation import forget, set_attribute
+from shardlint.inference.mutation import set_attribute
 from shardlint.inference.truth import truth
 from shardlint.inference.values import (
     NONE,
@@ -45,9 +46,9 @@ def _len(call: Call) -> Value:
     (value,) = call.bind("obj")
     if isinstance(value, Array | Devices) and value.shape:
         return integer(value.shape[0])
-    if isinstance(value, Tuple | SetValue):
+    if isinstance(value, Tuple):
         return Const(len(value.items))
-    if isinstance(value, ListValue | DictValue) and value.items is not None:
+    if isinstance(value, ListValue | DictValue | SetValue) and value.items is not None:
         return Const(len(value.items))
     if isinstance(value, SpecValue):
         return Const(len(value.spec))
@@ -138,7 +139,8 @@ def _set(call: Call) -> Value:
     items: Sequence[Value] | None = ()
     if call.args:
         given = call.args[0]
-        items = [Const(i) for i in given.items] if isinstance(given, SetValue) else iterate(given)
+        held = given.items if isinstance(given, SetValue) else None
+        items = iterate(given) if held is None else [constant(i) for i in held]
     pairs = [hashable(item) for item in items or ()]
     if items is None or not all(found for found, _ in pairs):
         return Unknown("a set that is not known")
@@ -253,7 +255,7 @@ def _ordered(reverse: bool) -> Callable[[Call], Value]:
             return ListValue(None if items is None else list(reversed(items)), path=call.interpreter.path)
         keys = [item.value for item in items or () if isinstance(item, Const)]
         given = call.args[0] if call.args else None
-        if isinstance(given, SetValue):
+        if isinstance(given, SetValue) and given.items is not None:
             keys, items = list(given.items), tuple(Const(k) for k in given.items)
         if items is None or call.kwargs or len(keys) != len(items):
             return ListValue(None)
@@ -371,19 +373,22 @@ def _round(call: Call) -> Value:
 
 def _super(call: Call) -> Value:
     method = call.interpreter.running_method()
-    if method is None:
+    if method is None or call.args:
         return Unknown("super()")
     cls, receiver = method
     return LibraryObject("builtins.super", {"cls": cls, "self": receiver})
 
 
 def super_attribute(value: LibraryObject, name: str) -> Value:
-    """``super().name``: the first base after the method's own class that has it."""
+    """``super().name``: of the receiver's classes, the first after the method's own that has it."""
     cls, receiver = value.fields["cls"], value.fields["self"]
     assert isinstance(cls, ClassValue)
-    for base in cls.bases:
-        if isinstance(base, ClassValue) and (found := class_attribute(base, name)) is not None:
-            return method_of(found, receiver, base)
+    owner = receiver.cls if isinstance(receiver, Instance) else receiver
+    order = lineage(owner if isinstance(owner, ClassValue) else cls)
+    after = order[order.index(cls) + 1 :] if cls in order else lineage(cls)[1:]
+    found = attribute_along(after, name)
+    if found is not None:
+        return method_of(found, receiver, owner if isinstance(owner, ClassValue) else cls)
     if name in ("__init__", "__post_init__", "setup", "__init_subclass__"):
         return Native(f"super().{name}", lambda call: NONE)
     return Unknown(f"super().{name}")
