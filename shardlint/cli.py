@@ -249,7 +249,8 @@ def _parser() -> argparse.ArgumentParser:
     explain = commands.add_parser("explain", help="explain a rule")
     explain.add_argument("code", metavar="CODE", help="a code (SHL202) or a name (indivisible-dimension)")
     commands.add_parser("rules", help="list all rules")
-    commands.add_parser("server", help="run the language server on standard input and output")
+    server = commands.add_parser("server", help="run the language server on standard input and output")
+    server.add_argument("--stdio", action="store_true", help="what it does anyway; many editors say so")
     return parser
 
 

@@ -13,7 +13,7 @@ from flax_calls import Dtype, Flat, Named, call_of, flat_arrays, flat_specs, int
 from flax_cases import NNX, Case, nnx_case
 
 from shardlint.inference.overlays import flax_nnx
-from shardlint.inference.overlays.flax_modules import flax_state
+from shardlint.inference.overlays.flax_modules import NOT_EAGER
 from shardlint.inference.values import Array, LibraryObject
 from shardlint.laws.dims import substitute, symbol
 
@@ -54,7 +54,7 @@ def real(case: Case) -> tuple[tuple[tuple[int, ...], str], Flat, Specs]:
 def ours(case: Case, shape: tuple[Any, ...]) -> tuple[Array, Flat, Specs]:
     """What the overlay makes of it, for an input of this shape."""
     runner = interpreter()
-    flax_state(runner).eager_sharding = None
+    runner.switches.add(NOT_EAGER)
     name = f"flax.nnx.{case.layer}"
     layer = flax_nnx.TABLE[name](call_of(runner, name, **values_of(runner, "nnx", case.config)))
     assert isinstance(layer, LibraryObject), layer
