@@ -38,6 +38,9 @@ MANUAL_BLIND_CAUSES = frozenset(
     {Cause.NOT_A_SPEC, Cause.BAD_ARGUMENT, Cause.NO_MESH, Cause.BAD_ENTRY, Cause.UNKNOWN_AXIS}
 )
 
+#: APIs that do nothing where there is no mesh.
+NEED_NO_MESH = frozenset({Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER})
+
 #: APIs that need the mesh's devices: on an AbstractMesh they fail in ways of their own.
 NEED_DEVICES = frozenset(
     {
@@ -77,6 +80,8 @@ def judge_placement(
         return Undecided(f"the spec is not known: {spec.reason}")
     if mesh is None and not raw:
         mesh = Unknown("the sharding's mesh")
+    if isinstance(mesh, Unknown) and api in NEED_NO_MESH:
+        return Undecided("whether there is a mesh is not known")
     if isinstance(mesh, Mesh):
         if not _ordinary(mesh):
             return Undecided("the mesh is empty or repeats an axis name")

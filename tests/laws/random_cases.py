@@ -4,7 +4,7 @@ usage: python tests/laws/random_cases.py [CASES [SEED]]
 
 Each case starts from a placement that is right and then gets no, one or two mistakes, so that every
 API sees accepted cases and every cause of rejection. The suite runs 1,900 (or as many as the
-environment variable SHARDLINT_RANDOM_CASES says); the full size is 10,000 and takes about two minutes.
+environment variable SHARDLINT_RANDOM_CASES says); the full size is 10,000 and takes about a minute.
 """
 
 from __future__ import annotations

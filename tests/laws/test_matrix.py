@@ -14,11 +14,12 @@ import pytest
 from judging import Case, judge_case
 from real_jax import trimmed
 
+from shardlint.laws.placements import judge_placement
 from shardlint.laws.shardings import judge_sharding
 from shardlint.laws.shards import shard_shape
 from shardlint.laws.specs import judge_spec, normalize
-from shardlint.laws.values import AxisType, Junk, Marker, Mesh, Spec
-from shardlint.laws.verdicts import Accepted, Api, Rejected, Verdict
+from shardlint.laws.values import AxisType, Junk, Marker, Mesh, Spec, Unknown
+from shardlint.laws.verdicts import Accepted, Api, Rejected, Undecided, Verdict
 
 CELLS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "data" / "matrix.json").read_text())
 
@@ -155,6 +156,15 @@ def test_law_agrees_with_the_measured_cell(cell: dict[str, Any]) -> None:
 
 def test_most_cells_are_covered() -> None:
     assert sum(map(covered, CELLS)) > 2100
+
+
+@pytest.mark.parametrize("api", [Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER])
+def test_unboxing_may_do_nothing_where_the_mesh_is_not_known(api: Api) -> None:
+    verdicts = [
+        judge_placement(api, mesh, Spec(("x", "y")), (8,), raw=True)
+        for mesh in (None, Unknown("the caller's"))
+    ]
+    assert [type(verdict) for verdict in verdicts] == [Accepted, Undecided]
 
 
 def as_result(spec: Spec) -> Spec:
