@@ -76,7 +76,8 @@ class Placement(Use):
 
     ``subject`` is the array in the user's words (``kernel``, ``argument 0 of `step```); ``raw`` is
     true for a bare ``P`` that takes its mesh from the context. ``spec`` is a str (what the user
-    wrote) when something else stands where a spec is meant. ``dtype`` is a numpy-style name.
+    wrote) when something else stands where a spec is meant. ``dtype`` is a numpy-style name. ``held``
+    is how the array is sharded on that mesh already, None where that is not known.
     """
 
     api: Api
@@ -86,6 +87,7 @@ class Placement(Use):
     dtype: str | None = None
     subject: str = "the array"
     raw: bool = False
+    held: Spec | None = None
     entry_places: tuple[Place | None, ...] = ()
 
 

@@ -32,7 +32,7 @@ DEVICE_PUT = (Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT)
 CONSTRAINT = (Api.CONSTRAINT_EAGER, Api.CONSTRAINT)
 RESHARD = (Api.RESHARD, Api.RESHARD_IN_JIT)
 
-#: Calls that take the mesh of ``with mesh:`` too, not only that of `jax.set_mesh`.
+#: Calls that take the mesh of ``with mesh:`` too, not only that of `jax.set_mesh`; of jit only `pjit` does.
 _TAKES_LEGACY_MESH = frozenset({Api.CONSTRAINT, Api.CONSTRAINT_EAGER, Api.JIT_IN, Api.JIT_OUT})
 
 
@@ -53,7 +53,8 @@ def place_array(
     if isinstance(spec, Unknown) and isinstance(mesh, Unknown | None):
         return replace(array, sharding=None)
     shape: Shape | Unknown = array.shape if array.shape is not None else Unknown("shape not known")
-    verdict, api = _judge(interpreter, apis, mesh, spec, shape, raw, _held(array, mesh))
+    held = _held(array, mesh)
+    verdict, api = _judge(interpreter, apis, mesh, spec, shape, raw, held)
     interpreter.record(
         Placement(
             place=place,
@@ -67,6 +68,7 @@ def place_array(
             dtype=array.dtype,
             subject=subject or (f"`{array.name}`" if array.name else "the array"),
             raw=raw,
+            held=held,
             entry_places=_entry_places(target),
         )
     )
