@@ -45,8 +45,12 @@ def import_from(interpreter: Interpreter, node: cst.ImportFrom) -> None:
         if isinstance(module, ModuleValue):
             found = module.run.scope.variables
             scope.variables.update({k: v for k, v in found.items() if not k.startswith("_")})
-        elif isinstance(module, External):
-            scope.variables.update(project.star_names(module.name))
+        else:
+            known = project.star_names(module.name) if isinstance(module, External) else {}
+            if not known:
+                # It may bind any name, also those that are bound already.
+                known = dict.fromkeys(scope.variables, Unknown("bound by an import of names that are not seen"))
+            scope.variables.update(known)
         return
     for alias in node.names:
         imported = dotted(alias.name)
