@@ -42,7 +42,7 @@ def analyze(sources: Sequence[Source], settings: InferenceSettings) -> list[Use 
 
 def analyze_source(source: Source, settings: InferenceSettings) -> list[Use | FileProblem]:
     """Evaluate one file as a program: its top level, then the functions it never reaches."""
-    project = Project(settings.roots)
+    project = Project(settings.roots, run_module)
     interpreter = Interpreter(settings, project)
     if source.devices is not None:
         interpreter.device_count = source.devices

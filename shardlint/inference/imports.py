@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.assignment import bind
+from shardlint.inference.overlays import is_known
 from shardlint.inference.values import External, ModuleValue
 from shardlint.laws.values import Unknown
 
@@ -19,6 +20,16 @@ def dotted(node: cst.BaseExpression | None) -> str:
     if isinstance(node, cst.Attribute):
         return f"{dotted(node.value)}.{node.attr.value}"
     return node.value if isinstance(node, cst.Name) else ""
+
+
+def import_succeeds(node: cst.BaseSmallStatement) -> bool:
+    """Whether a statement is an import of names that the newest JAX is known to have."""
+    if isinstance(node, cst.Import):
+        return all(is_known(dotted(alias.name)) for alias in node.names)
+    if not isinstance(node, cst.ImportFrom) or isinstance(node.names, cst.ImportStar) or node.relative:
+        return False
+    module = dotted(node.module)
+    return all(is_known(f"{module}.{dotted(alias.name)}") for alias in node.names)
 
 
 def import_names(interpreter: Interpreter, node: cst.Import) -> None:

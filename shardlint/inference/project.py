@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from shardlint.files.sources import Source, read_source
 from shardlint.inference.context import Scope
-from shardlint.inference.imports import dotted
 from shardlint.inference.joins import options
 from shardlint.inference.values import Const, MeshValue, ModuleValue, Value, as_str
 from shardlint.laws import versions
@@ -68,9 +65,10 @@ def _identity(path: Path, interpreter: Interpreter) -> Hashable:
 
 
 class Project:
-    """The modules around the files that are analyzed."""
+    """The modules around the files that are analyzed; ``execute`` runs one."""
 
-    def __init__(self, roots: tuple[str, ...]) -> None:
+    def __init__(self, roots: tuple[str, ...], execute: Callable[[Interpreter, ModuleRun], object]) -> None:
+        self._execute = execute
         self.roots = tuple(Path(root) for root in roots)
         self.modules: dict[Path, ModuleRun] = {}
         self.running: list[ModuleRun] = []
@@ -110,12 +108,10 @@ class Project:
         key = _identity(path, interpreter)
         run = _shared.get(key)
         if run is None:
-            from shardlint.inference.analysis import run_module
-
             run = self.modules[path] = ModuleRun(name, read_source(str(path)))
             before = interpreter.context.mesh
             with interpreter.silent(), interpreter.elsewhere():
-                run_module(interpreter, run)
+                self._execute(interpreter, run)
             after = interpreter.context.mesh
             run.mesh = after if after is not before else None
             run.device_count, run.switches = interpreter.device_count, frozenset(interpreter.switches)
@@ -179,17 +175,6 @@ class Project:
         interpreter.record(
             ApiReference(place=place, environment=interpreter.environment(), verdict=verdict, name=name)
         )
-
-    def import_succeeds(self, node: cst.BaseSmallStatement) -> bool:
-        """Whether a statement is an import of names that the newest JAX is known to have."""
-        from shardlint.inference.overlays import is_known
-
-        if isinstance(node, cst.Import):
-            return all(is_known(dotted(alias.name)) for alias in node.names)
-        if not isinstance(node, cst.ImportFrom) or isinstance(node.names, cst.ImportStar) or node.relative:
-            return False
-        module = dotted(node.module)
-        return all(is_known(f"{module}.{dotted(alias.name)}") for alias in node.names)
 
     # -- devices ------------------------------------------------------------------------------
 

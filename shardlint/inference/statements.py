@@ -12,7 +12,7 @@ from shardlint.inference.assignment import assign, delete
 from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.expressions import evaluate
 from shardlint.inference.functions import Code
-from shardlint.inference.imports import import_from, import_names
+from shardlint.inference.imports import import_from, import_names, import_succeeds
 from shardlint.inference.joins import join_variables
 from shardlint.inference.loops import run_for, run_while
 from shardlint.inference.mutation import augment
@@ -265,7 +265,7 @@ def _only_known_imports(interpreter: Interpreter, node: cst.Try) -> bool:
     if not all(isinstance(line, cst.SimpleStatementLine) for line in lines):
         return False
     imports = [small for line in lines if isinstance(line, cst.SimpleStatementLine) for small in line.body]
-    return bool(imports) and all(interpreter.project.import_succeeds(small) for small in imports)
+    return bool(imports) and all(import_succeeds(small) for small in imports)
 
 
 def _with(interpreter: Interpreter, node: cst.With) -> bool:
