@@ -8,6 +8,7 @@ from shardlint.inference.classes import class_attribute, has_unknown_base, libra
 from shardlint.inference.forgetting import forget
 from shardlint.inference.joins import map_options
 from shardlint.inference.values import (
+    NONE,
     Alternatives,
     Array,
     Bound,
@@ -127,6 +128,7 @@ def _of_instance(interpreter: Interpreter, value: Instance, name: str, place: Pl
         return Unknown("an instance's attributes")
     found = class_attribute(value.cls, name)
     if value.forgotten and not isinstance(found, Function | Native | LibraryObject):
+        forget(found or NONE)
         return Unknown(f"`{value.cls.name}.{name}` may be set elsewhere")
     if found is not None:
         if isinstance(found, LibraryObject) and found.kind == "builtins.property":

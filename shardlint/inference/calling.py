@@ -120,7 +120,7 @@ def call_value(
             interpreter, function.function, [*function.args, *args], merged, place, opaque, shifted
         )
     if isinstance(function, Function):
-        return _call_function(interpreter, function, args, kwargs, opaque)
+        return _call_function(interpreter, function, args, kwargs, opaque, place)
     if isinstance(function, ClassValue):
         from shardlint.inference.instances import instantiate
 
@@ -166,6 +166,7 @@ def _call_function(
     args: Sequence[Value],
     kwargs: dict[str, Value],
     opaque: bool,
+    place: Place,
 ) -> Value:
     code = function.code
     interpreter.reached.add(code.key)
@@ -177,7 +178,7 @@ def _call_function(
     bound = bind_parameters(function, args, kwargs, opaque)
     if bound is None:
         return Unknown(f"`{function.name}` does not take these arguments")
-    return run_function(interpreter, function, bound)
+    return run_function(interpreter, function, bound, place)
 
 
 def _unfollowed(

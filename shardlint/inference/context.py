@@ -9,6 +9,7 @@ from typing import Any
 from shardlint.inference.values import MeshValue, Value
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Unknown
+from shardlint.spans import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,8 @@ class Scope:
 class Frame:
     """One running function, class body, comprehension or module: its scope, and what it returned so far.
 
-    ``path`` are the undecided branches it was entered in, ``exits`` its variables at each return.
+    ``path`` are the undecided branches it was entered in, ``exits`` its variables at each return;
+    ``called_at`` is where a known caller calls it.
     """
 
     scope: Scope
@@ -124,6 +126,7 @@ class Frame:
     exits: list[dict[str, Value]] = field(default_factory=list)
     generator: bool = False
     function: Any = None
+    called_at: Place | None = None
 
 
 @dataclass(slots=True)

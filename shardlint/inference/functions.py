@@ -19,6 +19,7 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.laws.values import Unknown
+from shardlint.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
@@ -155,7 +156,9 @@ def bind_parameters(
     return bound
 
 
-def run_function(interpreter: Interpreter, function: Function, bound: dict[str, Value]) -> Value:
+def run_function(
+    interpreter: Interpreter, function: Function, bound: dict[str, Value], called_at: Place | None = None
+) -> Value:
     """Evaluate a function's body with bound parameters and return what it returns."""
     from shardlint.inference.expressions import evaluate
     from shardlint.inference.statements import execute_block
@@ -167,7 +170,9 @@ def run_function(interpreter: Interpreter, function: Function, bound: dict[str, 
     if function.owner is not None:
         scope.variables["__class__"] = function.owner
     path = interpreter.path
-    frame = Frame(scope, code.unit, path=path, function=code, generator=code.is_generator)
+    frame = Frame(
+        scope, code.unit, path=path, function=code, generator=code.is_generator, called_at=called_at
+    )
     interpreter.frames.append(frame)
     try:
         if isinstance(node, cst.Lambda):

@@ -60,7 +60,9 @@ def import_from(interpreter: Interpreter, node: cst.ImportFrom) -> None:
             known = project.star_names(module.name) if isinstance(module, External) else {}
             if not known:
                 # It may bind any name, also those that are bound already.
-                known = dict.fromkeys(scope.variables, Unknown("bound by an import of names that are not seen"))
+                known = dict.fromkeys(
+                    scope.variables, Unknown("bound by an import of names that are not seen")
+                )
             scope.variables.update(known)
         return
     for alias in node.names:

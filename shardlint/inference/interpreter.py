@@ -35,7 +35,7 @@ from shardlint.laws import dims
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Unknown
 from shardlint.spans import Place
-from shardlint.uses import Environment, Use
+from shardlint.uses import Environment, Fact, Use
 
 if TYPE_CHECKING:
     from shardlint.inference.functions import Code
@@ -99,7 +99,16 @@ class Interpreter:
             variant, variants = self.variants
             if variants > 1:
                 use = replace(use, variant=variant, variants=variants)
-            self.uses.append(use)
+            reached = self._reached_from()
+            self.uses.append(use if reached is None else replace(use, facts=(*use.facts, reached)))
+
+    def _reached_from(self) -> Fact | None:
+        """How the running function was reached, when a known caller calls it."""
+        frame = next((f for f in reversed(self.frames) if f.function is not None), None)
+        if frame is None or frame.called_at is None:
+            return None
+        name = frame.function.name
+        return Fact(f"{f'`{name}`' if name.isidentifier() else 'it'} is called here", frame.called_at)
 
     def environment(self) -> Environment:
         """The environment for a use that is recorded now."""
