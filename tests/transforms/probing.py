@@ -60,7 +60,7 @@ def evaluate(text: str, variables: Mapping[str, Value] | None = None, devices: i
         found.probes[number.value] = value
         return NONE
 
-    interpreter = Interpreter(InferenceSettings(devices=devices), Project(()))
+    interpreter = Interpreter(InferenceSettings(devices=devices), Project((), run_module))
     run = ModuleRun("__main__", source_from_text("program.py", text))
     interpreter.project.modules[Path("program.py")] = run
     run.scope.variables |= {"probe": Native("probe", probe), **(variables or {})}
@@ -111,7 +111,7 @@ def compare(value: Value, real: Any, sizes: Mapping[str, int], tally: Tally) -> 
         assert known is None or known == real, (value, real)
         tally.add(known is not None)
     elif isinstance(value, Const):
-        assert type(real) is type(value.value), (value, real)
+        assert type(real) is type(value.value) or isinstance(real, np.generic), (value, real)
         assert real == value.value or real != real, (value, real)
         tally.add(True)
     elif isinstance(value, SetValue):
@@ -126,19 +126,20 @@ def compare(value: Value, real: Any, sizes: Mapping[str, int], tally: Tally) -> 
 
 
 def _compare_array(value: Array, real: Any, sizes: Mapping[str, int], tally: Tally) -> None:
-    assert hasattr(real, "shape") and hasattr(real, "dtype"), (value, real)
+    told = (value.shape, value.dtype, value.weak, real)
+    assert hasattr(real, "shape") and hasattr(real, "dtype"), told
     if value.dtype is not None:
         # The type of an integer's derivative has no contents; JAX spells it in two ways.
         dtype = str(real.dtype) if real.dtype.itemsize else "float0"
-        assert value.dtype == dtype, (value, real)
+        assert value.dtype == dtype, told
     if value.shape is None:
         tally.add(False)
         return
-    assert len(value.shape) == len(real.shape), (value, real)
+    assert len(value.shape) == len(real.shape), told
     known = [substituted(dim, sizes) for dim in value.shape]
-    assert all(k is None or k == r for k, r in zip(known, real.shape, strict=True)), (value, real)
+    assert all(k is None or k == r for k, r in zip(known, real.shape, strict=True)), told
     if value.dtype is not None and isinstance(real, jax.Array | jax.ShapeDtypeStruct):
-        assert value.weak == bool(real.weak_type), (value, real)
+        assert value.weak == bool(real.weak_type), told
     tally.add(None not in known and value.dtype is not None)
 
 

@@ -76,9 +76,23 @@ def _reduction(function: str) -> Callable[[Call], Value]:
             number = as_int(tree)
             if function == "psum" and number is not None:
                 return integer(checked[1] * number)
-        return map_arrays(traced(tree), lambda array, _: Array(array.shape, array.dtype, origin=call.place))
+        checked_vma = call.interpreter.context.check_vma is True
+        return map_arrays(
+            traced(tree),
+            lambda array, _: Array(
+                array.shape, _reduced(function, array.dtype), array.weak and checked_vma, origin=call.place
+            ),
+        )
 
     return reduce
+
+
+def _reduced(function: str, dtype: str | None) -> str | None:
+    """The dtype of a reduction: psum counts booleans, and pmean divides."""
+    exact = dtype == "bool" or (dtype is not None and dtype.startswith(("int", "uint")))
+    if exact and function == "pmean":
+        return "float32"
+    return "int32" if dtype == "bool" and function == "psum" else dtype
 
 
 def _reshaping(function: str, options: tuple[str, ...]) -> Callable[[Call], Value]:
@@ -135,7 +149,8 @@ def _local(
             )
         )
         return Unknown("JAX rejects this collective")
-    return Array(None if isinstance(result, Unknown) else result, array.dtype, origin=call.place)
+    shape = None if isinstance(result, Unknown) else result
+    return Array(shape, array.dtype, array.weak and function != "all_to_all", origin=call.place)
 
 
 def _same(function: str) -> Callable[[Call], Value]:
@@ -146,7 +161,9 @@ def _same(function: str) -> Callable[[Call], Value]:
         checked = _checked(call, function, call.argument(1, "axis_name"), call.place_of(1, "axis_name"))
         if tree is None or checked is None:
             return Unknown("a collective that is not known")
-        return map_arrays(traced(tree), lambda array, _: Array(array.shape, array.dtype, origin=call.place))
+        return map_arrays(
+            traced(tree), lambda array, _: Array(array.shape, array.dtype, array.weak, origin=call.place)
+        )
 
     return keep
 

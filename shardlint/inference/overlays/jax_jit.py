@@ -53,11 +53,14 @@ def _jit(call: Call) -> Value:
 def jitted(call: Call, function: Value, in_shardings: Value | None, out_shardings: Value | None) -> Value:
     """Return the jitted function; each call of it checks arguments and results and follows the body."""
     static = _static_arguments(call, function)
+    # Of the two, only `pjit` takes the mesh of ``with mesh:``.
+    other = {} if call.name.endswith("pjit") else {"legacy_mesh": None}
     for api, shardings in ((Api.JIT_IN, in_shardings), (Api.JIT_OUT, out_shardings)):
         if given(shardings):
             assert shardings is not None
-            if _rejected_at_once(call, api, shardings):
-                return Unknown("JAX rejects these shardings")
+            with call.interpreter.within(**other):
+                if _rejected_at_once(call, api, shardings):
+                    return Unknown("JAX rejects these shardings")
 
     def run(inner: Call) -> Value:
         interpreter, args = inner.interpreter, list(inner.args)
@@ -65,7 +68,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         places = {i: inner.place_of(i, "") for i in range(len(args))}
         if given(in_shardings) and dynamic is not None:
             assert in_shardings is not None
-            _place_arguments(inner, function, in_shardings, args, dynamic, places)
+            with interpreter.within(**other):
+                _place_arguments(inner, function, in_shardings, args, dynamic, places)
         names = frozenset() if static is None else static[1]
         seen = [traced(arg) if dynamic is None or i in dynamic else arg for i, arg in enumerate(args)]
         kwargs = {k: v if k in names else traced(v) for k, v in inner.kwargs.items()}
@@ -77,7 +81,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         if not given(out_shardings):
             return result
         assert out_shardings is not None
-        return _place_results(inner, function, out_shardings, result)
+        with interpreter.within(**other):
+            return _place_results(inner, function, out_shardings, result)
 
     native = Native(f"jit({function_name(function)})", run, wraps=function, origin=call.place)
     return call.interpreter.wrapped(native)
@@ -139,7 +144,7 @@ def _static_arguments(call: Call, function: Value) -> tuple[frozenset[int], froz
         return None
     # JAX infers each of the two from the other where the signature tells.
     positions |= {parameters.index(name) for name in keywords if name in parameters}
-    keywords |= {parameters[i] for i in positions if i < len(parameters)}
+    keywords |= {parameters[i] for i in positions if 0 <= i < len(parameters)}
     return frozenset(positions), frozenset(keywords)
 
 

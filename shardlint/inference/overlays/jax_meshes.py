@@ -8,6 +8,7 @@ from dataclasses import replace
 from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays import devices as device_arrays
+from shardlint.inference.overlays import numpy_
 from shardlint.inference.overlays.placing import shape_text
 from shardlint.inference.values import (
     Bound,
@@ -269,6 +270,16 @@ def reshape_devices(call: Call) -> Value:
     return replace(result, origin=call.place) if isinstance(result, Devices) else result
 
 
+def _numpy_reshape(call: Call) -> Value:
+    """`np.reshape(devices, shape)` is checked as the method is; other arrays are numpy's."""
+    if not isinstance(call.argument(0, "a"), Devices) or len(call.args) != 2 or call.kwargs:
+        return numpy_.TABLE["numpy.reshape"](call)
+    devices = call.args[0]
+    assert isinstance(devices, Devices)
+    call.args = [replace(devices, numpy=True), call.args[1]]
+    return reshape_devices(call)
+
+
 def _devices(call: Call) -> Value:
     return Devices((call.interpreter.device_count,), origin=call.place)
 
@@ -324,6 +335,9 @@ def _config_update(call: Call) -> Value:
     return Const(None)
 
 
+_AXES_OF_TYPE = {f"{kind.lower()}_axes": kind for kind in AxisType}
+
+
 def mesh_attribute(interpreter: Evaluator, value: MeshValue, name: str, place: Place) -> Value:
     """``mesh.name``."""
     mesh = value.mesh
@@ -346,6 +360,11 @@ def mesh_attribute(interpreter: Evaluator, value: MeshValue, name: str, place: P
         return Const(not mesh.names)
     if name == "abstract_mesh":
         return replace(value, mesh=replace(mesh, abstract=True))
+    if name in _AXES_OF_TYPE:
+        kinds = zip(mesh.names, mesh.types, strict=True)
+        return Tuple(tuple(Const(axis) for axis, kind in kinds if kind is _AXES_OF_TYPE[name]))
+    if name in ("local_mesh", "is_multi_process") and isinstance(interpreter.device_count, int):
+        return value if name == "local_mesh" else Const(False)
     if name in ("__enter__", "__exit__"):
         return Bound(Native(f"Mesh.{name}", lambda call: value), value)
     return Unknown(f"`Mesh.{name}`")
@@ -357,6 +376,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "jax.sharding.AbstractMesh": _abstract_mesh,
     "jax.experimental.mesh_utils.create_device_mesh": _create_device_mesh,
     "jax.experimental.mesh_utils.create_hybrid_device_mesh": _hybrid_device_mesh,
+    "numpy.reshape": _numpy_reshape,
     "jax.devices": _devices,
     "jax.device_count": _device_count,
     "jax.local_device_count": _local_count,

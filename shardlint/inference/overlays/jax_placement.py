@@ -14,7 +14,7 @@ from shardlint.inference.overlays.placing import (
     place_array,
     record_mismatch,
 )
-from shardlint.inference.overlays.prefixes import is_leaf, meet_prefix, mismatch
+from shardlint.inference.overlays.prefixes import is_leaf, meet_prefix, mismatch, traced
 from shardlint.inference.values import (
     Array,
     Const,
@@ -65,13 +65,14 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
 def _device_put(call: Call) -> Value:
     tree, device, *_ = call.bind("x", device=None, src=None, donate=None, may_alias=None)
     assert tree is not None
+    tree = traced(tree)
     return tree if device is None or is_none(device) else _spread(call, DEVICE_PUT, tree, device)
 
 
 def _constraint(call: Call) -> Value:
     tree, shardings = call.bind("x", "shardings")
     assert tree is not None and shardings is not None
-    return _spread(call, CONSTRAINT, tree, shardings)
+    return _spread(call, CONSTRAINT, traced(tree), shardings)
 
 
 def _reshard(call: Call) -> Value:
@@ -83,8 +84,10 @@ def _reshard(call: Call) -> Value:
 
 def _callback(call: Call) -> Value:
     """`make_array_from_callback(shape, sharding, data_callback, dtype=)`."""
-    shape, sharding, *_ = call.bind("shape", "sharding", "data_callback", dtype=None)
-    return _made(call, Api.CALLBACK, shape, sharding, None)
+    from shardlint.inference.overlays.dtypes import as_dtype
+
+    shape, sharding, _, dtype = call.bind("shape", "sharding", "data_callback", dtype=None)
+    return _made(call, Api.CALLBACK, shape, sharding, None if dtype is None else as_dtype(dtype))
 
 
 def _made(call: Call, api: Api, shape: Value | None, sharding: Value | None, dtype: str | None) -> Value:
@@ -125,7 +128,9 @@ def created(transfer: Transfer) -> Transfer:
             return result
         result = replace(result, origin=call.place)
         if isinstance(device, ShardingValue):
-            # Traced, the sharding is ignored: only an array made outside jit goes there.
+            # Traced, the sharding is ignored: only an array made outside jit goes there, and is built from
+            # parts that have no weak type.
+            result = replace(result, weak=result.weak and call.interpreter.context.in_jit is True)
             return place_array(call.interpreter, (Api.CREATE, Api.CREATE_IN_JIT), result, device, call.place)
         return result
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.jax_jit import function_name
-from shardlint.inference.overlays.placing import as_mesh, place_array, record_mismatch
+from shardlint.inference.overlays.placing import as_mesh, laid_out, place_array, record_mismatch
 from shardlint.inference.overlays.prefixes import is_leaf, meet_prefix, mismatch, traced
 from shardlint.inference.values import (
     Array,
@@ -163,7 +163,7 @@ def _shard(
         return Array(None, array.dtype, origin=array.origin, name=array.name)
     if placed.sharding is None:
         return Unknown("JAX rejects this argument")
-    local = shard_shape(holder.mesh, leaf.spec, array.shape)
+    local = laid_out(shard_shape, holder.mesh, leaf.spec, array.shape)
     return Array(local, array.dtype, array.weak, origin=array.origin, name=array.name)
 
 
@@ -211,9 +211,8 @@ def _place_results(
         placed = place_array(call.interpreter, (Api.SHARD_MAP_OUT,), array, leaf, call.place, name)
         if placed.sharding is None or array.shape is None or not isinstance(leaf, SpecValue):
             return Unknown("what shard_map returns")
-        return Array(
-            global_shape(holder.mesh, leaf.spec, array.shape), array.dtype, array.weak, origin=call.place
-        )
+        whole = laid_out(global_shape, holder.mesh, leaf.spec, array.shape)
+        return Array(whole, array.dtype, array.weak, origin=call.place)
 
     return meet_prefix(specs, result, meet)
 

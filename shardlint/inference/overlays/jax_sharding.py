@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.overlays.placing import as_junk, as_mesh, mesh_facts, place_array, text_of
+from shardlint.inference.overlays.placing import as_junk, as_mesh, laid_out, mesh_facts, place_array, text_of
 from shardlint.inference.values import (
     Array,
     Bound,
@@ -63,8 +64,10 @@ def _part(value: Value) -> Name:
 def _axes(value: Value | None) -> frozenset[str] | Unknown:
     if value is None:
         return frozenset()
-    if isinstance(value, SetValue) and value.items is not None and all(
-        isinstance(item, str) for item in value.items
+    if (
+        isinstance(value, SetValue)
+        and value.items is not None
+        and all(isinstance(item, str) for item in value.items)
     ):
         return value.items
     return Unknown("axes that are not known")
@@ -164,7 +167,10 @@ def _shard_shape(call: Call) -> Value:
     mesh, spec = sharding.mesh, sharding.spec
     if placed.sharding is None or not isinstance(mesh, MeshValue) or not isinstance(spec, SpecValue):
         return Unknown("shard_shape of something unknown")
-    return shape_value(shard_shape(mesh.mesh, spec.spec, dims))
+    # Empty entries beyond the rank do no harm here.
+    within = replace(spec.spec, entries=spec.spec.entries[: len(dims)])
+    local = laid_out(shard_shape, mesh.mesh, within, dims)
+    return Unknown("shard_shape on a mesh that makes no sense") if local is None else shape_value(local)
 
 
 def _with_spec(call: Call) -> Value:

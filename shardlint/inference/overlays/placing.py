@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from shardlint.inference.evaluator import Evaluator
@@ -277,6 +277,14 @@ def mesh_facts(mesh: MeshValue | Unknown | None) -> Iterable[Fact]:
     if isinstance(mesh, MeshValue) and mesh.origin is not None:
         name = f"`{mesh.name}`" if mesh.name else "the mesh"
         yield Fact(f"{name} has the axes {mesh.mesh}", mesh.origin)
+
+
+def laid_out(law: Callable[[Mesh, Spec, Shape], Shape], mesh: Mesh, spec: Spec, shape: Shape) -> Shape | None:
+    """A shape by `shard_shape` or `global_shape`; None where the mesh, or the spec on it, makes no sense."""
+    try:
+        return law(mesh, spec, shape)
+    except (ValueError, ZeroDivisionError):
+        return None
 
 
 def shape_text(shape: Shape) -> str:
