@@ -19,12 +19,18 @@ from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.project import ModuleRun, Project
 from shardlint.inference.settings import InferenceSettings
 from shardlint.inference.statements import execute
-from shardlint.inference.syntax import BrokenText, ClassPart, FunctionPart, Parsed, Part, split
+from shardlint.inference.syntax import (
+    RECURSION_LIMIT,
+    BrokenText,
+    ClassPart,
+    FunctionPart,
+    Parsed,
+    Part,
+    split,
+)
 from shardlint.laws.values import Unknown
 from shardlint.spans import Span
 from shardlint.uses import FileProblem, Use
-
-_RECURSION_LIMIT = 20_000
 
 
 def analyze(sources: Sequence[Source], settings: InferenceSettings) -> list[Use | FileProblem]:
@@ -135,7 +141,7 @@ def _while_evaluating() -> Iterator[None]:
     Collecting garbage meanwhile costs a seventh of the time and finds little.
     """
     before, collecting = sys.getrecursionlimit(), gc.isenabled()
-    sys.setrecursionlimit(max(before, _RECURSION_LIMIT))
+    sys.setrecursionlimit(max(before, RECURSION_LIMIT))
     gc.disable()
     try:
         yield

@@ -168,6 +168,7 @@ def _call_function(
     opaque: bool,
     place: Place,
 ) -> Value:
+    interpreter.tick()
     code = function.code
     interpreter.reached.add(code.key)
     nested = sum(not frame.scope.is_comprehension for frame in interpreter.frames)
@@ -188,6 +189,7 @@ def _unfollowed(
     escape(args, kwargs)
     waiting, seen = [function], set()
     while waiting:
+        interpreter.tick()
         one = waiting.pop()
         if one.code.key in seen:
             continue

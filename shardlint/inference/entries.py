@@ -13,7 +13,7 @@ from shardlint.inference.instances import entry_instance
 from shardlint.inference.interpreter import Exhausted, Interpreter, unknown_argument
 from shardlint.inference.relevance import Relevance
 from shardlint.inference.syntax import BrokenText, NodePlace
-from shardlint.inference.values import ClassValue, Function, MeshValue, ModuleValue, Native, Value
+from shardlint.inference.values import ClassValue, External, Function, MeshValue, ModuleValue, Native, Value
 from shardlint.laws.values import Unknown
 from shardlint.spans import Span
 
@@ -76,6 +76,12 @@ def guarded(interpreter: Interpreter, action: Callable[[], bool]) -> bool:
     try:
         return action()
     except (Exhausted, BrokenText, RecursionError):
+        for frame in interpreter.frames[frames:]:
+            if frame.scope.parent is None:
+                # What the rest of these statements would have set is not known.
+                for name, value in frame.scope.variables.items():
+                    if not isinstance(value, External | ModuleValue | Function | ClassValue):
+                        frame.scope.variables[name] = Unknown(f"`{name}` may be set by code that is too long")
         del interpreter.frames[frames:]
         interpreter.steps = 0
         interpreter.path, interpreter.muted, interpreter.variants = path, muted, variants

@@ -14,7 +14,7 @@ from shardlint.inference.calling import call_value, evaluate_arguments
 from shardlint.inference.context import Frame, Scope
 from shardlint.inference.functions import Code
 from shardlint.inference.indexing import get_item
-from shardlint.inference.iteration import element, hashable, iterate
+from shardlint.inference.iteration import element, hashable, iterate, too_large
 from shardlint.inference.joins import join, join_tagged, join_variables, options
 from shardlint.inference.operators import binary_operation, compare, unary_operation
 from shardlint.inference.refine import refine
@@ -114,13 +114,16 @@ def _tuple(interpreter: Interpreter, node: cst.Tuple) -> Value:
     items = evaluate_elements(interpreter, node.elements)
     return (
         Unknown("a tuple of unknown length")
-        if items is None
+        if items is None or too_large(items)
         else Tuple(tuple(items), interpreter.place(node))
     )
 
 
 def _list(interpreter: Interpreter, node: cst.List) -> Value:
-    return ListValue(evaluate_elements(interpreter, node.elements), interpreter.place(node), interpreter.path)
+    items = evaluate_elements(interpreter, node.elements)
+    if items is not None and too_large(items):
+        items = None
+    return ListValue(items, interpreter.place(node), interpreter.path)
 
 
 def _set(interpreter: Interpreter, node: cst.Set) -> Value:

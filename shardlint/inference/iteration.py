@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from shardlint.inference.joins import join, options
 from shardlint.inference.values import (
@@ -20,6 +20,8 @@ from shardlint.laws.values import Unknown
 
 #: Loops over known items are unrolled up to this many.
 MAX_UNROLLED = 64
+#: Values that nested containers may hold together.
+_MAX_NESTED = 10_000
 
 
 def iterate(value: Value) -> tuple[Value, ...] | None:
@@ -77,6 +79,19 @@ def _entry(entry: object) -> Value:
 def constant(key: object) -> Value:
     """A dict key or set item as a value."""
     return Tuple(tuple(constant(part) for part in key)) if isinstance(key, tuple) else Const(key)
+
+
+def too_large(items: Sequence[Value]) -> bool:
+    """Whether nested containers hold so much that walking them would take long."""
+    waiting, met = list(items), 0
+    while waiting and met <= _MAX_NESTED:
+        one = waiting.pop()
+        met += 1
+        if isinstance(one, Tuple | ListValue):
+            waiting.extend(one.items or ())
+        elif isinstance(one, DictValue):
+            waiting.extend((one.items or {}).values())
+    return met > _MAX_NESTED
 
 
 def hashable(value: Value) -> tuple[bool, Hashable]:

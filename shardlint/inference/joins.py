@@ -9,8 +9,6 @@ from shardlint.inference.values import (
     MAX_ALTERNATIVES,
     Alternatives,
     Array,
-    DictValue,
-    ListValue,
     Tag,
     Tuple,
     Value,
@@ -82,18 +80,9 @@ def map_options(value: Value, change: Callable[[Value], Value]) -> Value:
 
 
 def same(a: Value, b: Value) -> bool:
-    """Whether two values are known to be the same, looking into containers."""
+    """Whether two values are known to be the same; lists and dicts only if they are one object."""
     if a is b:
         return True
-    if isinstance(a, ListValue) and isinstance(b, ListValue):
-        return a.items is not None and b.items is not None and _all_same(a.items, b.items)
-    if isinstance(a, DictValue) and isinstance(b, DictValue):
-        return (
-            a.items is not None
-            and b.items is not None
-            and list(a.items) == list(b.items)
-            and _all_same(list(a.items.values()), list(b.items.values()))
-        )
     if isinstance(a, Tuple) and isinstance(b, Tuple):
         return _all_same(a.items, b.items)
     # 1 == True == 1.0 in Python, but not here.

@@ -128,10 +128,19 @@ def _fold(symbol: str, function: Callable[[Any, Any], Any], a: Any, b: Any) -> V
             return Unknown("too long to compute")
     if any(isinstance(v, int) and v.bit_length() > 8 * _MAX_BITS for v in (a, b)):
         return Unknown("too large to compute")
+    if (
+        symbol == "+"
+        and isinstance(a, str | bytes)
+        and isinstance(b, str | bytes)
+        and len(a) + len(b) > _MAX_LENGTH
+    ):
+        return Unknown("too long to compute")
     if symbol == "%" and isinstance(a, str | bytes):
         return Unknown("a formatted string")
     try:
-        return Const(function(a, b))
+        result = function(a, b)
+        huge = isinstance(result, int) and result.bit_length() > 8 * _MAX_BITS
+        return Unknown("too large to compute") if huge else Const(result)
     except Exception:  # whatever Python raises, the program raises too
         return Unknown("raises in Python")
 
@@ -156,6 +165,9 @@ def _dim_arithmetic(symbol: str, a: dims.Dim, b: dims.Dim) -> Value:
 
 
 def _concatenate(interpreter: Evaluator, x: Value, y: Value) -> Value:
+    lengths = [len(v.items) for v in (x, y) if isinstance(v, Tuple | ListValue) and v.items is not None]
+    if sum(lengths) > _MAX_LENGTH:
+        return Unknown("too long to compute")
     if isinstance(x, Tuple) and isinstance(y, Tuple):
         return Tuple(x.items + y.items, x.origin)
     if isinstance(x, ListValue) and isinstance(y, ListValue):

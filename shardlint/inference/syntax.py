@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from shardlint.spans import Span
+
+#: CPython 3.11 keeps the recursion of Python functions off the C stack.
+RECURSION_LIMIT = 20_000
 
 
 class BrokenText(Exception):
@@ -70,7 +74,7 @@ class Unit:
             wrapper = MetadataWrapper(self.tree, unsafe_skip_copy=True)
             shift = self.first_line - 1 - self.indented
             self._positions = {}
-            for key, found in wrapper.resolve(PositionProvider).items():
+            for key, found in _resolved(wrapper).items():
                 start, end = found.start, found.end
                 self._positions[key] = Span(
                     self.path,
@@ -81,6 +85,19 @@ class Unit:
                     self.cell,
                 )
         return self._positions.get(node) or Span(self.path, self.first_line, 1, self.first_line, 1, self.cell)
+
+
+def _resolved(wrapper: MetadataWrapper) -> Mapping[cst.CSTNode, CodeRange]:
+    """The positions of all nodes; none in text that nests too deep for libcst to walk."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, RECURSION_LIMIT))
+    try:
+        return wrapper.resolve(PositionProvider)
+    except (RecursionError, KeyError):
+        # libcst's own clean-up raises KeyError on the way out of a RecursionError.
+        return {}
+    finally:
+        sys.setrecursionlimit(before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +165,11 @@ def split(path: str, cell: int | None, text: str) -> Parsed:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)
             tree = ast.parse(text)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return _split_broken(path, cell, text, lines)
+    except SyntaxError as error:
+        said = BrokenText(error.msg, error.lineno or 1, error.offset or 1)
+        return _split_broken(path, cell, text, lines, said)
+    except (ValueError, MemoryError, RecursionError):
+        return _split_broken(path, cell, text, lines, None)
     # Form feeds and other separators split `str` lines where Python's tokenizer does not.
     if any(c in text for c in "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029") or "\r" in text.replace("\r\n", ""):
         return _whole(path, cell, text)
@@ -165,8 +185,13 @@ def _whole(path: str, cell: int | None, text: str) -> Parsed:
     return Parsed((Statements(unit),))
 
 
-def _split_broken(path: str, cell: int | None, text: str, lines: list[str]) -> Parsed:
-    """Read text that `ast` refuses: libcst may know newer syntax; else keep the blocks that parse."""
+def _split_broken(
+    path: str, cell: int | None, text: str, lines: list[str], said: BrokenText | None
+) -> Parsed:
+    """Read text that `ast` refuses: libcst may know newer syntax; else keep the blocks that parse.
+
+    ``said`` is Python's own word on what is wrong, which is clearer than libcst's.
+    """
     whole = _whole(path, cell, text)
     if whole.parts or not text.strip():
         return whole
@@ -183,7 +208,8 @@ def _split_broken(path: str, cell: int | None, text: str, lines: list[str]) -> P
             rebound |= {name for pair in _BINDS.findall(chunk) for name in pair if name}
         else:
             parts.append(Statements(unit))
-    return Parsed(tuple(parts), whole.errors[:1], frozenset(rebound))
+    errors = (said,) if said is not None else whole.errors[:1]
+    return Parsed(tuple(parts), errors, frozenset(rebound))
 
 
 def _blocks(lines: list[str], starts: list[int]) -> Iterator[tuple[int, int]]:

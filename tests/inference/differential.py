@@ -64,7 +64,7 @@ def possible_values(text: str) -> dict[int, list[Snapshot]]:
             found.setdefault(number.value, []).append(snapshot(holder.items[0]))
         return NONE
 
-    interpreter = Interpreter(InferenceSettings(), Project(()))
+    interpreter = Interpreter(InferenceSettings(), Project((), run_module))
     run = ModuleRun("__main__", source_from_text("program.py", text))
     interpreter.project.modules[Path("program.py")] = run
     run.scope.variables["probe"] = Native("probe", probe)

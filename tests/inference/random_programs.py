@@ -288,7 +288,10 @@ class ProgramMaker:
 
     def context(self, indent: str, depth: int, extra: tuple[str, ...]) -> None:
         manager = self.pick(
-            "contextlib.suppress(Exception)", "Keeper(a) as b", "contextlib.nullcontext()", "hide(contextlib.nullcontext())"
+            "contextlib.suppress(Exception)",
+            "Keeper(a) as b",
+            "contextlib.nullcontext()",
+            "hide(contextlib.nullcontext())",
         )
         self.add(indent, f"with {manager}:")
         risk = ("risky()", "raise ValueError") if manager.startswith(("contextlib.s", "Keeper")) else ()
@@ -348,9 +351,8 @@ class ProgramMaker:
         self.add(indent, f"def {name}():\n    global a, b, c, d, ys, m, s, t, o, p, q\n    xs = ys")
         self.block(indent + "    ", depth + 1)
         self.add(indent, f"    yield a\n    {self.mutation()}\n    b = 5\n    yield 2")
-        self.add(indent, f"{self.pick('it', 'it', 'ys')} = {self.pick('', 'list')}({name}())")
-        self.simple(indent)
-        self.add(indent, "ys = list(it) if 'it' in globals() else [1]")
+        # Its body is evaluated where it is called, so its items are taken there or never.
+        self.add(indent, f"{self.pick('ys = list', 'it = ')}({name}())")
 
     def recursion(self, indent: str, depth: int, extra: tuple[str, ...]) -> None:
         name = self.name("rec")

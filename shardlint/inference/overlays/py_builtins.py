@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
@@ -62,9 +63,9 @@ def _range(call: Call) -> Value:
     if call.opaque or not numbers or any(n is None for n in numbers) or len(numbers) > 3:
         return ListValue(None)
     known = range(*(n for n in numbers if n is not None)) if 0 not in numbers[2:] else range(0)
-    return ListValue(
-        [Const(i) for i in known] if len(known) <= MAX_UNROLLED else None, path=call.interpreter.path
-    )
+    # `len` refuses ranges that do not fit a C integer.
+    items = [Const(i) for i in itertools.islice(known, MAX_UNROLLED + 1)]
+    return ListValue(items if len(items) <= MAX_UNROLLED else None, path=call.interpreter.path)
 
 
 def _columns(call: Call) -> list[tuple[Value, ...]] | None:

@@ -22,6 +22,8 @@ from shardlint.inference.values import (
 from shardlint.laws.values import Unknown
 
 _Method = Callable[[Call], Value]
+#: Longest string that a method may make.
+_MAX_LENGTH = 10_000
 
 
 def python_method(value: Tuple | ListValue | DictValue | Const, name: str) -> Value:
@@ -183,6 +185,8 @@ def _string(name: str) -> _Method:
         parts = [as_str(arg) if as_str(arg) is not None else as_int(arg) for arg in call.args]
         if any(part is None for part in parts) or call.kwargs or call.opaque:
             return Unknown(f"str.{name} of something unknown")
+        if name == "zfill" and any(isinstance(part, int) and part > _MAX_LENGTH for part in parts):
+            return Unknown("too long to compute")
         try:
             result = getattr(parts[0], name)(*parts[1:])
         except (TypeError, ValueError, AttributeError):
@@ -200,7 +204,10 @@ def _join(call: Call) -> Value:
     parts = [as_str(item) for item in items or ()]
     if text is None or items is None or any(part is None for part in parts):
         return Unknown("a joined string")
-    return Const(text.join(part for part in parts if part is not None))
+    known = [part for part in parts if part is not None]
+    if sum(map(len, known)) + len(text) * len(known) > _MAX_LENGTH:
+        return Unknown("too long to compute")
+    return Const(text.join(known))
 
 
 _SEQUENCE: dict[str, _Method] = {"index": _index, "count": _count}

@@ -1,0 +1,87 @@
+"""Damaged programs: whatever is deleted or doubled in a real file, analysis ends without an exception.
+
+And it is deterministic: the same text gives the same findings, whatever the hash seed, and whether or
+not functions that cannot matter are evaluated too.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shardlint.api import Linter, source_from_text
+from shardlint.config import Settings
+from shardlint.files.sources import read_source
+from shardlint.inference import InferenceSettings, analyze
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+FILES = sorted(FIXTURES.glob("*.py"))
+#: Damaged copies of each file, and a folder of more files; the environment may ask for more.
+COPIES = int(os.environ.get("SHARDLINT_DAMAGED", "3"))
+_TOKEN = re.compile(r"\w+|[^\w\s]|\n[ \t]*")
+
+
+def damaged(text: str, chance: random.Random) -> str:
+    """A copy with a few lines or tokens deleted, doubled or swapped."""
+    by_lines = chance.random() < 0.5
+    pieces = text.splitlines(keepends=True) if by_lines else re.split(r"(\W)", text)
+    for _ in range(chance.randint(1, 6)):
+        i, j = chance.randrange(len(pieces)), chance.randrange(len(pieces))
+        kind = chance.random()
+        if kind < 0.4:
+            pieces[i] = ""
+        elif kind < 0.7:
+            pieces[i] += pieces[j]
+        else:
+            pieces[i], pieces[j] = pieces[j], pieces[i]
+    return "".join(pieces)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_damaged_programs_end_without_an_exception(file: Path) -> None:
+    chance = random.Random(file.name)
+    text = file.read_text(encoding="utf-8")
+    for _ in range(COPIES):
+        for use in analyze(
+            [source_from_text("damaged.py", damaged(text, chance))], InferenceSettings(devices=8)
+        ):
+            use.place.resolve()
+
+
+SHOW = """
+import sys
+from shardlint.api import Linter
+from shardlint.config import Settings
+for finding in Linter(Settings()).check_paths(sys.argv[1:]).findings:
+    print(finding)
+"""
+
+
+def test_findings_do_not_depend_on_the_hash_seed() -> None:
+    def shown(seed: str) -> str:
+        command = [sys.executable, "-c", SHOW, *map(str, FILES)]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        return re.sub(r" at 0x\w+|id=\d+", "", result.stdout)
+
+    lines = [
+        re.findall(r"code='(\w+)'.*?message=(.*?), span=(Span\(.*?\))", shown(seed)) for seed in ("0", "1")
+    ]
+    assert lines[0] == lines[1]
+    assert len(lines[0]) > 20
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_functions_that_are_left_out_would_add_nothing(file: Path) -> None:
+    source = read_source(str(file))
+    plain, exhaustive = (
+        [(f.code, f.message, f.span) for f in Linter(Settings(exhaustive=flag)).check_source(source)]
+        for flag in (False, True)
+    )
+    assert plain == exhaustive
