@@ -7,7 +7,6 @@ NAMES: dict[str, str] = {
     **dict.fromkeys(
         (
             "jax.P",
-            "jax.PartitionSpec",
             "jax.interpreters.pxla.PartitionSpec",
             "jax.experimental.PartitionSpec",
             "jax.experimental.pjit.PartitionSpec",
@@ -21,10 +20,8 @@ NAMES: dict[str, str] = {
     "jax.experimental.maps.Mesh": "jax.sharding.Mesh",
     "jax._src.mesh.Mesh": "jax.sharding.Mesh",
     "jax.sharding.set_mesh": "jax.set_mesh",
-    "jax.sharding.make_mesh": "jax.make_mesh",
     "jax.experimental.pjit.with_sharding_constraint": "jax.lax.with_sharding_constraint",
     "jax.reshard": "jax.sharding.reshard",
-    "jax.with_sharding_constraint": "jax.lax.with_sharding_constraint",
     "jax.tree_map": "jax.tree_util.tree_map",
     "jax.numpy.ndarray": "jax.Array",
 }

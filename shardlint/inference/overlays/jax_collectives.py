@@ -100,7 +100,9 @@ def _reshaping(function: str, options: tuple[str, ...]) -> Callable[[Call], Valu
 
     def reshape(call: Call) -> Value:
         required = ("split_axis", "concat_axis") if function == "all_to_all" else ()
-        rest = dict.fromkeys((*options, "axis_index_groups"))
+        # What a gathered array varies over afterwards (``to``) changes no shape.
+        others = ("axis_index_groups", "to") if function == "all_gather" else ("axis_index_groups",)
+        rest = dict.fromkeys((*options, *others))
         names = ("x", "axis_name", *required, *rest)
         bound = dict(zip(names, call.bind("x", "axis_name", *required, **rest), strict=True))
         checked = _checked(call, function, bound["axis_name"], call.place_of(1, "axis_name"))

@@ -328,7 +328,7 @@ def _current_mesh(call: Call) -> Value:
 
 
 def _config_update(call: Call) -> Value:
-    name, value = call.bind("name", "value")
+    name, value = call.bind("name", "val")
     count = as_dim(value)
     if as_str(name) == "jax_num_cpu_devices" and count is not None:
         call.interpreter.device_count = count
