@@ -20,11 +20,17 @@ def place_text(span: Span) -> str:
 
 
 def _line(finding: Finding) -> str:
-    marks = "" if finding.confirmation is Confirmation.UNCONFIRMED else f" ({confirmation_text(finding)})"
+    said = not about_file(finding) and finding.confirmation is not Confirmation.UNCONFIRMED
+    marks = f" ({confirmation_text(finding)})" if said else ""
     if finding.expected:
         marks += " (expected)"
     message = " ".join(finding.message.split())
     return f"{place_text(finding.span)}: {finding.severity}[{finding.code}] {message}{marks}"
+
+
+def about_file(finding: Finding) -> bool:
+    """Whether a finding is about the file itself, and claims nothing that JAX could confirm."""
+    return finding.code.startswith("SHL0")
 
 
 def confirmation_text(finding: Finding) -> str:

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
 from shardlint.findings import Confirmation, Finding, Severity
-from shardlint.output.concise import confirmation_text, place_text
+from shardlint.output.concise import about_file, confirmation_text, place_text
 from shardlint.output.styles import Styles
 from shardlint.spans import Span
 
@@ -47,7 +47,7 @@ def _finding(finding: Finding, lines: Lines, styles: Styles, asked: bool) -> str
         out.append(f"{' ' * width} {styles.dim('=')} {styles.help('help')}: {finding.help}")
     if finding.fix and finding.fix.message != finding.help:
         out.append(f"{' ' * width} {styles.dim('=')} {styles.help('fix')}: {finding.fix.message}")
-    if asked:
+    if asked and not about_file(finding):
         out.append(f"{' ' * width} {styles.dim('=')} {_confirmation(finding, styles)}")
     return "\n".join(out) + "\n"
 

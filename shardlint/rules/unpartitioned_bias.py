@@ -72,7 +72,8 @@ def check(uses: Sequence[ParameterUse], settings: RuleSettings) -> Iterable[tupl
 
 
 def _layer(use: ParameterUse) -> Hashable:
-    return (use.owner_place, use.environment.entry, use.variant)
+    # The parts of an attention layer are made by one call.
+    return (use.owner_place, use.owner, use.environment.entry, use.variant)
 
 
 def _output_entries(kernel: ParameterUse, bias: ParameterUse) -> tuple[Entry, ...]:
