@@ -76,7 +76,7 @@ def possible_values(text: str) -> dict[int, list[Snapshot]]:
 
 
 def snapshot(value: Value, depth: int = 0) -> Snapshot:
-    """What is known of a value now: None for nothing, else a test on real values with a name."""
+    """What is known of a value now, as something that admits real values or does not."""
     if depth > 4 or isinstance(value, Unknown):
         return Anything()
     if isinstance(value, Alternatives):

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Small programs that meet JAX as users write them: what is found, and what JAX 0.10.2 does.
 
 `ERRORS` raise in JAX and are errors here, `SILENT` run in JAX and nothing is said. Codes of the findings

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Text that is broken, extreme or newer than this Python: a message at most, and the rest is still checked."""
 
 from __future__ import annotations

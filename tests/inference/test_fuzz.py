@@ -24,7 +24,6 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted(FIXTURES.glob("*.py"))
 #: Damaged copies of each file, and a folder of more files; the environment may ask for more.
 COPIES = int(os.environ.get("SHARDLINT_DAMAGED", "3"))
-_TOKEN = re.compile(r"\w+|[^\w\s]|\n[ \t]*")
 
 
 def damaged(text: str, chance: random.Random) -> str:

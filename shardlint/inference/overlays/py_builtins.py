@@ -64,7 +64,7 @@ def _range(call: Call) -> Value:
         return ListValue(None)
     known = range(*(n for n in numbers if n is not None)) if 0 not in numbers[2:] else range(0)
     # `len` refuses ranges that do not fit a C integer.
-    items = [Const(i) for i in itertools.islice(known, MAX_UNROLLED + 1)]
+    items: list[Value] = [Const(i) for i in itertools.islice(known, MAX_UNROLLED + 1)]
     return ListValue(items if len(items) <= MAX_UNROLLED else None, path=call.interpreter.path)
 
 

@@ -154,7 +154,8 @@ def _version(call: Call) -> Value:
     return Tuple(tuple(Const(int(part)) for part in text.split(".")))
 
 
-def _deepcopy(call: Call) -> Value:
+def _copy(call: Call) -> Value:
+    """`copy.copy`: a list or dict with the same items."""
     value = call.args[0] if call.args else Unknown("copy")
     if isinstance(value, ListValue):
         return ListValue(None if value.items is None else list(value.items), path=call.interpreter.path)
@@ -188,7 +189,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "typing.overload": _keeps,
     "typing.override": _keeps,
     "typing.final": _keeps,
-    "copy.copy": _deepcopy,
+    "copy.copy": _copy,
     "copy.deepcopy": _deepcopy,
     "pytest.raises": _expected,
     "pytest.fixture": _keeps,
