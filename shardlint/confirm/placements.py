@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from shardlint.confirm import repair
@@ -31,6 +32,11 @@ _TAKE_NAMES = (
     Api.NNX_PARAM_IN_JIT,
 )
 
+#: These take the mesh of ``with mesh:`` too, and there never only assert.
+_TAKE_LEGACY_MESHES = (Api.CONSTRAINT, Api.CONSTRAINT_EAGER)
+#: These run on the devices of the context's mesh, whatever else names a mesh.
+_IN_CONTEXT = (Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, Api.RESHARD_IN_JIT)
+
 
 def placement(
     api: Api,
@@ -39,45 +45,78 @@ def placement(
     shape: object,
     verdict: Verdict,
     raw: bool = False,
+    context: Mesh | Unknown | None = None,
+    held: Spec | None = None,
 ) -> Witness:
-    """A spec, an array and an API. Unknown meshes and shapes are made to fit where the verdict allows."""
+    """A spec, an array and an API. Unknown meshes and shapes are made to fit where the verdict allows.
+
+    ``context`` is the mesh of `jax.set_mesh`, and ``held`` how the array is sharded already.
+    """
     cause = cause_of(verdict)
     if isinstance(spec, Unknown):
         raise NotRunnable
     if isinstance(spec, str) and api in _TAKE_NAMES and not is_literal(spec):
         spec = repr(spec)
     known = spec if isinstance(spec, Spec) else Spec()
+    held = held if api in repair.TYPE_TAKEN else None
+    within = _within(api, mesh, raw, context)
     if isinstance(mesh, Unknown) or (mesh is None and not raw and api not in _MESHLESS):
         if cause in (Cause.UNKNOWN_AXIS, Cause.INDIVISIBLE):
             raise NotRunnable
-        mesh = repair.mesh_for(known)
-    mesh, sizes = _sizes(mesh, known, shape, verdict)
-    parts = parts_of(known, mesh, len(sizes))
-    mesh, sizes = shrunk(mesh, sizes, parts, known)
+        mesh = repair.mesh_for(known, api)
+    mesh, sizes = _sizes(mesh, known, shape, verdict, held or Spec())
+    rank = len(sizes)
+    mesh, sizes = shrunk(mesh, sizes, parts_of(known, mesh, rank), known)
+    held_parts = parts_of(held or Spec(), mesh, rank)
+    sizes = even(sizes, held_parts)
     bare = isinstance(spec, Spec | None) and not any(map(entry_axes, known.entries))
     unsharded: tuple[int, ...] = ()
     if isinstance(verdict, Accepted):
-        unsharded = tuple(range(len(sizes))) if bare else verdict.replicated
+        unsharded = tuple(range(rank)) if bare else verdict.replicated
 
-    twin_mesh = repair.repaired_mesh(mesh, known, cause)
-    if unsharded and bare and twin_mesh is not None:
-        twin_spec = repair.spread_spec(twin_mesh, len(sizes))
+    twin_mesh = repair.repaired_mesh(mesh, known, api, cause)
+    if cause is Cause.OTHER_SHARDING:
+        twin_spec = held or Spec()
+    elif unsharded and bare and twin_mesh is not None:
+        twin_spec = repair.spread_spec(twin_mesh, rank)
     else:
-        rank = None if isinstance(shape, Unknown) else len(sizes)
-        twin_spec = repair.repaired_spec(known, twin_mesh, rank, cause)
-    twin_sizes = even(sizes, parts_of(twin_spec, twin_mesh, len(sizes)))
+        twin_spec = repair.repaired_spec(
+            known, twin_mesh, None if isinstance(shape, Unknown) else rank, cause
+        )
+    twin_sizes = even(sizes, tuple(map(math.lcm, parts_of(twin_spec, twin_mesh, rank), held_parts)))
 
-    # A replication check of JAX's changes the class: it asserts where the plain call raises.
-    check = expected_of(verdict) == "AssertionError"
-    return Witness(
-        _placement_request(api, mesh, spec, sizes, raw, check),
-        _placement_request(api, twin_mesh, twin_spec, twin_sizes, raw, check),
-        expected_of(verdict),
-        unsharded,
-    )
+    request: Request = {
+        "kind": "placement",
+        "api": api.value,
+        "mesh": mesh_json(mesh),
+        "spec": spec_json(spec),
+        "shape": list(sizes),
+        "raw": raw,
+        "context": within,
+        "held": spec_json(held),
+        # A replication check of JAX's changes the class: it asserts where the plain call raises.
+        "check": expected_of(verdict) == "AssertionError",
+    }
+    twin = {
+        **request,
+        "mesh": mesh_json(twin_mesh),
+        "spec": spec_json(twin_spec),
+        "shape": list(twin_sizes),
+    }
+    return Witness(request, twin, expected_of(verdict), unsharded)
 
 
-def _sizes(mesh: Mesh | None, spec: Spec, shape: object, verdict: Verdict) -> tuple[Mesh | None, Sizes]:
+def _within(api: Api, mesh: Mesh | Unknown | None, raw: bool, context: Mesh | Unknown | None) -> str | None:
+    """Which context of its mesh the call is made in: that of `jax.set_mesh`, of ``with mesh:``, or none."""
+    if isinstance(mesh, Mesh) and context is None and raw and api in _TAKE_LEGACY_MESHES:
+        return "with"
+    theirs = isinstance(mesh, Mesh) and mesh == context
+    return "set_mesh" if raw or theirs or api in _IN_CONTEXT else None
+
+
+def _sizes(
+    mesh: Mesh | None, spec: Spec, shape: object, verdict: Verdict, held: Spec
+) -> tuple[Mesh | None, Sizes]:
     """Integers for the mesh and the array, such that only what the verdict names is wrong.
 
     An unknown shape is made to fit the spec; that cannot show a mistake about sizes.
@@ -105,7 +144,9 @@ def _sizes(mesh: Mesh | None, spec: Spec, shape: object, verdict: Verdict) -> tu
                 return False
             if i not in uneven and not given and size % ways(entry, axes):
                 return False
-        return True
+        return all(
+            size % ways(entry, axes) == 0 for entry, size in zip(held.entries, sizes[count:], strict=False)
+        )
 
     sizes = integers((*(mesh.sizes if mesh else ()), *(dims or ())), suits)
     if sizes is None:
@@ -115,20 +156,6 @@ def _sizes(mesh: Mesh | None, spec: Spec, shape: object, verdict: Verdict) -> tu
     if dims is None:
         return mesh, parts_of(spec, mesh, max(len(spec), 2))
     return mesh, sizes[count:]
-
-
-def _placement_request(
-    api: Api, mesh: Mesh | None, spec: Spec | str | None, shape: Sizes, raw: bool, check: bool
-) -> Request:
-    return {
-        "kind": "placement",
-        "api": api.value,
-        "mesh": mesh_json(mesh),
-        "spec": spec_json(spec),
-        "shape": list(shape),
-        "raw": raw,
-        "check": check,
-    }
 
 
 def parameter(use: ParameterUse) -> Witness:

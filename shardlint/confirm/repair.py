@@ -5,8 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shardlint.laws.values import AxisType, Entry, Marker, Mesh, Spec, entry_axes
-from shardlint.laws.verdicts import Cause
+from shardlint.laws.verdicts import Api, Cause
 
+#: What type all axes must have for an API to place an array as its spec says, however it is sharded.
+TYPE_TAKEN: dict[Api, AxisType] = {
+    Api.CONSTRAINT: AxisType.AUTO,
+    Api.CONSTRAINT_EAGER: AxisType.AUTO,
+    Api.SHARD_MAP_IN: AxisType.AUTO,
+    Api.RESHARD: AxisType.EXPLICIT,
+    Api.RESHARD_IN_JIT: AxisType.EXPLICIT,
+}
 _FRESH = "shardlint_axis_{}"
 
 
@@ -36,20 +44,25 @@ def spread_spec(mesh: Mesh, rank: int) -> Spec:
     return Spec((largest,)) if rank else Spec()
 
 
-def repaired_mesh(mesh: Mesh | None, spec: Spec, cause: Cause | None) -> Mesh | None:
-    """Give a spec without a mesh one that has its axes; make all axes Auto where the type is wrong."""
+def repaired_mesh(mesh: Mesh | None, spec: Spec, api: Api, cause: Cause | None) -> Mesh | None:
+    """Give a spec without a mesh one that has its axes; make all axes of the type that the API takes.
+
+    Where the array is sharded otherwise, the mesh is not the mistake.
+    """
     if cause is Cause.NO_MESH:
-        return mesh_for(spec)
-    if mesh is not None and cause is Cause.AXIS_TYPE:
-        return replace(mesh, types=(AxisType.AUTO,) * len(mesh.names))
-    return mesh
+        return mesh_for(spec, api)
+    kind = TYPE_TAKEN.get(api, AxisType.AUTO if cause is Cause.AXIS_TYPE else None)
+    if mesh is None or kind is None or cause is Cause.OTHER_SHARDING:
+        return mesh
+    return replace(mesh, types=(kind,) * len(mesh.names))
 
 
-def mesh_for(spec: Spec) -> Mesh:
+def mesh_for(spec: Spec, api: Api = Api.NAMED_SHARDING) -> Mesh:
     """The smallest mesh that has a spec's axes: two devices along each, at most eight in all."""
     names = tuple(dict.fromkeys(name for entry in spec.entries for name in entry_axes(entry))) or ("x",)
     size = 2 if len(names) <= 3 else 1
-    return Mesh(names, (size,) * len(names), (AxisType.AUTO,) * len(names))
+    kind = TYPE_TAKEN.get(api, AxisType.AUTO)
+    return Mesh(names, (size,) * len(names), (kind,) * len(names))
 
 
 def repaired_names(names: tuple[str, ...], rank: int) -> tuple[str, ...]:

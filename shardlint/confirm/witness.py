@@ -36,7 +36,10 @@ def witness_of(finding: Finding) -> Witness | None:
             case ShardingUse() as use:
                 return placement(Api.NAMED_SHARDING, use.mesh, use.spec, Unknown("no array"), use.verdict)
             case Placement() as use:
-                return placement(use.api, use.mesh, use.spec, use.shape, use.verdict, use.raw)
+                context = use.environment.context_mesh
+                return placement(
+                    use.api, use.mesh, use.spec, use.shape, use.verdict, use.raw, context, use.held
+                )
             case ArityUse(mismatch=None) as use:
                 return arity(use)
             case CollectiveUse() as use:

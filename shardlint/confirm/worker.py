@@ -17,6 +17,7 @@ import inspect
 import json
 import math
 import os
+import pkgutil
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ try:
     import jax
     import jax.numpy as jnp
     import numpy as np
+    from jax.lax import with_sharding_constraint
     from jax.sharding import NamedSharding, PartitionSpec
 except ImportError as error:
     jax, MISSING = None, str(error)
@@ -112,8 +114,7 @@ def is_abstract(request: Request) -> bool:
 
 def abstract_mesh(names: tuple[str, ...], sizes: tuple[int, ...], types: Request) -> Any:
     """Build an `AbstractMesh`. JAX without axis types cannot yet trace with one."""
-    if not hasattr(jax.sharding, "AxisType"):
-        raise Unsupported(f"JAX {jax.__version__} cannot trace over an AbstractMesh")
+    member(jax.sharding, "AxisType")
     return jax.sharding.AbstractMesh(sizes, names, **types)
 
 
@@ -121,9 +122,15 @@ def types_of(types: list[str], always: bool = False) -> Request:
     """The ``axis_types`` argument, left out where all are Auto, as every JAX has it, unless ``always``."""
     if not always and all(kind == "Auto" for kind in types):
         return {}
-    if not hasattr(jax.sharding, "AxisType"):
-        raise Unsupported(f"JAX {jax.__version__} has no axis types")
-    return {"axis_types": tuple(getattr(jax.sharding.AxisType, kind) for kind in types)}
+    axis_type = member(jax.sharding, "AxisType")
+    return {"axis_types": tuple(getattr(axis_type, kind) for kind in types)}
+
+
+def member(module: Any, name: str) -> Any:
+    """What a module of this JAX has under a name. Raises Unsupported where it has nothing."""
+    if not hasattr(module, name):
+        raise Unsupported(f"{module.__name__}.{name} is not in JAX {jax.__version__}")
+    return getattr(module, name)
 
 
 def build_spec(data: Any) -> Any:
@@ -178,43 +185,33 @@ def named_sharding(request: Request, mesh: Any) -> Any:
 
 
 def context(request: Request, mesh: Any) -> Any:
-    """The mesh context that a bare spec takes its mesh from; a sharding has its own."""
-    return mesh_context(mesh if request["raw"] else None)
-
-
-def mesh_context(mesh: Any) -> Any:
-    """`jax.set_mesh`, or its ancestors before 0.7; nothing where there is no mesh."""
-    if mesh is None:
+    """The mesh context of the call: `jax.set_mesh` or its ancestors before 0.7, or ``with mesh:`` itself."""
+    if mesh is None or request["context"] is None:
         return contextlib.nullcontext()
+    if is_abstract(request):
+        return member(jax.sharding, "use_abstract_mesh")(mesh)
     setter = getattr(jax, "set_mesh", None) or getattr(jax.sharding, "use_mesh", None)
-    return mesh if setter is None else setter(mesh)
+    return mesh if setter is None or request["context"] == "with" else setter(mesh)
 
 
 def shard_map(function: Any, mesh: Any, in_specs: Any, out_specs: Any, check: bool) -> Any:
     """`jax.shard_map`, old or new; ``check`` is ``check_vma``, once called ``check_rep``."""
-    mapper: Any = getattr(jax, "shard_map", None)
-    if mapper is None:
-        mapper = importlib.import_module("jax.experimental.shard_map").shard_map
+    mapper = getattr(jax, "shard_map", None) or pkgutil.resolve_name("jax.experimental.shard_map.shard_map")
     flag = "check_vma" if "check_vma" in inspect.signature(mapper).parameters else "check_rep"
     return mapper(function, mesh=mesh, in_specs=in_specs, out_specs=out_specs, **{flag: check})
 
 
-def compiled(request: Request, jitted: Any, *arguments: Any) -> bool:
-    """Trace, and where the mesh has devices also lower and compile; says whether it did."""
+def staged(request: Request, jitted: Any, *arguments: Any) -> Any:
+    """Trace; where the mesh has devices lower and compile too; and run where the arguments are arrays."""
     at("trace")
     traced = jitted.trace(*arguments)
     if is_abstract(request):
-        return False
+        return None
     at("lower")
     lowered = traced.lower()
     at("compile")
     lowered.compile()
-    return True
-
-
-def staged(request: Request, jitted: Any, *arguments: Any) -> Any:
-    """Compile and run, as far as the mesh has devices."""
-    if not compiled(request, jitted, *arguments):
+    if any(isinstance(value, jax.ShapeDtypeStruct) for value in arguments):
         return None
     at("execute")
     return jax.block_until_ready(jitted(*arguments))
@@ -228,6 +225,17 @@ def argument(request: Request, sharding: Any = None) -> Any:
     return np.ones(shape, np.float32)
 
 
+def held(request: Request, mesh: Any) -> Any:
+    """The array a witness works on, sharded over the mesh already where the request says how."""
+    if request["held"] is None:
+        return argument(request)
+    sharding = NamedSharding(mesh, build_spec(request["held"]))
+    at("held")
+    if is_abstract(request):
+        return argument(request, sharding)
+    return jax.device_put(argument(request), sharding)
+
+
 # One function an API: given the request and its mesh, it makes the call and returns the result.
 Call = Callable[[Request, Any], Any]
 
@@ -236,7 +244,7 @@ def eager(stage: str, call: Callable[[Any, Any], Any]) -> Call:
     """A call outside jit, on a sharding and an array."""
 
     def witness(request: Request, mesh: Any) -> Any:
-        sharding, array = named_sharding(request, mesh), argument(request)
+        sharding, array = named_sharding(request, mesh), held(request, mesh)
         with context(request, mesh):
             at(stage)
             return call(sharding, array)
@@ -248,10 +256,10 @@ def jitted(function: Callable[[Any], Any]) -> Call:
     """A call of a jitted function, which is made from a sharding."""
 
     def witness(request: Request, mesh: Any) -> Any:
-        sharding = named_sharding(request, mesh)
+        sharding, array = named_sharding(request, mesh), held(request, mesh)
         with context(request, mesh):
             at("jit()")
-            return staged(request, function(sharding), argument(request))
+            return staged(request, function(sharding), array)
 
     return witness
 
@@ -263,17 +271,18 @@ def shard_shape(sharding: Any, array: Any) -> Any:
 
 def jit_argument(request: Request, mesh: Any) -> Any:
     sharding = named_sharding(request, mesh)
-    at("ShapeDtypeStruct()")
-    struct = argument(request, sharding)
-    compiled(request, jax.jit(lambda x: x * 2), struct)
-    return struct
+    with context(request, mesh):
+        at("ShapeDtypeStruct()")
+        struct = argument(request, sharding)
+        staged(request, jax.jit(lambda x: x * 2), struct)
+        return getattr(struct, "sharding", None)
 
 
 def shard_map_in(request: Request, mesh: Any) -> Any:
-    spec, whole = build_spec(request["spec"]), PartitionSpec()
+    spec, whole, array = build_spec(request["spec"]), PartitionSpec(), held(request, mesh)
     at("shard_map()")
     body = shard_map(lambda x: jax.lax.psum(x.sum(), mesh.axis_names), mesh, (spec,), whole, request["check"])
-    return staged(request, jax.jit(body), argument(request))
+    return staged(request, jax.jit(body), array)
 
 
 def shard_map_out(request: Request, mesh: Any) -> Any:
@@ -343,7 +352,7 @@ def nnx_param(request: Request, mesh: Any) -> Any:
         return nnx.Param(jnp.ones(tuple(request["shape"])), **({} if names is None else {key: names}))
 
     in_jit = request["api"] == "nnx.Param inside jit"
-    with mesh_context(mesh):
+    with context(request, mesh):
         at("nnx.jit(Param())" if in_jit else "nnx.Param()")
         return (nnx.jit(param) if in_jit else param)()[...]
 
@@ -353,19 +362,19 @@ PLACEMENTS: dict[str, Call] = {
     "NamedSharding": named_sharding,
     "NamedSharding.shard_shape": eager("shard_shape", shard_shape),
     "ShapeDtypeStruct(sharding=)": eager(
-        "ShapeDtypeStruct()", lambda s, x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=s)
+        "ShapeDtypeStruct()", lambda s, x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=s).sharding
     ),
     "device_put": eager("device_put", lambda s, x: jax.device_put(x, s)),
     "device_put inside jit": jitted(lambda s: jax.jit(lambda x: jax.device_put(x, s))),
     "jit(in_shardings=)": jitted(lambda s: jax.jit(lambda x: x * 2, in_shardings=s)),
     "jit(out_shardings=)": jitted(lambda s: jax.jit(lambda x: x * 2, out_shardings=s)),
     "jit on a ShapeDtypeStruct": jit_argument,
-    "with_sharding_constraint": jitted(
-        lambda s: jax.jit(lambda x: jax.lax.with_sharding_constraint(x, s) * 2)
-    ),
+    "with_sharding_constraint": jitted(lambda s: jax.jit(lambda x: with_sharding_constraint(x, s) * 2)),
     "with_sharding_constraint outside jit": eager(
-        "wsc eager", lambda s, x: jax.lax.with_sharding_constraint(jnp.asarray(x), s)
+        "wsc eager", lambda s, x: with_sharding_constraint(jnp.asarray(x), s)
     ),
+    "reshard": eager("reshard", lambda s, x: member(jax.sharding, "reshard")(x, s)),
+    "reshard inside jit": jitted(lambda s: jax.jit(lambda x: member(jax.sharding, "reshard")(x, s))),
     "shard_map(in_specs=)": shard_map_in,
     "shard_map(out_specs=)": shard_map_out,
     "jnp.zeros(device=)": eager("jnp.zeros(device=)", lambda s, x: jnp.zeros(x.shape, device=s)),
@@ -408,28 +417,23 @@ def arity(request: Request) -> Any:
     data: list[Any] = [np.ones((1,), np.float32)] * (due if arguments else 1)
     if request["api"].startswith("shard_map"):
         at("shard_map()")
-        each = several(spec)
-        ins, outs = (each, spec) if arguments else ((spec,), each)
+        ins, outs = (several(spec), spec) if arguments else ((spec,), several(spec))
         return staged(request, jax.jit(shard_map(function, mesh, ins, outs, check=False)), *data)
     at("jit()")
-    shardings = several(NamedSharding(mesh, spec))
-    keyword = "in_shardings" if arguments else "out_shardings"
-    return staged(request, jax.jit(function, **{keyword: shardings}), *data)
+    keyword = {"in_shardings" if arguments else "out_shardings": several(NamedSharding(mesh, spec))}
+    return staged(request, jax.jit(function, **keyword), *data)
 
 
 def collective(request: Request) -> Any:
     """A collective under `shard_map` over the axes that are bound, or under plain jit without any."""
     mesh = build_mesh(request)
-    operation = getattr(jax.lax, request["function"], None)
-    if operation is None:
-        raise Unsupported(f"jax.lax.{request['function']} is not in JAX {jax.__version__}")
+    operation = member(jax.lax, request["function"])
     axes = request["axes"][0] if len(request["axes"]) == 1 else tuple(request["axes"])
-    extra = dict(request["arguments"])
 
     def body(x: Any) -> Any:
         if request["function"] in ("axis_index", "axis_size"):
             return x * operation(axes)
-        return jnp.atleast_1d(operation(x, axes, **extra))
+        return jnp.atleast_1d(operation(x, axes, **request["arguments"]))
 
     if mesh is None:
         return staged(request, jax.jit(body), argument(request))
@@ -455,24 +459,20 @@ def mesh(request: Request) -> Any:
             # Names and sizes are first compared when the shape is asked for.
             return abstract_mesh(names, shape, types).shape
         case "create_device_mesh":
-            mesh_utils = importlib.import_module("jax.experimental.mesh_utils")
-            return mesh_utils.create_device_mesh(shape, devices=devices)
+            create = pkgutil.resolve_name("jax.experimental.mesh_utils.create_device_mesh")
+            return create(shape, devices=devices)
     return np.array(devices).reshape(shape)
 
 
 def reference(request: Request) -> Any:
     """Look a name up, as ``import a`` and ``a.b`` do, or where asked as ``from a import b`` does."""
-    *path, last = request["name"].split(".")
-    found: Any = importlib.import_module(path[0]) if path else None
+    path, _, last = request["name"].rpartition(".")
+    package = pkgutil.resolve_name(path) if path else None
     at("import")
-    for i, part in enumerate(path[1:], 2):
-        with contextlib.suppress(ImportError):
-            importlib.import_module(".".join(path[:i]))
-        found = getattr(found, part)
     if request["from_import"]:
-        exec(f"from {'.'.join(path)} import {last}", {})  # Each part was found just now: it is a name.
+        exec(f"from {path} import {last}", {})  # The path was found just now: it is a name.
         return None
-    return getattr(found, last) if path else importlib.import_module(last)
+    return getattr(package, last) if path else importlib.import_module(last)
 
 
 KINDS: dict[str, Callable[[Request], Any]] = {

@@ -16,6 +16,7 @@ from shardlint.confirm.processes import fake_environment
 from shardlint.laws.verdicts import Api
 
 MESH = {"names": ["x", "y"], "sizes": [4, 2], "types": ["Auto", "Auto"], "abstract": False}
+EXPLICIT = {**MESH, "types": ["Explicit", "Explicit"]}
 SHORT, LONG, UNEVEN, UNKNOWN = ["x"], ["x", None, None], ["x"], ["z"]
 
 #: Measured on JAX 0.10.2 and Flax 0.12.8 by the authors of the laws: mistake, class, stage.
@@ -33,6 +34,8 @@ BAD: dict[Api, tuple[list[Any], list[int], str, str]] = {
     Api.CONSTRAINT_EAGER: (UNEVEN, [5, 8], "IndivisibleError", "wsc eager"),
     Api.SHARD_MAP_IN: (UNEVEN, [5, 8], "ValueError", "trace"),
     Api.SHARD_MAP_OUT: (LONG, [8, 8], "ValueError", "trace"),
+    Api.RESHARD: (UNEVEN, [5, 8], "ValueError", "reshard"),
+    Api.RESHARD_IN_JIT: (UNEVEN, [5, 8], "ValueError", "trace"),
     Api.CREATE: (["x", "y"], [8], "IndexError", "jnp.zeros(device=)"),
     Api.CREATE_IN_JIT: (UNKNOWN, [8, 8], "ValueError", "NamedSharding()"),
     Api.CALLBACK: (UNEVEN, [5, 8], "IndivisibleError", "make_array_from_callback"),
@@ -42,13 +45,26 @@ BAD: dict[Api, tuple[list[Any], list[int], str, str]] = {
     Api.NNX_PARAM: (UNEVEN, [5, 8], "IndivisibleError", "nnx.Param()"),
     Api.NNX_PARAM_IN_JIT: (UNKNOWN, [8, 8], "ValueError", "nnx.jit(Param())"),
 }
-TAKE_BARE_SPECS = [Api.DEVICE_PUT, Api.JIT_IN, Api.JIT_OUT, Api.CONSTRAINT, Api.CONSTRAINT_EAGER]
+RESHARDS = [Api.RESHARD, Api.RESHARD_IN_JIT]
+TAKE_BARE_SPECS = [
+    Api.SHAPE_DTYPE_STRUCT,
+    Api.DEVICE_PUT,
+    Api.JIT_IN,
+    Api.JIT_OUT,
+    Api.JIT_ARGUMENT,
+    Api.CONSTRAINT,
+    Api.CONSTRAINT_EAGER,
+    *RESHARDS,
+]
 
 
 def request(api: Api, entries: Any, shape: list[int], **fields: Any) -> dict[str, Any]:
     spec = entries if isinstance(entries, dict) else {"entries": entries}
-    given = {"kind": "placement", "api": api.value, "mesh": MESH, "spec": spec, "shape": shape}
-    return {**given, "raw": False, "check": False, **fields}
+    mesh = EXPLICIT if api in RESHARDS else MESH
+    given = {"kind": "placement", "api": api.value, "mesh": mesh, "spec": spec, "shape": shape}
+    needs_context = fields.get("raw") or api in (Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, Api.RESHARD_IN_JIT)
+    context = "set_mesh" if needs_context else None
+    return {**given, "raw": False, "context": context, "held": None, "check": False, **fields}
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +91,7 @@ def test_legal_call_is_accepted(worker: Connection, api: Api) -> None:
 @pytest.mark.parametrize("api", TAKE_BARE_SPECS)
 def test_bare_spec_takes_its_mesh_from_the_context(worker: Connection, api: Api) -> None:
     good = worker.ask(request(api, SHORT, [8, 8], raw=True))
-    assert (good["ok"], good["spec"]) == (True, ["x"])
+    assert (good["ok"], good["spec"][:1]) == (True, ["x"])
     assert worker.ask(request(api, UNKNOWN, [8, 8], raw=True))["exception"] == "ValueError"
     assert not worker.ask(request(api, SHORT, [8, 8], raw=True, mesh=None))["ok"]
 
@@ -97,9 +113,47 @@ def test_shape_and_sharding_of_the_result(worker: Connection) -> None:
 
 
 def test_explicit_axes(worker: Connection) -> None:
-    explicit = {**MESH, "types": ["Explicit", "Explicit"]}
-    answer = worker.ask(request(Api.CONSTRAINT, SHORT, [8, 8], mesh=explicit))
+    answer = worker.ask(request(Api.CONSTRAINT, SHORT, [8, 8], mesh=EXPLICIT))
     assert (answer["exception"], answer["stage"]) == ("ValueError", "trace")
+
+
+@pytest.mark.parametrize(("api", "stage"), [(Api.RESHARD, "reshard"), (Api.RESHARD_IN_JIT, "trace")])
+def test_reshard_takes_explicit_axes_alone(worker: Connection, api: Api, stage: str) -> None:
+    held = worker.ask(request(api, SHORT, [8, 8], held={"entries": ["y"]}))
+    assert (held["ok"], held["spec"]) == (True, ["x", None])
+    auto = worker.ask(request(api, SHORT, [8, 8], mesh=MESH))
+    assert (auto["exception"], auto["stage"]) == ("ValueError", stage)
+
+
+@pytest.mark.parametrize(
+    ("api", "raw", "context", "abstract", "exception"),
+    [
+        (Api.CONSTRAINT, True, "set_mesh", False, "AssertionError"),
+        (Api.CONSTRAINT, True, "set_mesh", True, "AssertionError"),
+        (Api.CONSTRAINT, False, "set_mesh", False, "AssertionError"),
+        (Api.CONSTRAINT_EAGER, True, "set_mesh", False, "AssertionError"),
+        (Api.CONSTRAINT_EAGER, False, "set_mesh", False, "AssertionError"),
+        (Api.SHARD_MAP_IN, False, None, False, "ValueError"),
+        (Api.SHARD_MAP_IN, False, None, True, "ValueError"),
+    ],
+)
+def test_what_asserts_on_explicit_axes(
+    worker: Connection, api: Api, raw: bool, context: str | None, abstract: bool, exception: str
+) -> None:
+    """The array's own sharding passes, and no other does, on a mesh of devices and without."""
+    around = {"mesh": {**EXPLICIT, "abstract": abstract}, "raw": raw, "context": context}
+    same, other = (
+        worker.ask(request(api, SHORT, [8, 8], held={"entries": held}, **around)) for held in (["x"], ["y"])
+    )
+    assert same["ok"], same
+    assert other["exception"] == exception
+
+
+@pytest.mark.parametrize("api", [Api.CONSTRAINT, Api.CONSTRAINT_EAGER])
+def test_under_a_with_statement_a_constraint_asserts_nothing(worker: Connection, api: Api) -> None:
+    around = {"mesh": EXPLICIT, "raw": True, "context": "with"}
+    answer = worker.ask(request(api, SHORT, [8, 8], held={"entries": ["x"]}, **around))
+    assert answer["exception"] == "ValueError"
 
 
 def test_abstract_mesh_of_any_size_is_traced(worker: Connection) -> None:
