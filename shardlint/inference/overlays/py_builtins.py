@@ -60,9 +60,15 @@ def _len(call: Call) -> Value:
 
 def _range(call: Call) -> Value:
     numbers = [as_int(arg) for arg in call.args]
-    if call.opaque or not numbers or any(n is None for n in numbers) or len(numbers) > 3:
+    if (
+        call.opaque
+        or not numbers
+        or any(n is None for n in numbers)
+        or len(numbers) > 3
+        or numbers[2:] == [0]
+    ):
         return ListValue(None)
-    known = range(*(n for n in numbers if n is not None)) if 0 not in numbers[2:] else range(0)
+    known = range(*(n for n in numbers if n is not None))
     # `len` refuses ranges that do not fit a C integer.
     items: list[Value] = [Const(i) for i in itertools.islice(known, MAX_UNROLLED + 1)]
     return ListValue(items if len(items) <= MAX_UNROLLED else None, path=call.interpreter.path)
@@ -430,7 +436,7 @@ def _harmless(call: Call) -> Value:
 
 
 def _str(call: Call) -> Value:
-    value = call.args[0] if len(call.args) == 1 else Const("")
+    value = call.args[0] if len(call.args) == 1 else Unknown("str()") if call.args else Const("")
     if isinstance(value, Const) and isinstance(value.value, str | int):
         return Const(str(value.value))
     return Unknown("str()")

@@ -14,6 +14,7 @@ from shardlint.inference.values import (
     Const,
     DictValue,
     External,
+    Instance,
     LibraryObject,
     ListValue,
     Native,
@@ -154,14 +155,30 @@ def _version(call: Call) -> Value:
     return Tuple(tuple(Const(int(part)) for part in text.split(".")))
 
 
-def _copy(call: Call) -> Value:
-    """`copy.copy`: a list or dict with the same items."""
-    value = call.args[0] if call.args else Unknown("copy")
-    if isinstance(value, ListValue):
-        return ListValue(None if value.items is None else list(value.items), path=call.interpreter.path)
-    if isinstance(value, DictValue):
-        return DictValue(None if value.items is None else dict(value.items), path=call.interpreter.path)
-    return value
+def _copying(deep: bool) -> Callable[[Call], Value]:
+    """`copy.copy` and `copy.deepcopy`: what programs can change becomes a new object."""
+
+    def copied(value: Value, call: Call) -> Value:
+        path = call.interpreter.path
+
+        def part(item: Value) -> Value:
+            return copied(item, call) if deep else item
+
+        if isinstance(value, ListValue):
+            return ListValue(None if value.items is None else list(map(part, value.items)), path=path)
+        if isinstance(value, DictValue):
+            held = value.items
+            return DictValue(None if held is None else {k: part(v) for k, v in held.items()}, path=path)
+        if isinstance(value, SetValue):
+            return SetValue(value.items, value.origin, value.frozen)
+        if isinstance(value, Instance):
+            own = {name: part(item) for name, item in value.attributes.items()}
+            return Instance(value.cls, own, value.opaque, call.place, path)
+        if isinstance(value, Tuple) and deep:
+            return Tuple(tuple(map(part, value.items)), value.origin, value.fields)
+        return value
+
+    return lambda call: copied(call.args[0], call) if len(call.args) == 1 else Unknown(call.name)
 
 
 TABLE: dict[str, Callable[[Call], Value]] = {
@@ -189,8 +206,8 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "typing.overload": _keeps,
     "typing.override": _keeps,
     "typing.final": _keeps,
-    "copy.copy": _copy,
-    "copy.deepcopy": _deepcopy,
+    "copy.copy": _copying(deep=False),
+    "copy.deepcopy": _copying(deep=True),
     "pytest.raises": _expected,
     "pytest.fixture": _keeps,
     "contextlib.suppress": _suppress,
