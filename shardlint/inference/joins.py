@@ -58,6 +58,9 @@ def join_tagged(pairs: Iterable[tuple[Value, Tag]]) -> Value:
             return option
         found = next((i for i, other in enumerate(kept) if same(option, other)), None)
         if found is None:
+            if len(kept) == MAX_ALTERNATIVES:
+                forget(Tuple(tuple(value for value, _ in pairs)))
+                return Unknown("too many possible values")
             kept.append(option)
             tags.append(tag)
         else:
@@ -66,9 +69,6 @@ def join_tagged(pairs: Iterable[tuple[Value, Tag]]) -> Value:
         return Unknown("no value")
     if len(kept) == 1:
         return kept[0]
-    if len(kept) > MAX_ALTERNATIVES:
-        forget(Tuple(tuple(kept)))
-        return Unknown("too many possible values")
     return Alternatives(tuple(kept), None, tuple(tags))
 
 

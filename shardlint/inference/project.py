@@ -191,7 +191,9 @@ class Project:
 
 def _module_file(path: Path) -> Path | None:
     """The file of a module or package at this path without suffix."""
-    for candidate in (path.with_name(f"{path.name}.py"), path / "__init__.py"):
+    # A path without a name (`from .. import x` above everything) can only be a package.
+    beside = (path.with_name(f"{path.name}.py"),) if path.name else ()
+    for candidate in (*beside, path / "__init__.py"):
         try:
             if candidate.is_file():
                 return candidate

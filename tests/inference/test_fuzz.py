@@ -30,7 +30,7 @@ def damaged(text: str, chance: random.Random) -> str:
     """A copy with a few lines or tokens deleted, doubled or swapped."""
     by_lines = chance.random() < 0.5
     pieces = text.splitlines(keepends=True) if by_lines else re.split(r"(\W)", text)
-    for _ in range(chance.randint(1, 6)):
+    for _ in range(chance.randint(1, 6) if pieces else 0):
         i, j = chance.randrange(len(pieces)), chance.randrange(len(pieces))
         kind = chance.random()
         if kind < 0.4:
