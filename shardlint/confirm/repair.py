@@ -47,9 +47,9 @@ def spread_spec(mesh: Mesh, rank: int) -> Spec:
 def repaired_mesh(mesh: Mesh | None, spec: Spec, api: Api, cause: Cause | None) -> Mesh | None:
     """Give a spec without a mesh one that has its axes; make all axes of the type that the API takes.
 
-    Where the array is sharded otherwise, the mesh is not the mistake.
+    Where the array is sharded otherwise, the mesh is not the mistake. What is no spec may have none either.
     """
-    if cause is Cause.NO_MESH:
+    if cause is Cause.NO_MESH or (mesh is None and cause is Cause.NOT_A_SPEC):
         return mesh_for(spec, api)
     kind = TYPE_TAKEN.get(api, AxisType.AUTO if cause is Cause.AXIS_TYPE else None)
     if mesh is None or kind is None or cause is Cause.OTHER_SHARDING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from shardlint.findings import Finding, Severity
@@ -21,6 +22,7 @@ from shardlint.uses import (
 
 HERE = Span("train.py", 3, 5, 3, 9)
 MESH = Mesh(("data", "model"), (2, 4), (AxisType.AUTO, AxisType.AUTO))
+EXPLICIT = replace(MESH, types=(AxisType.EXPLICIT,) * 2)
 
 
 def mesh(data: Any, model: Any) -> Mesh:
@@ -42,11 +44,12 @@ def placement(
     shape: Any,
     verdict: Verdict,
     mesh: Mesh | Unknown | None = MESH,
+    context: Mesh | Unknown | None = None,
     **fields: Any,
 ) -> Finding:
     use = Placement(
         place=HERE,
-        environment=Environment(),
+        environment=Environment(context_mesh=context),
         api=api,
         mesh=mesh,
         spec=spec,

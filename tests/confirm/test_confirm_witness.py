@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import confirm_cases as cases
 import pytest
-from confirm_cases import MESH, rejected
+from confirm_cases import EXPLICIT, MESH, rejected
 
+from shardlint.confirm.requests import Witness
 from shardlint.confirm.witness import devices_needed, witness_of
 from shardlint.findings import Finding
 from shardlint.laws.dims import symbol
 from shardlint.laws.values import AxisType, Junk, Marker, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Undecided
 
+NO_ENTRIES: dict[str, Any] = {"entries": [], "unreduced": [], "reduced": []}
 batch, width = symbol("batch"), symbol("width")
 
 
@@ -148,3 +151,71 @@ def test_twins_of_meshes() -> None:
 
 def test_axes_of_a_mesh_may_have_any_sizes_where_only_names_matter() -> None:
     assert witness_of(cases.indivisible(10, Mesh(MESH.names, (width, 4), MESH.types))) is not None
+
+
+def other_sharding(held: Spec | None, shape: object = (8, 8), **fields: Any) -> Witness:
+    verdict = rejected(Cause.OTHER_SHARDING, "AssertionError")
+    finding = cases.placement(
+        Api.CONSTRAINT, Spec(("data",)), shape, verdict, EXPLICIT, context=EXPLICIT, held=held, **fields
+    )
+    witness = witness_of(finding)
+    assert witness is not None
+    return witness
+
+
+@pytest.mark.parametrize(
+    ("held", "repaired"),
+    [(Spec((None, "model")), [None, "model"]), (Spec(("model",)), ["model"]), (None, [])],
+)
+def test_the_twin_of_an_assertion_asserts_what_is_so(held: Spec | None, repaired: list) -> None:
+    witness = other_sharding(held)
+    assert witness.repaired == {**witness.request, "spec": {**NO_ENTRIES, "entries": repaired}}
+    assert witness.request["held"] == (held and {**NO_ENTRIES, "entries": repaired})
+
+
+@pytest.mark.parametrize(
+    ("held", "shape"), [(Spec(("model",)), (batch, 8)), (Spec((None, "model")), (1 << 20, 12))]
+)
+def test_an_array_is_never_held_unevenly(held: Spec, shape: object) -> None:
+    """Neither where its sizes are left open, nor where they shrink."""
+    rows, columns = other_sharding(held, shape).request["shape"]
+    assert (rows % 4 if held.entries[0] else columns % 4) == 0
+
+
+@pytest.mark.parametrize(
+    ("api", "mesh", "types"),
+    [
+        (Api.RESHARD, MESH, ["Explicit"] * 2),
+        (Api.RESHARD_IN_JIT, MESH, ["Explicit"] * 2),
+        (Api.CONSTRAINT, EXPLICIT, ["Auto"] * 2),
+        (Api.NNX_PARAM, EXPLICIT, ["Auto"] * 2),
+    ],
+)
+def test_the_twins_axes_are_of_the_type_that_the_api_takes(api: Api, mesh: Mesh, types: list) -> None:
+    verdict = rejected(Cause.AXIS_TYPE)
+    witness = witness_of(cases.placement(api, Spec(("data",)), (8, 8), verdict, mesh))
+    assert witness is not None
+    assert witness.repaired["mesh"]["types"] == types
+
+
+@pytest.mark.parametrize(
+    ("api", "raw", "context", "within"),
+    [
+        (Api.CONSTRAINT, False, None, None),
+        (Api.CONSTRAINT, False, Unknown("the caller's"), None),
+        (Api.CONSTRAINT, False, EXPLICIT, "set_mesh"),
+        (Api.CONSTRAINT, True, EXPLICIT, "set_mesh"),
+        (Api.CONSTRAINT, True, None, "with"),
+        (Api.JIT_IN, True, None, "set_mesh"),
+        (Api.RESHARD, False, None, None),
+        (Api.RESHARD_IN_JIT, False, None, "set_mesh"),
+    ],
+)
+def test_a_witness_runs_in_the_programs_context(
+    api: Api, raw: bool, context: Any, within: str | None
+) -> None:
+    verdict = rejected(Cause.UNKNOWN_AXIS)
+    finding = cases.placement(api, Spec(("row",)), (8, 8), verdict, EXPLICIT, context=context, raw=raw)
+    witness = witness_of(finding)
+    assert witness is not None
+    assert witness.request["context"] == within
