@@ -150,7 +150,7 @@ def _strip(tree: Value, axis: Value, sizes: list[Dim]) -> Value:
         position = number % len(array.shape)
         sizes.append(array.shape[position])
         shape = array.shape[:position] + array.shape[position + 1 :]
-        return Array(shape, array.dtype, array.weak, origin=array.origin, name=array.name)
+        return Array(shape, array.dtype, array.weak, origin=array.origin, name=array.name, varying=array.varying)
 
     return map_arrays(tree, strip)
 
@@ -248,7 +248,6 @@ TABLE: dict[str, Transfer] = {
     **{f"jax.{name}": _harmless for name in _CONTEXTS},
     "jax.block_until_ready": _identity,
     "jax.device_get": _identity,
-    "jax.lax.stop_gradient": _identity,
     "jax.typeof": _identity,
 }
 
