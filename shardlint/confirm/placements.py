@@ -154,7 +154,7 @@ def _sizes(
     if mesh is not None:
         mesh = replace(mesh, sizes=sizes[:count])
     if dims is None:
-        return mesh, parts_of(spec, mesh, max(len(spec), 2))
+        return mesh, parts_of(spec, mesh, max(len(spec), len(held), 2))
     return mesh, sizes[count:]
 
 

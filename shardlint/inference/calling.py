@@ -230,7 +230,12 @@ def _call_external(
         args = [delegate(arg) for arg in args]
         kwargs = {key: delegate(value) for key, value in kwargs.items()}
     call = Call(interpreter, function.name, args, kwargs, place, opaque, places)
-    return _each_alternative(interpreter, call, handler)
+    result = _each_alternative(interpreter, call, handler)
+    if interpreter.context.check_vma:
+        from shardlint.inference.overlays import varying
+
+        return varying.spread(call, result) if varying.computes(function.name) else result
+    return result
 
 
 def _each_alternative(interpreter: Interpreter, call: Call, handler: Callable[[Call], Value]) -> Value:

@@ -41,7 +41,8 @@ def get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place) 
 
 def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place) -> Value:
     if isinstance(receiver, Array):
-        return index(receiver, key)
+        found = index(receiver, key)
+        return found.vary(receiver.varying) if isinstance(found, Array) else found
     if isinstance(receiver, Devices):
         return index_devices(receiver, key)
     if isinstance(receiver, Tuple):

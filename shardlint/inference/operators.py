@@ -77,7 +77,7 @@ def binary_operation(interpreter: Evaluator, name: str, a: Value, b: Value, plac
     def combine(x: Value, y: Value) -> Value:
         x, y = delegate(x), delegate(y)
         if isinstance(x, Array) or isinstance(y, Array):
-            return Unknown("an operand is unknown") if _unknown(x, y) else binary(symbol, x, y)
+            return Unknown("an operand is unknown") if _unknown(x, y) else _spread(binary(symbol, x, y), x, y)
         for receiver, other, dunder in ((x, y, f"__{method}__"), (y, x, f"__r{method}__")):
             if isinstance(receiver, Instance) and (found := find_method(receiver, dunder)) is not None:
                 return interpreter.call(Bound(found, receiver), [other], {}, place)
@@ -94,6 +94,13 @@ def find_method(instance: Instance, name: str) -> Function | None:
 
 def _unknown(*values: Value) -> bool:
     return any(isinstance(value, Unknown) for value in values)
+
+
+def _spread(result: Value, *operands: Value) -> Value:
+    """The result of an operator, varying over the mesh axes that its operands vary over."""
+    if not isinstance(result, Array):
+        return result
+    return result.vary(result.varying.union(*(x.varying for x in operands if isinstance(x, Array))))
 
 
 def _python_binary(
@@ -207,7 +214,7 @@ def _compare(name: str, x: Value, y: Value) -> Value:
     if isinstance(x, Unknown) or isinstance(y, Unknown):
         return Unknown("compared with something unknown")
     if isinstance(x, Array) or isinstance(y, Array):
-        return binary(_COMPARE[name][0], x, y)
+        return _spread(binary(_COMPARE[name][0], x, y), x, y)
     outcome = _ordered(name, x, y)
     return Unknown("not comparable here") if outcome is None else Const(outcome)
 
@@ -298,7 +305,7 @@ def unary_operation(name: str, value: Value) -> Value:
 def _unary(name: str, value: Value) -> Value:
     symbol, function = _UNARY[name]
     if isinstance(value, Array):
-        return unary(symbol, value)
+        return _spread(unary(symbol, value), value)
     if isinstance(value, Const) and isinstance(value.value, int | float | complex):
         try:
             return Const(function(value.value), value.origin)

@@ -100,7 +100,7 @@ def _resolved(wrapper: MetadataWrapper) -> Mapping[cst.CSTNode, CodeRange]:
         sys.setrecursionlimit(before)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class NodePlace:
     """The place of a node; its span is found only when somebody asks."""
 

@@ -7,7 +7,7 @@ them. ``origin`` is where a value was written, for related locations; it takes n
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Union
 
 from shardlint.laws.dims import Dim, Expr, Shape
@@ -94,7 +94,8 @@ class Array:
 
     ``shape`` is None when even the rank is unknown. ``dtype`` is a numpy-style name (``bfloat16``)
     or None; ``weak`` is JAX's weak type. ``numpy`` tells a numpy array from a JAX one.
-    ``sharding`` is what it was placed with; ``name`` is what the user calls it.
+    ``sharding`` is what it was placed with; ``name`` is what the user calls it. ``varying`` are mesh
+    axes that it varies over for sure, inside shard_map.
     """
 
     shape: Shape | None
@@ -105,6 +106,11 @@ class Array:
     struct: bool = False
     origin: Place | None = field(default=None, compare=False)
     name: str | None = field(default=None, compare=False)
+    varying: frozenset[str] = frozenset()
+
+    def vary(self, axes: frozenset[str]) -> Array:
+        """The same array, varying over these axes."""
+        return self if axes == self.varying else replace(self, varying=axes)
 
 
 @dataclass(frozen=True, slots=True)

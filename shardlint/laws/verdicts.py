@@ -51,6 +51,7 @@ class Cause(StrEnum):
     NO_MESH = "no-mesh"
     AXIS_TYPE = "axis-type"
     OTHER_SHARDING = "other-sharding"
+    VARYING = "varying"
     MESH_SHAPE = "mesh-shape"
     MESH_NAMES = "mesh-names"
     DEVICE_COUNT = "device-count"

@@ -314,6 +314,13 @@ SAYS: list[tuple[Use, str, int, str]] = [
         'P("model"), not as P("data"); use jax.sharding.reshard',
     ),
     (
+        placement(api=Api.SHARD_MAP_OUT, shape=(8,),
+                  verdict=Rejected(Cause.VARYING, "ValueError", "trace", axis="data", detail="data")),
+        "SHL305", 1,
+        '`kernel` varies over "data", which P() does not name; reduce it with jax.lax.psum or pmean over "data", '
+        "or name the axis in out_specs",
+    ),
+    (
         sharding("data", unreduced=frozenset({"model"})),
         "SHL701", 1,
         '"model" is an Auto axis, and only Explicit axes can be unreduced or reduced; '

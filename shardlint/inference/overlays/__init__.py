@@ -68,6 +68,7 @@ def _modules() -> tuple[Any, ...]:
         jax_transforms,
         jax_tree,
         numpy_,
+        optax_losses,
         py_builtins,
         py_dataclasses,
         py_stdlib,
@@ -76,7 +77,7 @@ def _modules() -> tuple[Any, ...]:
     return (
         py_builtins, py_stdlib, py_dataclasses, numpy_, jax_numpy, jax_lax, jax_convolution, jax_control,
         jax_nn, jax_random, jax_initializers, jax_tree, jax_sharding, jax_meshes, jax_jit, jax_shard_map,
-        jax_collectives, jax_transforms, jax_derivatives, jax_placement, flax_linen, flax_nnx,
+        jax_collectives, jax_transforms, jax_derivatives, jax_placement, flax_linen, flax_nnx, optax_losses,
     )  # fmt: skip
 
 
@@ -211,12 +212,25 @@ def _array_attribute(value: Array, name: str) -> Value:
     if name == "sharding":
         return value.sharding or Unknown("a sharding that JAX chose")
     if name in array_methods.ATTRIBUTES:
-        return array_methods.ATTRIBUTES[name](value)
+        found = array_methods.ATTRIBUTES[name](value)
+        return found.vary(value.varying) if isinstance(found, Array) else found
     if name in array_methods.METHODS:
-        return Bound(Native(name, array_methods.METHODS[name]), value)
+        return Bound(Native(name, _spreading(array_methods.METHODS[name])), value)
     if name in ("block_until_ready", "copy", "__array__"):
         return Native(name, lambda call: value)
     return Unknown(f"attribute `{name}` of an array")
+
+
+def _spreading(method: Transfer) -> Transfer:
+    """A method of arrays, whose result varies over mesh axes as its operands do."""
+
+    def call_it(call: Call) -> Value:
+        from shardlint.inference.overlays.varying import spread
+
+        result = method(call)
+        return spread(call, result) if call.interpreter.context.check_vma else result
+
+    return call_it
 
 
 def _devices_attribute(value: Devices, name: str) -> Value:

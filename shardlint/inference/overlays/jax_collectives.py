@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.prefixes import map_arrays, traced
+from shardlint.inference.overlays.varying import axes_of, over
 from shardlint.inference.values import (
     Array,
     Const,
@@ -77,10 +78,15 @@ def _reduction(function: str) -> Callable[[Call], Value]:
             if function == "psum" and number is not None:
                 return integer(checked[1] * number)
         checked_vma = call.interpreter.context.check_vma is True
+        reduced = frozenset(_axes(axis) or ())
         return map_arrays(
             traced(tree),
             lambda array, _: Array(
-                array.shape, _reduced(function, array.dtype), array.weak and checked_vma, origin=call.place
+                array.shape,
+                _reduced(function, array.dtype),
+                array.weak and checked_vma,
+                origin=call.place,
+                varying=array.varying - reduced,
             ),
         )
 
@@ -119,9 +125,11 @@ def _reshaping(function: str, options: tuple[str, ...]) -> Callable[[Call], Valu
             if known is None:
                 return map_arrays(traced(tree), lambda array, _: Array(None, array.dtype))
             arguments[name] = known
-        return map_arrays(
+        local = map_arrays(
             traced(tree), lambda array, _: _local(call, function, array, checked[0], size, arguments)
         )
+        # ``to`` may make a gathered array invariant.
+        return local if bound.get("to") is not None else over(local, axes_of([tree]).union(checked[0]))
 
     return reshape
 
@@ -163,17 +171,19 @@ def _same(function: str) -> Callable[[Call], Value]:
         checked = _checked(call, function, call.argument(1, "axis_name"), call.place_of(1, "axis_name"))
         if tree is None or checked is None:
             return Unknown("a collective that is not known")
-        return map_arrays(
+        kept = map_arrays(
             traced(tree), lambda array, _: Array(array.shape, array.dtype, array.weak, origin=call.place)
         )
+        to = as_str(call.kwargs.get("to"))
+        return kept if to not in (None, "varying") else over(kept, axes_of([tree]).union(checked[0]))
 
     return keep
 
 
 def _axis_index(call: Call) -> Value:
     (axis,) = call.bind("axis_name")
-    _checked(call, "axis_index", axis, call.place_of(0, "axis_name"))
-    return Array((), "int32", origin=call.place)
+    checked = _checked(call, "axis_index", axis, call.place_of(0, "axis_name"))
+    return Array((), "int32", origin=call.place, varying=frozenset(checked[0] if checked else ()))
 
 
 def _axis_size(call: Call) -> Value:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.jax_jit import function_name
-from shardlint.inference.overlays.placing import as_mesh, laid_out, place_array, record_mismatch
+from shardlint.inference.overlays.placing import as_mesh, laid_out, mesh_facts, place_array, record_mismatch
 from shardlint.inference.overlays.prefixes import is_leaf, meet_prefix, mismatch, traced
 from shardlint.inference.values import (
     Array,
@@ -26,9 +26,10 @@ from shardlint.inference.values import (
 from shardlint.laws.arity import judge_arity
 from shardlint.laws.dims import Dim
 from shardlint.laws.shards import global_shape, shard_shape
-from shardlint.laws.values import AxisType, Unknown
-from shardlint.laws.verdicts import Api
-from shardlint.uses import ArityUse
+from shardlint.laws.values import AxisType, Unknown, entry_axes
+from shardlint.laws.varying import judge_varying
+from shardlint.laws.verdicts import Api, Rejected
+from shardlint.uses import ArityUse, Fact, Placement
 
 _NEW_OPTIONS = {"mesh", "in_specs", "out_specs", "axis_names", "check_vma"}
 _OLD_ORDER = ("f", "mesh", "in_specs", "out_specs", "check_rep", "auto")
@@ -96,7 +97,9 @@ def _run(call: Call, function: Value, options: dict[str, Value]) -> Value:
     with interpreter.within(mesh=inside, bound_axes=bound, in_jit=True, check_vma=check_vma):
         result = interpreter.call(function, local, dict(call.kwargs), call.place, call.opaque)
     with _mesh_in_force(call, holder):
-        return _place_results(call, function, options.get("out_specs"), result, holder, manual)
+        return _place_results(
+            call, function, options.get("out_specs"), result, holder, manual, check_vma is True
+        )
 
 
 def _mesh_in_force(call: Call, holder: MeshValue | Unknown | None) -> AbstractContextManager[None]:
@@ -164,7 +167,8 @@ def _shard(
     if placed.sharding is None:
         return Unknown("JAX rejects this argument")
     local = laid_out(shard_shape, holder.mesh, leaf.spec, array.shape)
-    return Array(local, array.dtype, array.weak, origin=array.origin, name=array.name)
+    axes = frozenset(axis for entry in leaf.spec.entries for axis in entry_axes(entry))
+    return Array(local, array.dtype, array.weak, origin=array.origin, name=array.name, varying=axes)
 
 
 def _record_arity(call: Call, api: Api, function: Value, specs: Tuple, due: int) -> None:
@@ -188,8 +192,12 @@ def _place_results(
     result: Value,
     holder: MeshValue | Unknown | None,
     manual: frozenset[str] | None,
+    checked: bool,
 ) -> Value:
-    """Judge one shard's results against ``out_specs`` and return the whole arrays."""
+    """Judge one shard's results against ``out_specs`` and return the whole arrays.
+
+    ``checked`` tells that shard_map checks what its results vary over (``check_vma=True``).
+    """
     if specs is None or isinstance(result, Unknown):
         return Unknown("the results of shard_map")
     if isinstance(specs, Tuple) and isinstance(result, Tuple) and len(specs.items) != len(result.items):
@@ -211,10 +219,38 @@ def _place_results(
         placed = place_array(call.interpreter, (Api.SHARD_MAP_OUT,), array, leaf, call.place, name)
         if placed.sharding is None or array.shape is None or not isinstance(leaf, SpecValue):
             return Unknown("what shard_map returns")
+        if checked and _varies_too_much(call, array, leaf, holder, name):
+            return Unknown("what shard_map returns")
         whole = laid_out(global_shape, holder.mesh, leaf.spec, array.shape)
         return Array(whole, array.dtype, array.weak, origin=call.place)
 
     return meet_prefix(specs, result, meet)
+
+
+def _varies_too_much(call: Call, array: Array, leaf: SpecValue, holder: MeshValue, name: str) -> bool:
+    """Judge the axes a result varies over, and record it where they are too many."""
+    verdict = judge_varying(holder.mesh, array.varying, leaf.spec)
+    if not isinstance(verdict, Rejected):
+        return False
+    facts = mesh_facts(holder)
+    if array.origin is not None:
+        facts = (*facts, Fact("the result is computed here", array.origin))
+    call.interpreter.record(
+        Placement(
+            place=leaf.origin or call.place,
+            environment=call.interpreter.environment(),
+            verdict=verdict,
+            facts=tuple(facts),
+            api=Api.SHARD_MAP_OUT,
+            mesh=holder.mesh,
+            spec=leaf.spec,
+            shape=array.shape if array.shape is not None else Unknown("not known"),
+            dtype=array.dtype,
+            subject=name,
+            raw=True,
+        )
+    )
+    return True
 
 
 TABLE: dict[str, Callable[[Call], Value]] = {

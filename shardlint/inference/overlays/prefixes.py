@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from shardlint.inference.values import (
     Alternatives,
@@ -154,8 +155,6 @@ def traced(tree: Value) -> Value:
 
     def trace(array: Array, _: str) -> Value:
         dtype = _NARROW.get(array.dtype, array.dtype) if array.dtype is not None else None
-        return Array(
-            array.shape, dtype, array.weak, sharding=array.sharding, origin=array.origin, name=array.name
-        )
+        return replace(array, dtype=dtype, numpy=False, struct=False)
 
     return map_arrays(tree, trace)
