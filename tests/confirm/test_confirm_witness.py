@@ -182,6 +182,11 @@ def test_an_array_is_never_held_unevenly(held: Spec, shape: object) -> None:
     assert (rows % 4 if held.entries[0] else columns % 4) == 0
 
 
+def test_an_unknown_shape_fits_what_is_held_too() -> None:
+    shape = other_sharding(Spec((None, None, "model")), Unknown("?")).request["shape"]
+    assert (len(shape), shape[2] % 4) == (3, 0)
+
+
 @pytest.mark.parametrize(
     ("api", "mesh", "types"),
     [
