@@ -55,7 +55,7 @@ class Dtype:
 
 def interpreter() -> Interpreter:
     """An interpreter with no program in it."""
-    return Interpreter(InferenceSettings(), Project(()))
+    return Interpreter(InferenceSettings(), Project((), run_module))
 
 
 def call_of(runner: Interpreter, name: str, *args: Value, **kwargs: Value) -> Call:
@@ -122,7 +122,7 @@ def flat_specs(tree: Value, path: tuple[str, ...] = ()) -> dict[tuple[str, ...],
 def run_program(text: str) -> tuple[dict[str, Value], list[Use]]:
     """Evaluate a program: the variables of its module, and the uses it makes."""
     source = source_from_text("program.py", text)
-    runner = Interpreter(InferenceSettings(devices=8), Project(()))
+    runner = Interpreter(InferenceSettings(devices=8), Project((), run_module))
     module = ModuleRun("__main__", source)
     runner.project.modules[Path(source.path)] = module
     assert run_module(runner, module) == []

@@ -33,9 +33,15 @@ UNARY = (
     "jnp.ones({0}.shape[0])", "lax.psum({0}, 'x')", "lax.psum({0}, 'y')", "lax.psum({0}, ('x', 'y'))",
     "lax.pmean({0}, 'x')", "lax.pmax({0}, 'y')", "lax.all_gather({0}, 'x', tiled=True)",
     "lax.all_gather({0}, 'y')", "lax.ppermute({0}, 'x', [(0, 1), (1, 0)])", "{0} + lax.axis_index('y')",
-    "jax.checkpoint(doubled)({0})", "jnp.stack([{0}, {0}])", "jnp.sort({0}, axis=0)", "{0}.T", "jnp.cumsum({0}, 0)",
+    "jax.checkpoint(doubled)({0})", "jnp.stack([{0}, {0}])", "jnp.sort({0}, axis=0)", "{0}.T",
+    "jnp.cumsum({0}, 0)",
 )  # fmt: skip
-BINARY = ("{0}.sum() + {1}", "{0}.mean() * {1}.mean()", "jnp.where({0}.sum() > 0, {1}, 0.0)", "({0}.sum(), {1})[1]")
+BINARY = (
+    "{0}.sum() + {1}",
+    "{0}.mean() * {1}.mean()",
+    "jnp.where({0}.sum() > 0, {1}, 0.0)",
+    "({0}.sum(), {1})[1]",
+)
 
 
 def random_body(rng: random.Random) -> list[str]:
@@ -80,9 +86,13 @@ def test_what_varies_agrees_with_jax() -> None:
         program = random_program(rng)
         said = jax_says(program)
         seen[said] += 1
-        uses = analyze([source_from_text("program.py", program + "f(x, x, x)\n")], InferenceSettings(devices=8))
+        uses = analyze(
+            [source_from_text("program.py", program + "f(x, x, x)\n")], InferenceSettings(devices=8)
+        )
         claimed = any(
-            isinstance(use, Placement) and isinstance(use.verdict, Rejected) and use.verdict.cause is Cause.VARYING
+            isinstance(use, Placement)
+            and isinstance(use.verdict, Rejected)
+            and use.verdict.cause is Cause.VARYING
             for use in uses
         )
         # Where something else is wrong too, JAX may meet it first.

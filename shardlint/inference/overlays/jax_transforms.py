@@ -150,7 +150,9 @@ def _strip(tree: Value, axis: Value, sizes: list[Dim]) -> Value:
         position = number % len(array.shape)
         sizes.append(array.shape[position])
         shape = array.shape[:position] + array.shape[position + 1 :]
-        return Array(shape, array.dtype, array.weak, origin=array.origin, name=array.name, varying=array.varying)
+        return Array(
+            shape, array.dtype, array.weak, origin=array.origin, name=array.name, varying=array.varying
+        )
 
     return map_arrays(tree, strip)
 
