@@ -13,13 +13,14 @@ from shardlint.confirm.requests import (
     cause_of,
     expected_of,
     is_literal,
+    known_int,
     mesh_json,
     spec_json,
 )
 from shardlint.confirm.sizes import Sizes, even, integers, parts_of, shrunk, ways
 from shardlint.laws.values import AxisType, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
-from shardlint.uses import ParameterUse
+from shardlint.uses import ParameterUse, Placement
 
 #: Without a mesh these have a meaning of their own.
 _MESHLESS = (Api.PARTITION_SPEC, Api.LINEN_UNBOX_EAGER)
@@ -104,6 +105,28 @@ def placement(
         "shape": list(twin_sizes),
     }
     return Witness(request, twin, expected_of(verdict), unsharded)
+
+
+def varying(use: Placement) -> Witness:
+    """A result that varies over an axis which its spec leaves out; the twin's spec names it.
+
+    The body returns its argument, which is split over that axis.
+    """
+    assert isinstance(use.verdict, Rejected)
+    split = Spec((use.verdict.axis,))
+    mesh = repair.mesh_for(split)
+    request: Request = {
+        "kind": "placement",
+        "api": Api.SHARD_MAP_OUT.value,
+        "mesh": mesh_json(mesh),
+        "spec": spec_json(Spec()),
+        "shape": [known_int(mesh.device_count)],
+        "raw": True,
+        "context": None,
+        "held": spec_json(split),
+        "check": True,
+    }
+    return Witness(request, {**request, "spec": spec_json(split)}, expected_of(use.verdict))
 
 
 def _within(api: Api, mesh: Mesh | Unknown | None, raw: bool, context: Mesh | Unknown | None) -> str | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from shardlint.confirm.constructions import arity, collective, mesh_construction, reference
-from shardlint.confirm.placements import parameter, placement
+from shardlint.confirm.placements import parameter, placement, varying
 from shardlint.confirm.requests import NotRunnable, Request, Witness
 from shardlint.findings import Finding
 from shardlint.laws.values import Unknown
-from shardlint.laws.verdicts import Api, Undecided
+from shardlint.laws.verdicts import Api, Cause, Rejected, Undecided
 from shardlint.uses import (
     ApiReference,
     ArityUse,
@@ -35,6 +35,8 @@ def witness_of(finding: Finding) -> Witness | None:
                 return placement(Api.PARTITION_SPEC, None, use.spec, (), use.verdict)
             case ShardingUse() as use:
                 return placement(Api.NAMED_SHARDING, use.mesh, use.spec, Unknown("no array"), use.verdict)
+            case Placement(verdict=Rejected(cause=Cause.VARYING)) as use:
+                return varying(use)
             case Placement() as use:
                 context = use.environment.context_mesh
                 return placement(

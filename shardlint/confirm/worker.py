@@ -286,9 +286,9 @@ def shard_map_in(request: Request, mesh: Any) -> Any:
 
 
 def shard_map_out(request: Request, mesh: Any) -> Any:
-    spec, whole = build_spec(request["spec"]), PartitionSpec()
+    spec, given = build_spec(request["spec"]), build_spec(request["held"] or {"entries": ()})
     at("shard_map()")
-    body = shard_map(lambda x: x, mesh, (whole,), spec, request["check"])
+    body = shard_map(lambda x: x, mesh, (given,), spec, request["check"])
     return staged(request, jax.jit(body), argument(request))
 
 

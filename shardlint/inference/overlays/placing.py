@@ -136,6 +136,9 @@ def _judge(
     api = apis[-1] if in_jit is not False else apis[0]
     if inside_shard_map(interpreter) and api not in (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT):
         return Undecided("inside shard_map"), api
+    if raw and context is None and isinstance(mesh, Mesh) and set(mesh.types) != {AxisType.AUTO}:
+        # The laws of bare specs are those under `jax.set_mesh`, where Explicit axes only assert.
+        return Undecided("a mesh of `with mesh:` with other than Auto axes"), api
     verdict = judge_placement(api, mesh, spec, shape, raw=raw, context=context, held=held)
     if in_jit is None and len(apis) > 1 and isinstance(verdict, Rejected):
         other = judge_placement(apis[0], mesh, spec, shape, raw=raw, context=context, held=held)
