@@ -317,8 +317,8 @@ SAYS: list[tuple[Use, str, int, str]] = [
         placement(api=Api.SHARD_MAP_OUT, shape=(8,),
                   verdict=Rejected(Cause.VARYING, "ValueError", "trace", axis="data", detail="data")),
         "SHL305", 1,
-        '`kernel` varies over "data", which P() does not name; reduce it with jax.lax.psum or pmean over "data", '
-        "or name the axis in out_specs",
+        '`kernel` varies over "data", which P() does not name; '
+        'reduce it with jax.lax.psum or pmean over "data", or name the axis in out_specs',
     ),
     (
         sharding("data", unreduced=frozenset({"model"})),

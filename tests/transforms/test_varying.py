@@ -26,9 +26,11 @@ def doubled(v):
     return v * 2
 """
 UNARY = (
-    "-{0}", "{0} * 0", "{0} + 1", "jnp.tanh({0})", "doubled({0})", "jax.jit(doubled)({0})", "jnp.zeros_like({0})",
+    "-{0}", "{0} * 0", "{0} + 1", "jnp.tanh({0})", "doubled({0})", "jax.jit(doubled)({0})",
+    "jnp.zeros_like({0})",
     "jax.vmap(doubled)({0})", "lax.stop_gradient({0})", "{0}.sum(0)", "jnp.mean({0}, keepdims=True)",
-    "{0}.astype(jnp.int32) * 1.0", "jax.nn.softmax({0})", "jnp.where({0} > 0, 1.0, 2.0)", "jnp.zeros({0}.shape)",
+    "{0}.astype(jnp.int32) * 1.0", "jax.nn.softmax({0})", "jnp.where({0} > 0, 1.0, 2.0)",
+    "jnp.zeros({0}.shape)",
     "jnp.argmax({0}, axis=0) * 1.0", "{0}[0]", "{0}[:1]", "jnp.broadcast_to(jnp.sum({0}), (8, 8))",
     "jnp.ones({0}.shape[0])", "lax.psum({0}, 'x')", "lax.psum({0}, 'y')", "lax.psum({0}, ('x', 'y'))",
     "lax.pmean({0}, 'x')", "lax.pmax({0}, 'y')", "lax.all_gather({0}, 'x', tiled=True)",
