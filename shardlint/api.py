@@ -67,7 +67,10 @@ class Linter:
         return Report(tuple(findings), (), files, tuple(sources))
 
     def check_source(self, source: Source) -> list[Finding]:
-        """Check one source, whatever it mentions."""
+        """Check one source, whatever it mentions; files it imports may have changed since the last time."""
+        from shardlint.inference import refresh
+
+        refresh()
         return self._check([source])
 
     def read_paths(self, paths: Iterable[str], progress: Progress | None = None) -> tuple[int, list[Source]]:

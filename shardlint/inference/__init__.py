@@ -1,6 +1,7 @@
 """Abstract evaluation of programs; its only product is a list of uses."""
 
 from shardlint.inference.analysis import analyze
+from shardlint.inference.project import refresh
 from shardlint.inference.settings import InferenceSettings
 
-__all__ = ["InferenceSettings", "analyze"]
+__all__ = ["InferenceSettings", "analyze", "refresh"]

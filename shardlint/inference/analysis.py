@@ -6,7 +6,6 @@ import gc
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 import libcst as cst
 
@@ -53,7 +52,6 @@ def analyze_source(source: Source, settings: InferenceSettings) -> list[Use | Fi
     if source.devices is not None:
         interpreter.device_count = source.devices
     run = ModuleRun("__main__", source)
-    project.modules[Path(source.path)] = run
     problems = run_module(interpreter, run)
     run_entries(interpreter, run)
     return [*problems, *interpreter.uses]

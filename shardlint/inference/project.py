@@ -35,15 +35,13 @@ _LIBRARIES = frozenset(
 class ModuleRun:
     """One module of the project: its text in parts, and its scope as far as it has run."""
 
-    __slots__ = ("device_count", "mesh", "name", "own", "parts", "relevance", "scope", "source", "switches")
+    __slots__ = ("device_count", "mesh", "name", "parts", "relevance", "scope", "source", "switches")
 
     def __init__(self, name: str, source: Source) -> None:
         self.name, self.source = name, source
         self.scope = Scope(self)
         self.parts: list[Part] = []
         self.relevance: Relevance | None = None
-        #: Whether another program that imports it could find it otherwise.
-        self.own = False
         #: What importing it changes for the whole program.
         self.mesh: MeshValue | Unknown | None = None
         self.device_count: Dim | None = None
@@ -51,17 +49,32 @@ class ModuleRun:
 
 
 #: Modules that programs imported, so that the next one need not run them again.
-_shared: dict[Hashable, ModuleRun] = {}
+Key = tuple[Path, tuple[int, int] | None, Hashable, Hashable]
+_shared: dict[Key, ModuleRun] = {}
 _MAX_SHARED = 4_000
 
 
-def _identity(path: Path, interpreter: Interpreter) -> Hashable:
-    """What a module's values depend on: its text, as the file system tells it, and the settings."""
+def refresh() -> None:
+    """Forget the modules that programs share when a file of one of them has changed.
+
+    All of them: what a module holds may come from any other.
+    """
+    if any(_stamp(path) != stamp for path, stamp, *_ in _shared):
+        _shared.clear()
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """What tells that a file's text is the same, None where there is no file."""
     try:
         status = path.stat()
     except OSError:
-        return (path, object())
-    return (path, status.st_mtime_ns, status.st_size, interpreter.device_count, interpreter.settings)
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def _identity(path: Path, interpreter: Interpreter) -> Key:
+    """What a module's values depend on: its text, as the file system tells it, and the settings."""
+    return (path, _stamp(path), interpreter.device_count, interpreter.settings)
 
 
 class Project:
@@ -100,25 +113,22 @@ class Project:
     def _run(self, interpreter: Interpreter, path: Path, name: str) -> ModuleRun:
         run = self.modules.get(path)
         if run is not None:
-            if run in self.running or run.name == "__main__":
-                # What runs now sees a module that is not complete, or the program itself.
-                for depends in self.running:
-                    depends.own = True
             return run
         key = _identity(path, interpreter)
         run = _shared.get(key)
         if run is None:
             run = self.modules[path] = ModuleRun(name, read_source(str(path)))
-            before = interpreter.context.mesh
+            before, switches = interpreter.context.mesh, interpreter.switches
+            interpreter.switches = set()
             with interpreter.silent(), interpreter.elsewhere():
                 self._execute(interpreter, run)
             after = interpreter.context.mesh
             run.mesh = after if after is not before else None
             run.device_count, run.switches = interpreter.device_count, frozenset(interpreter.switches)
-            if not run.own:
-                if len(_shared) >= _MAX_SHARED:
-                    _shared.clear()
-                _shared[key] = run
+            interpreter.switches |= switches
+            if len(_shared) >= _MAX_SHARED:
+                _shared.clear()
+            _shared[key] = run
         elif self.modules.setdefault(path, run) is run:
             interpreter.switches |= run.switches
             if run.device_count is not None:

@@ -1,0 +1,53 @@
+"""Modules that several programs import are run once, until a file changes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from shardlint.api import Linter, Settings
+from shardlint.files.sources import read_source
+
+MAIN = """
+import jax, jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+from helper import mesh
+jax.device_put(jnp.ones((8, 8)), NamedSharding(mesh, P("model")))
+"""
+HELPER = """
+from names import AXES
+import numpy as np, jax
+from jax.sharding import Mesh
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), AXES)
+"""
+
+
+def codes(path: Path) -> list[str]:
+    return [finding.code for finding in Linter(Settings(devices=8)).check_source(read_source(str(path)))]
+
+
+def test_a_change_three_imports_away_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(MAIN)
+    (tmp_path / "helper.py").write_text(HELPER)
+    names = tmp_path / "names.py"
+    names.write_text('AXES = ("data", "model")')
+    assert codes(tmp_path / "main.py") == []
+    names.write_text('AXES = ("data", "tensor")')
+    os.utime(names, ns=(1, 1))
+    assert codes(tmp_path / "main.py") == ["SHL103"]
+
+
+def test_what_importing_a_module_sets_holds_for_each_program(tmp_path: Path) -> None:
+    """The second program finds the module already run, and its mesh set all the same."""
+    (tmp_path / "settings.py").write_text(
+        'import jax\nmesh = jax.make_mesh((2, 4), ("data", "model"), '
+        "axis_types=(jax.sharding.AxisType.Auto,) * 2)\njax.set_mesh(mesh)\n"
+    )
+    program = (
+        "import settings\nimport jax, jax.numpy as jnp\nfrom jax.sharding import PartitionSpec as P\n"
+        'jax.lax.with_sharding_constraint(jnp.ones((8, 8)), P("{}"))\n'
+    )
+    for name, axis, expected in (("one", "data", []), ("two", "model", []), ("three", "tensor", ["SHL103"])):
+        path = tmp_path / f"{name}.py"
+        path.write_text(program.format(axis))
+        assert codes(path) == expected, name
