@@ -125,12 +125,11 @@ BAD = {
     "latin.py": ("mesh = 'é'\n".encode("latin-1"), "SHL002"),
     "nul.py": (b"mesh = 1\0\n", "SHL001"),
     "syntax.py": (b"mesh = (\n", "SHL001"),
-    "indent.py": b"".join(b" " * i + b"if mesh:\n" for i in range(150)) + b" " * 150 + b"x\n",
+    "indent.py": (b"".join(b" " * i + b"if mesh:\n" for i in range(150)) + b" " * 150 + b"x\n", "SHL001"),
     "broken.ipynb": (b'{"cells": [ mesh', "SHL003"),
     "list.ipynb": (b'["mesh"]', "SHL003"),
     "huge.py": (b"# mesh\n" + b"x = 1\n" * 2_000_000, "SHL005"),
 }
-BAD = {name: bad if isinstance(bad, tuple) else (bad, "SHL001") for name, bad in BAD.items()}
 
 
 def test_bad_files_are_findings_and_the_others_are_checked(tmp_path: Path) -> None:

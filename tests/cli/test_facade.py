@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,7 +57,7 @@ def test_a_mistake_is_found_where_it_is() -> None:
         ({"ignore": ("SHL20",), "select": ("SHL202",)}, []),
     ],
 )
-def test_rules_are_selected(settings: dict[str, object], found: list[str]) -> None:
+def test_rules_are_selected(settings: dict[str, Any], found: list[str]) -> None:
     assert codes(check(BROKEN, **settings)) == found
 
 

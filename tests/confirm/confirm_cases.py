@@ -40,7 +40,7 @@ def finding(use: Use | None, severity: Severity = Severity.ERROR, **fields: Any)
 
 def placement(
     api: Api,
-    spec: Spec | str,
+    spec: Spec | str | Unknown,
     shape: Any,
     verdict: Verdict,
     mesh: Mesh | Unknown | None = MESH,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
@@ -95,7 +96,7 @@ def test_the_deepest_text_let_through_does_not_crash_the_parser() -> None:
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-def deepest(make) -> int:  # type: ignore[no-untyped-def]
+def deepest(make: Callable[[int], str]) -> int:
     low, high = 1, 10_000
     while high - low > 1:
         middle = (low + high) // 2

@@ -14,7 +14,7 @@ from flax_cases import LINEN, Case, linen_case
 
 from shardlint.inference.overlays import flax_linen
 from shardlint.inference.values import Array, DictValue, Tuple
-from shardlint.laws.dims import substitute, symbol
+from shardlint.laws.dims import Dim, substitute, symbol
 
 CASES = 40
 
@@ -113,7 +113,11 @@ def test_open_sizes_agree_with_linen(layer: str) -> None:
     assert accepted >= CASES // 2
 
 
-def known(arrays: Flat, like: Flat | None = None) -> Flat:
+#: As `Flat`, with a None for each size that is not known.
+FlatKnown = dict[tuple[str, ...], tuple[tuple[Dim | None, ...], str]]
+
+
+def known(arrays: Flat, like: Flat | None = None) -> FlatKnown:
     """Arrays with a None for each size that is not known (in ``like``)."""
     like = arrays if like is None else like
     assert like.keys() == arrays.keys()

@@ -140,7 +140,7 @@ class Kind:
 
 @dataclass
 class Items:
-    python: type
+    python: type[list[Any]] | type[tuple[Any, ...]]
     items: list[Any]
 
     def admits(self, real: Any) -> bool:

@@ -84,7 +84,16 @@ def causes(api: Api) -> tuple[Cause, ...]:
     return tuple(found)
 
 
-def draw_cases(count: int, seed: int) -> Iterator[Case]:
+@dataclass(frozen=True)
+class Drawn(Case):
+    """A case of which all but how the array is sharded before is known."""
+
+    mesh: Mesh | None
+    spec: Spec | Junk | None
+    shape: tuple[int, ...]
+
+
+def draw_cases(count: int, seed: int) -> Iterator[Drawn]:
     """Draw cases, each API as often as the others; of an API three in seven have no mistake."""
     rng = random.Random(seed)
     apis = list(PROGRAMS)
@@ -103,7 +112,7 @@ def draw_cases(count: int, seed: int) -> Iterator[Case]:
         yield case
 
 
-def _right(rng: random.Random, api: Api) -> Case:
+def _right(rng: random.Random, api: Api) -> Drawn:
     """A placement that is right; sometimes uneven where that is allowed."""
     mesh = _mesh(rng, api)
     free = list(mesh.names)
@@ -126,10 +135,10 @@ def _right(rng: random.Random, api: Api) -> Case:
         spec = _with_entry(rng, spec, Marker.UNCONSTRAINED)
     raw = api in BARE_LAWS and not mesh.abstract and rng.random() < (0.5 if api in MESHLESS_FAILS else 0.1)
     under = not raw and not mesh.abstract and rng.random() < 0.4
-    return Case(api, mesh, spec, tuple(shape), raw, under, held=None)
+    return Drawn(api, mesh, spec, tuple(shape), raw, under, held=None)
 
 
-def _held(rng: random.Random, case: Case) -> Spec:
+def _held(rng: random.Random, case: Drawn) -> Spec:
     """A sharding that the array may have: mostly that of the spec as far as it goes, or none."""
     if case.api not in TAKES_HELD or not isinstance(case.mesh, Mesh) or case.mesh.abstract:
         return Spec()
@@ -137,7 +146,7 @@ def _held(rng: random.Random, case: Case) -> Spec:
     free = set(case.mesh.names)
     entries: list[Entry] = []
     for dimension, size in enumerate(case.shape):
-        wanted = entry_axes(case.spec.entries[dimension]) if dimension < len(_spec(case)) else ()
+        wanted = entry_axes(_spec(case).entries[dimension]) if dimension < len(_spec(case)) else ()
         axes = wanted if follows else tuple(rng.sample(sorted(free), min(len(free), rng.choice((0, 0, 1)))))
         fits = set(axes) <= free and len(set(axes)) == len(axes)
         axes = axes if fits and size % math.prod(_size(case, axis) for axis in axes) == 0 else ()
@@ -178,15 +187,15 @@ def _with_entry(rng: random.Random, spec: Spec, *entries: Entry) -> Spec:
     return Spec(tuple(places))
 
 
-def _names(case: Case) -> tuple[str, ...]:
+def _names(case: Drawn) -> tuple[str, ...]:
     return case.mesh.names if isinstance(case.mesh, Mesh) else ("x", "y")
 
 
-def _spec(case: Case) -> Spec:
+def _spec(case: Drawn) -> Spec:
     return case.spec if isinstance(case.spec, Spec) else Spec()
 
 
-def _bad_entry(rng: random.Random, case: Case) -> Case:
+def _bad_entry(rng: random.Random, case: Drawn) -> Drawn:
     axis = rng.choice(_names(case))
     bad: Entry = rng.choice(
         (
@@ -199,7 +208,7 @@ def _bad_entry(rng: random.Random, case: Case) -> Case:
     return replace(case, spec=_with_entry(rng, _spec(case), bad))
 
 
-def _not_a_spec(rng: random.Random, case: Case) -> Case:
+def _not_a_spec(rng: random.Random, case: Drawn) -> Drawn:
     if case.api in NAMES:
         return case
     if rng.random() < 0.1:
@@ -213,7 +222,7 @@ def _not_a_spec(rng: random.Random, case: Case) -> Case:
     return replace(case, spec=junk)
 
 
-def _duplicate(rng: random.Random, case: Case) -> Case:
+def _duplicate(rng: random.Random, case: Drawn) -> Drawn:
     axis = rng.choice(_names(case))
     twice = (axis, axis)
     entries = (twice,) if rng.random() < 0.5 or len(case.shape) < 2 else twice
@@ -225,13 +234,13 @@ def _duplicate(rng: random.Random, case: Case) -> Case:
     return replace(case, spec=spec, shape=tuple(shape))
 
 
-def _unknown_axis(rng: random.Random, case: Case) -> Case:
+def _unknown_axis(rng: random.Random, case: Drawn) -> Drawn:
     axis = rng.choice(("modle", "z", "x,y"))
     entry: Entry = axis if rng.random() < 0.7 else (rng.choice(_names(case)), axis)
     return replace(case, spec=_with_entry(rng, _spec(case), entry))
 
 
-def _too_long(rng: random.Random, case: Case) -> Case:
+def _too_long(rng: random.Random, case: Drawn) -> Drawn:
     """Surplus entries: mostly the largest axis, taken from where it was, sometimes None alone."""
     largest = max(_names(case), key=lambda name: _size(case, name))
     surplus = largest if rng.random() < 0.8 else None
@@ -240,7 +249,7 @@ def _too_long(rng: random.Random, case: Case) -> Case:
     return replace(case, spec=Spec((*kept, *padding, surplus)))
 
 
-def _indivisible(rng: random.Random, case: Case) -> Case:
+def _indivisible(rng: random.Random, case: Drawn) -> Drawn:
     """A prime that no axis divides, under the largest axis, taken from where it was."""
     largest = max(_names(case), key=lambda name: _size(case, name))
     shape = list(case.shape) or [1]
@@ -251,20 +260,21 @@ def _indivisible(rng: random.Random, case: Case) -> Case:
     return replace(case, shape=tuple(shape), spec=Spec(tuple(entries)))
 
 
-def _size(case: Case, name: str) -> int:
-    known = isinstance(case.mesh, Mesh) and name in case.mesh.names
-    return int(str(case.mesh.size_of(name))) if known else 1
+def _size(case: Drawn, name: str) -> int:
+    if case.mesh is None or name not in case.mesh.names:
+        return 1
+    return int(str(case.mesh.size_of(name)))
 
 
-def _unconstrained(rng: random.Random, case: Case) -> Case:
+def _unconstrained(rng: random.Random, case: Drawn) -> Drawn:
     return replace(case, spec=_with_entry(rng, _spec(case), Marker.UNCONSTRAINED))
 
 
-def _no_mesh(rng: random.Random, case: Case) -> Case:
+def _no_mesh(rng: random.Random, case: Drawn) -> Drawn:
     return replace(case, mesh=None, raw=True, under=False, held=Spec())
 
 
-def _axis_type(rng: random.Random, case: Case) -> Case:
+def _axis_type(rng: random.Random, case: Drawn) -> Drawn:
     """An axis of a type the API does not take, in the spec."""
     if not isinstance(case.mesh, Mesh):
         return case
@@ -279,11 +289,12 @@ def _axis_type(rng: random.Random, case: Case) -> Case:
     if case.api in PARAMETERS:
         kinds |= {name: AxisType.AUTO for name in case.mesh.names if name != axis}
     mesh = case.mesh.with_types(kinds)
-    alone = {"raw": False, "under": False} if case.api in CONSTRAINTS else {}
-    return replace(case, mesh=mesh, spec=Spec(tuple(entries)), shape=shape, **alone)
+    if case.api in CONSTRAINTS:
+        case = replace(case, raw=False, under=False)
+    return replace(case, mesh=mesh, spec=Spec(tuple(entries)), shape=shape)
 
 
-def _other_sharding(rng: random.Random, case: Case) -> Case:
+def _other_sharding(rng: random.Random, case: Drawn) -> Drawn:
     """An array that lies on Explicit axes in another way than the spec says."""
     if not isinstance(case.mesh, Mesh) or case.mesh.abstract:
         return case
@@ -298,7 +309,7 @@ def _other_sharding(rng: random.Random, case: Case) -> Case:
     return replace(case, mesh=mesh, spec=kept, shape=shape, held=held, under=not case.raw)
 
 
-MISTAKES: dict[Cause, Callable[[random.Random, Case], Case]] = {
+MISTAKES: dict[Cause, Callable[[random.Random, Drawn], Drawn]] = {
     Cause.BAD_ENTRY: _bad_entry,
     Cause.NOT_A_SPEC: _not_a_spec,
     Cause.DUPLICATE_AXIS: _duplicate,

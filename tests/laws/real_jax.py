@@ -307,8 +307,11 @@ def attempt(
     stages = Stages(NamedSharding(built, real_spec(held)) if held is not None and held.entries else None)
     try:
         stages("P()")
-        names = api in NAMES and isinstance(spec, values.Spec)
-        sharding = tuple(_part(entry) for entry in spec.entries) if names else real_spec(spec)
+        sharding: Any
+        if api in NAMES and isinstance(spec, values.Spec):
+            sharding = tuple(_part(entry) for entry in spec.entries)
+        else:
+            sharding = real_spec(spec)
         with _context(built if raw or under else None):
             if not raw and api not in BARE_SPECS | NAMES:
                 stages("NamedSharding()")

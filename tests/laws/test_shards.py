@@ -30,12 +30,11 @@ def placements(count: int) -> list[tuple[Mesh, Spec, tuple[int, ...]]]:
     for case in draw_cases(count, 3):
         if not isinstance(case.mesh, Mesh) or not isinstance(case.spec, Spec) or case.mesh.abstract:
             continue
-        shape = tuple(size for size in case.shape if isinstance(size, int))  # type: ignore[union-attr]
         try:
             sharding = NamedSharding(real_mesh(case.mesh), real_spec(case.spec))
-            sharding.shard_shape(shape)
-            if len(case.spec) <= len(shape):
-                found.append((case.mesh, normalize(case.spec), shape))
+            sharding.shard_shape(case.shape)
+            if len(case.spec) <= len(case.shape):
+                found.append((case.mesh, normalize(case.spec), case.shape))
         except Exception:
             assert not isinstance(judge_spec(case.spec), Undecided)
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -106,7 +107,7 @@ def test_a_cell_is_named() -> None:
         ({"message": "two\nlines"}, "two lines"),
     ],
 )
-def test_a_finding_on_one_line(changes: dict[str, object], end: str) -> None:
+def test_a_finding_on_one_line(changes: dict[str, Any], end: str) -> None:
     line = concise.render([finding(**changes)])
     assert line.endswith(end + "\n")
     assert line.count("\n") == 1

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from shardlint.laws.dims import symbol
 from shardlint.laws.shards import replication, shard_shape
 from shardlint.laws.values import AxisType, Entry, Junk, Marker, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Api, Rejected, Undecided
+from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided
 from shardlint.output.layout import Layout, blocks, layout_of, picture, render
 from shardlint.output.styles import Styles
 from shardlint.spans import Span
@@ -248,7 +248,7 @@ def test_a_parameter_has_a_layout() -> None:
         {"spec": Spec((("data", Junk("3", "int")),))},
         {"spec": Spec((None, None, "model"))},
         {"mesh": Mesh(("model", "model"), (2, 4), (AxisType.AUTO,) * 2)},
-        {"verdict": Rejected("too-long", "ValueError", "call")},
+        {"verdict": Rejected(Cause.TOO_LONG, "ValueError", "call")},
         {"verdict": Undecided("")},
     ],
 )

@@ -33,13 +33,13 @@ def full_like(d: Draw) -> Case:
 
 def array_like(d: Draw) -> Value:
     """A scalar, an array, or nested lists of numbers or of arrays alike."""
-    kind = d.int(0, 4)
+    kind = d.between(0, 4)
     if kind == 0:
         return d.operand()
     if kind == 1:
-        return ListValue([Const(d.pick(1, 2.5, True)) for _ in range(d.int(0, 3))])
+        return ListValue([Const(d.pick(1, 2.5, True)) for _ in range(d.between(0, 3))])
     if kind == 2:
-        return ListValue([ListValue([Const(1), Const(2)]) for _ in range(d.int(1, 3))])
+        return ListValue([ListValue([Const(1), Const(2)]) for _ in range(d.between(1, 3))])
     if kind == 3:
         x = d.array()
         return ListValue([x, Array(x.shape, d.dtype(), numpy=d.numpy)])
@@ -52,7 +52,7 @@ def array(d: Draw) -> Case:
 
 def array_ndmin(d: Draw) -> Case:
     args, kwargs = array(d)
-    return args, kwargs | d.maybe(0.2, ndmin=lambda: Const(d.int(0, 3)))
+    return args, kwargs | d.maybe(0.2, ndmin=lambda: Const(d.between(0, 3)))
 
 
 def astype(d: Draw) -> Case:
@@ -60,14 +60,14 @@ def astype(d: Draw) -> Case:
 
 
 def arange(d: Draw) -> Case:
-    kind = d.int(0, 3)
+    kind = d.between(0, 3)
     if kind == 0:
         return [integer(d.dim())], d.maybe(0.3, dtype=d.dtype_value)
     if kind == 1:
         low = d.dim()
         return [integer(low), integer(low + d.dim())], {}
     if kind == 2:
-        return [Const(d.int(-3, 3)), integer(d.dim()), Const(d.pick(1, 2, 3, -1))], {}
+        return [Const(d.between(-3, 3)), integer(d.dim()), Const(d.pick(1, 2, 3, -1))], {}
     return [Const(0.5), Const(d.pick(3, 4.25)), Const(d.pick(1, 0.5))], {}
 
 
@@ -93,7 +93,7 @@ def identity(d: Draw) -> Case:
 
 
 def meshgrid(d: Draw) -> Case:
-    vectors = [d.array(d.shape(0, 1)) for _ in range(d.int(0, 3))]
+    vectors = [d.array(d.shape(0, 1)) for _ in range(d.between(0, 3))]
     return vectors, d.maybe(indexing=lambda: Const(d.pick("xy", "ij")), sparse=lambda: Const(d.chance(0.5)))
 
 
@@ -102,14 +102,14 @@ def indices(d: Draw) -> Case:
 
 
 def diag(d: Draw) -> Case:
-    return [d.array(d.shape(1, 2))], d.maybe(k=lambda: Const(d.int(-2, 2)))
+    return [d.array(d.shape(1, 2))], d.maybe(k=lambda: Const(d.between(-2, 2)))
 
 
 def diagonal(d: Draw) -> Case:
     shape = d.shape(2, 4)
     if d.chance(0.6):
         shape = (shape[0],) * len(shape)
-    return [d.array(shape)], d.maybe(offset=lambda: Const(d.int(-2, 2)), axis1=lambda: Const(-1))
+    return [d.array(shape)], d.maybe(offset=lambda: Const(d.between(-2, 2)), axis1=lambda: Const(-1))
 
 
 def tri_indices(d: Draw) -> Case:

@@ -17,7 +17,7 @@ def key(d: Draw) -> Array:
 
 
 def seed(d: Draw) -> Case:
-    return [Const(d.int(0, 9))], {}
+    return [Const(d.between(0, 9))], {}
 
 
 def key_split(d: Draw) -> Case:
@@ -171,13 +171,13 @@ DOUBLE = function("double", lambda call: binary("*", call.args[0], Const(2)), la
 
 def tree(d: Draw, depth: int = 2) -> Value:
     """A small pytree of arrays."""
-    kind = d.int(0, 4) if depth else 0
+    kind = d.between(0, 4) if depth else 0
     if kind <= 1:
         return d.array(dtype="float32")
     if kind == 2:
-        return Tuple(tuple(tree(d, depth - 1) for _ in range(d.int(1, 3))))
+        return Tuple(tuple(tree(d, depth - 1) for _ in range(d.between(1, 3))))
     if kind == 3:
-        return ListValue([tree(d, depth - 1) for _ in range(d.int(1, 2))])
+        return ListValue([tree(d, depth - 1) for _ in range(d.between(1, 2))])
     return DictValue({name: tree(d, depth - 1) for name in d.rng.sample(["w", "b", "a"], 2)})
 
 

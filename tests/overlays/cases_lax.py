@@ -46,19 +46,19 @@ def reduced(dtypes: tuple[str, ...]) -> Generator:
     def generate(d: Draw) -> Case:
         x = Array(d.shape(1, 4), d.pick(*dtypes))
         rank = len(x.shape or ())
-        return [x, Tuple(tuple(map(Const, d.rng.sample(range(rank), d.int(1, rank)))))], {}
+        return [x, Tuple(tuple(map(Const, d.rng.sample(range(rank), d.between(1, rank)))))], {}
 
     return generate
 
 
 def cumulative(d: Draw) -> Case:
     x = d.array(d.shape(1, 3), d.pick("float32", "int32"))
-    return [x], d.maybe(axis=lambda: Const(d.int(0, len(x.shape or ()) - 1)))
+    return [x], d.maybe(axis=lambda: Const(d.between(0, len(x.shape or ()) - 1)))
 
 
 def arg_reduced(d: Draw) -> Case:
     x = d.array(d.shape(1, 3))
-    return [x, Const(d.int(0, len(x.shape or ()) - 1)), External("jax.numpy.int32")], {}
+    return [x, Const(d.between(0, len(x.shape or ()) - 1)), External("jax.numpy.int32")], {}
 
 
 ADD = function("add", lambda call: binary("+", call.args[0], call.args[1]), lambda a, b: a + b)
@@ -99,7 +99,7 @@ def batch_matmul(d: Draw) -> Case:
 
 def slice_(d: Draw) -> Case:
     lows, sizes, shape = [], [], []
-    for _ in range(d.int(1, 3)):
+    for _ in range(d.between(1, 3)):
         low, size = d.dim(0, 3), d.dim(0, 4)
         lows.append(low)
         sizes.append(low + size)
@@ -136,7 +136,7 @@ def dynamic_slice(d: Draw) -> Case:
 
 def dynamic_slice_in_dim(d: Draw) -> Case:
     x, sizes = bigger(d)
-    at = d.int(0, len(sizes) - 1)
+    at = d.between(0, len(sizes) - 1)
     return [x, Const(0), integer(sizes[at])], {"axis": Const(at)}
 
 
@@ -147,7 +147,7 @@ def dynamic_update_slice(d: Draw) -> Case:
 
 def dynamic_update_in_dim(d: Draw) -> Case:
     x = d.array(d.shape(1, 3))
-    at = d.int(0, len(x.shape or ()) - 1)
+    at = d.between(0, len(x.shape or ()) - 1)
     shape = tuple(1 if i == at else n for i, n in enumerate(x.shape or ()))
     return [x, replace(x, shape=shape), Const(0), Const(at)], {}
 
@@ -169,18 +169,18 @@ def broadcast(d: Draw) -> Case:
 
 def broadcast_in_dim(d: Draw) -> Case:
     target = d.shape(1, 4)
-    places = sorted(d.rng.sample(range(len(target)), d.int(0, len(target))))
+    places = sorted(d.rng.sample(range(len(target)), d.between(0, len(target))))
     shape = tuple(1 if d.chance(0.3) else d.dim() if d.chance(0.05) else target[i] for i in places)
     return [d.array(shape), dims(target), ints(places)], {}
 
 
 def broadcast_to_rank(d: Draw) -> Case:
-    return [d.array(), Const(d.int(3, 5))], {}
+    return [d.array(), Const(d.between(3, 5))], {}
 
 
 def collapse(d: Draw) -> Case:
     x = d.array(d.shape(2, 4))
-    start = d.int(0, len(x.shape or ()) - 1)
+    start = d.between(0, len(x.shape or ()) - 1)
     return [x, Const(start)], d.maybe(stop_dimension=lambda: Const(len(x.shape or ())))
 
 
@@ -205,7 +205,9 @@ def rev(d: Draw) -> Case:
 
 def pad(d: Draw) -> Case:
     x = Array(d.shape(1, 3), "float32")
-    rows = [Tuple((integer(d.dim(0, 3)), Const(d.int(-1, 2)), Const(d.pick(0, 0, 1)))) for _ in x.shape or ()]
+    rows: list[Value] = [
+        Tuple((integer(d.dim(0, 3)), Const(d.between(-1, 2)), Const(d.pick(0, 0, 1)))) for _ in x.shape or ()
+    ]
     return [x, Const(0.0), ListValue(rows)], {}
 
 
@@ -244,7 +246,7 @@ def iota(d: Draw) -> Case:
 
 def broadcasted_iota(d: Draw) -> Case:
     shape = d.shape(1, 3)
-    return [dtype_value(d), dims(shape), Const(d.int(0, len(shape) - 1))], {}
+    return [dtype_value(d), dims(shape), Const(d.between(0, len(shape) - 1))], {}
 
 
 def one(d: Draw) -> Case:
@@ -281,13 +283,13 @@ def reshape(d: Draw) -> Case:
 
 def windows(d: Draw, count: int) -> tuple[list, list, Value]:
     """Strides, dilations and a padding of some spatial axes."""
-    steps, holes = [d.int(1, 3) for _ in range(count)], [d.int(1, 2) for _ in range(count)]
-    pairs = ListValue([ints((d.int(0, 2), d.int(0, 2))) for _ in range(count)])
+    steps, holes = [d.between(1, 3) for _ in range(count)], [d.between(1, 2) for _ in range(count)]
+    pairs = ListValue([ints((d.between(0, 2), d.between(0, 2))) for _ in range(count)])
     return steps, holes, d.pick(Const("SAME"), Const("VALID"), pairs)
 
 
 def conv(d: Draw) -> Case:
-    count = d.int(1, 2)
+    count = d.between(1, 2)
     features = d.dim()
     x = Array((d.dim(), features, *(d.dim(3, 9) for _ in range(count))), "float32")
     kernel = Array((d.dim(), features, *(d.dim(1, 3) for _ in range(count))), "float32")
@@ -296,7 +298,7 @@ def conv(d: Draw) -> Case:
 
 
 def conv_general(d: Draw) -> Case:
-    count = d.int(1, 2)
+    count = d.between(1, 2)
     features, groups = d.dim(), d.pick(1, 1, 2)
     spatial = [d.dim(3, 9) for _ in range(count)]
     window = [d.dim(1, 3) for _ in range(count)]
@@ -319,15 +321,16 @@ def conv_general(d: Draw) -> Case:
 
 def conv_padded(d: Draw) -> Case:
     (x, kernel, steps, _), _ = conv(d)
-    count = len(x.shape) - 2  # type: ignore[union-attr]
-    pairs = ListValue([ints((d.int(0, 2), d.int(0, 2))) for _ in range(count)])
+    assert isinstance(x, Array) and x.shape is not None
+    count = len(x.shape) - 2
+    pairs = ListValue([ints((d.between(0, 2), d.between(0, 2))) for _ in range(count)])
     return [x, kernel, steps, pairs, Const(None), Const(None)], {}
 
 
 def reduce_window(d: Draw) -> Case:
-    shape = tuple(d.dim(2, 9) for _ in range(d.int(1, 3)))
+    shape = tuple(d.dim(2, 9) for _ in range(d.between(1, 3)))
     steps, _, padding = windows(d, len(shape))
-    args = [Array(shape, "float32"), Const(0.0), ADD, ints(d.int(1, 3) for _ in shape)]
+    args: list[Value] = [Array(shape, "float32"), Const(0.0), ADD, ints(d.between(1, 3) for _ in shape)]
     return args, {"window_strides": ints(steps), "padding": padding}
 
 

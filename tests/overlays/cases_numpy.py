@@ -140,7 +140,7 @@ def median(d: Draw) -> Case:
 
 
 def quantile(d: Draw) -> Case:
-    x = d.array(d.shape(1, 3), d.float())
+    x = d.array(d.shape(1, 3), d.float_dtype())
     q = Const(0.5) if d.chance(0.4) else d.array(d.shape(0, 1), "float32")
     return [x, q], d.maybe(
         axis=lambda: Const(d.axis(len(x.shape or ()))), keepdims=lambda: Const(d.chance(0.5))
@@ -179,7 +179,7 @@ def reshape(d: Draw) -> Case:
     if d.chance(0.15):
         target[0] = d.dim()
     if d.chance(0.5):
-        target[d.int(0, len(target) - 1)] = -1
+        target[d.between(0, len(target) - 1)] = -1
     wanted = integer(target[0]) if len(target) == 1 and d.chance(0.5) else dims(target)
     return [d.array(shape), wanted], {}
 
@@ -210,7 +210,7 @@ def moveaxis(d: Draw) -> Case:
 
 def rollaxis(d: Draw) -> Case:
     x = d.array(d.shape(1, 4))
-    return [x, Const(d.axis(len(x.shape or ())))], d.maybe(start=lambda: Const(d.int(-2, 3)))
+    return [x, Const(d.axis(len(x.shape or ())))], d.maybe(start=lambda: Const(d.between(-2, 3)))
 
 
 def expand_dims(d: Draw) -> Case:
@@ -228,7 +228,7 @@ def squeeze(d: Draw) -> Case:
     if d.chance(0.3):
         return [x], {}
     if ones and d.chance(0.8):
-        chosen = d.rng.sample(ones, d.int(1, len(ones)))
+        chosen = d.rng.sample(ones, d.between(1, len(ones)))
         return [x, Const(chosen[0]) if len(chosen) == 1 else Tuple(tuple(map(Const, chosen)))], {}
     return [x, Const(d.axis(len(shape)))], {}
 
@@ -241,14 +241,14 @@ def broadcast_to(d: Draw) -> Case:
 def several(low: int = 1) -> Generator:
     def generate(d: Draw) -> Case:
         shape = d.shape()
-        return [d.array(d.meeting(shape)) for _ in range(d.int(low, 3))], {}
+        return [d.array(d.meeting(shape)) for _ in range(d.between(low, 3))], {}
 
     return generate
 
 
 def broadcast_shapes(d: Draw) -> Case:
     shape = d.shape()
-    return [dims(d.meeting(shape)) for _ in range(d.int(1, 3))], {}
+    return [dims(d.meeting(shape)) for _ in range(d.between(1, 3))], {}
 
 
 def tile(d: Draw) -> Case:
@@ -274,7 +274,7 @@ def roll(d: Draw) -> Case:
 
 
 def rot90(d: Draw) -> Case:
-    return [d.array(d.shape(2, 3))], d.maybe(k=lambda: Const(d.int(-1, 4)), axes=lambda: dims((1, 0)))
+    return [d.array(d.shape(2, 3))], d.maybe(k=lambda: Const(d.between(-1, 4)), axes=lambda: dims((1, 0)))
 
 
 def resize(d: Draw) -> Case:
@@ -284,9 +284,9 @@ def resize(d: Draw) -> Case:
 def joinable(d: Draw, low: int = 1, high: int = 3) -> tuple[list[Array], int]:
     """Arrays that differ along one axis, mostly."""
     shape = d.shape(low, high)
-    at = d.int(0, max(len(shape) - 1, 0))
+    at = d.between(0, max(len(shape) - 1, 0))
     arrays = []
-    for _ in range(d.int(1, 3)):
+    for _ in range(d.between(1, 3)):
         dims_ = [d.dim() if (i == at and d.chance(0.6)) or d.chance(0.04) else n for i, n in enumerate(shape)]
         arrays.append(d.array(tuple(dims_)))
     return arrays, at
@@ -311,13 +311,13 @@ def concat(d: Draw) -> Case:
 
 def stack(d: Draw) -> Case:
     x = d.array()
-    others = [d.array(x.shape if d.chance(0.95) else None) for _ in range(d.int(0, 2))]
+    others = [d.array(x.shape if d.chance(0.95) else None) for _ in range(d.between(0, 2))]
     return [group(d, [x, *others])], d.maybe(axis=lambda: Const(d.axis(len(x.shape or ()) + 1)))
 
 
 def xstack(d: Draw) -> Case:
     shape = d.shape(0, 3)
-    return [group(d, [d.array(shape) for _ in range(d.int(1, 3))])], {}
+    return [group(d, [d.array(shape) for _ in range(d.between(1, 3))])], {}
 
 
 def append(d: Draw) -> Case:
@@ -329,13 +329,14 @@ def block(d: Draw) -> Case:
     m, n, k = d.dim(), d.dim(), d.dim()
     if d.chance(0.4):
         return [ListValue([d.array((m,)), d.array((n,))])], {}
-    rows = [ListValue([d.array((m, n)), d.array((m, k))]), ListValue([d.array((1, n)), d.array((1, k))])]
-    return [ListValue(rows)], {}
+    upper = ListValue([d.array((m, n)), d.array((m, k))])
+    lower = ListValue([d.array((1, n)), d.array((1, k))])
+    return [ListValue([upper, lower])], {}
 
 
 def split(d: Draw) -> Case:
-    parts = d.int(1, 3)
-    shape = tuple(d.dim() * parts if d.chance(0.7) else d.dim() for _ in range(d.int(1, 3)))
+    parts = d.between(1, 3)
+    shape = tuple(d.dim() * parts if d.chance(0.7) else d.dim() for _ in range(d.between(1, 3)))
     x = d.array(shape)
     if d.chance(0.4):
         cut = d.dim()
@@ -347,14 +348,14 @@ def split(d: Draw) -> Case:
 
 def xsplit(least: int) -> Generator:
     def generate(d: Draw) -> Case:
-        shape = tuple(d.dim() * 2 for _ in range(d.int(least, 3)))
+        shape = tuple(d.dim() * 2 for _ in range(d.between(least, 3)))
         return [d.array(shape), Const(2)], {}
 
     return generate
 
 
 def unstack(d: Draw) -> Case:
-    x = d.array((d.int(1, 4), *d.shape(0, 2)))
+    x = d.array((d.between(1, 4), *d.shape(0, 2)))
     return [x], {}
 
 

@@ -6,7 +6,7 @@ import itertools
 
 from overlay_harness import Case, Draw, Generator
 
-from shardlint.inference.values import Array, Const, ListValue, Tuple, integer
+from shardlint.inference.values import Array, Const, ListValue, Tuple, Value, integer
 
 
 def product_pair(d: Draw) -> tuple[Array, Array]:
@@ -99,7 +99,7 @@ def convolve(d: Draw) -> Case:
 
 
 def multi_dot(d: Draw) -> Case:
-    sizes = [d.dim() for _ in range(d.int(3, 4))]
+    sizes = [d.dim() for _ in range(d.between(3, 4))]
     return [ListValue([d.array((m, n), "float32") for m, n in itertools.pairwise(sizes)])], {}
 
 
@@ -145,7 +145,7 @@ def take(d: Draw) -> Case:
 
 
 def take_along_axis(d: Draw) -> Case:
-    x = d.array(tuple(d.dim(2) for _ in range(d.int(1, 3))))
+    x = d.array(tuple(d.dim(2) for _ in range(d.between(1, 3))))
     shape = x.shape or ()
     axis = d.axis(len(shape), 0)
     chosen = tuple(
@@ -156,8 +156,8 @@ def take_along_axis(d: Draw) -> Case:
 
 def select(d: Draw) -> Case:
     shape = d.shape()
-    count = d.int(1, 2)
-    tests = [d.array(d.meeting(shape), "bool") for _ in range(count)]
+    count = d.between(1, 2)
+    tests: list[Value] = [d.array(d.meeting(shape), "bool") for _ in range(count)]
     return [ListValue(tests), ListValue([d.array(d.meeting(shape)) for _ in range(count)])], {}
 
 
@@ -184,11 +184,11 @@ def bincount(d: Draw) -> Case:
 
 def diff(d: Draw) -> Case:
     x = d.array(d.shape(1, 3), d.pick("float32", "int32"))
-    return [x], d.maybe(n=lambda: Const(d.int(0, 3)), axis=lambda: Const(d.axis(len(x.shape or ()))))
+    return [x], d.maybe(n=lambda: Const(d.between(0, 3)), axis=lambda: Const(d.axis(len(x.shape or ()))))
 
 
 def trapezoid(d: Draw) -> Case:
-    x = d.array(d.shape(1, 3), d.float())
+    x = d.array(d.shape(1, 3), d.float_dtype())
     return [x], d.maybe(axis=lambda: Const(d.axis(len(x.shape or ()))))
 
 

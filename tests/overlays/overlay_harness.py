@@ -98,16 +98,16 @@ class Draw:
     def pick(self, *options: Any) -> Any:
         return self.rng.choice(options)
 
-    def int(self, low: int, high: int) -> int:
+    def between(self, low: int, high: int) -> int:
         return self.rng.randint(low, high)
 
     def shape(self, low: int = 0, high: int = 3, least: int = 1) -> Shape:
-        return tuple(self.dim(least) for _ in range(self.int(low, high)))
+        return tuple(self.dim(least) for _ in range(self.between(low, high)))
 
     def dtype(self) -> str:
         return self.pick(*(NUMPY_DTYPES if self.numpy else DTYPES))
 
-    def float(self) -> str:
+    def float_dtype(self) -> str:
         return self.pick("float32", "float64" if self.numpy else "bfloat16")
 
     def array(self, shape: Shape | None = None, dtype: str | None = None) -> Array:
@@ -122,21 +122,21 @@ class Draw:
     def meeting(self, shape: Shape) -> Shape:
         """A shape that broadcasts with this one, mostly."""
         dims = [self.dim() if self.chance(0.06) else 1 if self.chance(0.2) else dim for dim in shape]
-        return tuple(dims[self.int(0, len(dims)) :]) if self.chance(0.25) else tuple(dims)
+        return tuple(dims[self.between(0, len(dims)) :]) if self.chance(0.25) else tuple(dims)
 
     def axis(self, rank: int, wrong: float = 0.05) -> int:
         if rank == 0 or self.chance(wrong):
-            return self.int(-4, 4)
-        return self.int(-rank, rank - 1)
+            return self.between(-4, 4)
+        return self.between(-rank, rank - 1)
 
     def axes(self, rank: int) -> Value:
         """None, one axis, or a tuple of them."""
-        kind = self.int(0, 3)
+        kind = self.between(0, 3)
         if kind == 0 or rank == 0:
             return Const(None)
         if kind == 1:
             return Const(self.axis(rank))
-        chosen = self.rng.sample(range(rank), self.int(1, rank))
+        chosen = self.rng.sample(range(rank), self.between(1, rank))
         return Tuple(tuple(Const(a - rank if self.chance(0.3) else a) for a in chosen))
 
     def dtype_value(self) -> Value:
@@ -171,7 +171,7 @@ def concrete(value: Value, sizes: dict[str, int]) -> Value:
     if isinstance(value, DictValue) and value.items is not None:
         return DictValue({key: concrete(item, sizes) for key, item in value.items.items()})
     if isinstance(value, Slice):
-        return Slice(*(concrete(part, sizes) for part in (value.start, value.stop, value.step)))
+        return Slice(concrete(value.start, sizes), concrete(value.stop, sizes), concrete(value.step, sizes))
     if isinstance(value, Array) and value.shape is not None:
         return replace(value, shape=tuple(substitute(dim, sizes) for dim in value.shape))
     return value
@@ -215,7 +215,7 @@ class Leaves:
             return FUNCTIONS[value.description]
         assert isinstance(value, Array) and value.shape is not None, value
         if value.numpy:
-            return np.ones(value.shape, value.dtype)  # type: ignore[arg-type]
+            return np.ones(value.shape, value.dtype)
         dtype = jax.random.key(0).dtype if value.dtype == "key<fry>" else np.dtype(value.dtype)
         self.structs.append(jax.ShapeDtypeStruct(value.shape, dtype, weak_type=value.weak))
         return _Slot(len(self.structs) - 1)

@@ -185,14 +185,16 @@ def test_binary_operators(op: str, numpy: bool) -> None:
 @pytest.mark.parametrize("numpy", [False, True])
 @pytest.mark.parametrize("op", ["-", "+", "~", "abs"])
 def test_unary_operators(op: str, numpy: bool) -> None:
-    real = {"-": operator.neg, "+": operator.pos, "~": operator.invert, "abs": operator.abs}[op]
+    functions: dict[str, Callable[[Any], Any]] = {
+        "-": operator.neg, "+": operator.pos, "~": operator.invert, "abs": operator.abs
+    }  # fmt: skip
 
     def transfer(call: Call) -> Value:
         array = call.args[0]
         assert isinstance(array, Array)
         return array_methods.unary(op, array)
 
-    run_entry(op, transfer, real, shared.arrays, CASES, numpy=numpy)
+    run_entry(op, transfer, functions[op], shared.arrays, CASES, numpy=numpy)
 
 
 def test_mixed_operators() -> None:
@@ -236,17 +238,18 @@ def test_every_attribute_is_tested() -> None:
 
 
 def index_item(d: Draw, size: Any) -> Value:
-    kind = d.int(0, 9)
+    kind = d.between(0, 9)
     if kind <= 1:
-        return Const(d.int(-d.of(size), d.of(size) - 1))
+        return Const(d.between(-d.of(size), d.of(size) - 1))
     if kind <= 6:
-        bounds = [Const(None), Const(None), Const(None)]
+        bounds: list[Value] = [Const(None), Const(None), Const(None)]
         for i in range(2):
             if d.chance(0.6):
-                bounds[i] = integer(d.dim(0)) if d.chance(0.4) else Const(d.int(-7, 7))  # type: ignore[call-overload]
+                bounds[i] = integer(d.dim(0)) if d.chance(0.4) else Const(d.between(-7, 7))
         if d.chance(0.25):
             bounds[2] = Const(d.pick(-2, -1, 2, 3))
-        return Slice(*bounds)
+        start, stop, step = bounds
+        return Slice(start, stop, step)
     if kind == 7:
         return Array(d.shape(0, 2), "int32", numpy=d.numpy) if not d.numpy else Const(0)
     return Slice(Const(None), integer(size), Const(None))
@@ -254,14 +257,14 @@ def index_item(d: Draw, size: Any) -> Value:
 
 def indexing_case(d: Draw) -> Case:
     shape = d.shape(1, 4)
-    items = [index_item(d, size) for size in shape[: d.int(1, len(shape))]]
+    items = [index_item(d, size) for size in shape[: d.between(1, len(shape))]]
     for extra in (Const(None), Const(None)):
         if d.chance(0.2):
-            items.insert(d.int(0, len(items)), extra)
+            items.insert(d.between(0, len(items)), extra)
     if d.chance(0.25):
         if d.chance(0.5) and len(items) > 1:
             items = items[1:]
-        items.insert(d.int(0, len(items)), Const(...))
+        items.insert(d.between(0, len(items)), Const(...))
     key = items[0] if len(items) == 1 and d.chance(0.5) else Tuple(tuple(items))
     return [d.array(shape), key], {}
 
@@ -305,8 +308,8 @@ def device_array(shape: tuple[int, ...]) -> Any:
 
 def device_key(d: Draw, rank: int) -> Value:
     items: list[Value] = []
-    for _ in range(d.int(1, rank)):
-        bounds = [Const(None) if d.chance(0.4) else Const(d.int(-3, 4)) for _ in range(2)]
+    for _ in range(d.between(1, rank)):
+        bounds = [Const(None) if d.chance(0.4) else Const(d.between(-3, 4)) for _ in range(2)]
         items.append(Const(0) if d.chance(0.3) else Slice(bounds[0], bounds[1], Const(None)))
     return items[0] if len(items) == 1 else Tuple(tuple(items))
 
@@ -357,7 +360,7 @@ def test_device_lists() -> None:
     assert array == Devices((count,), numpy=True)
     pair = evaluate("reshape", devices.METHODS["reshape"], [array, Const(-1), Const(2)], {})
     assert pair == Devices((count // 2, 2), numpy=True)
-    assert devices.length(listed) == Integer(count)  # type: ignore[arg-type]
+    assert devices.length(listed) == Integer(count)
     assert devices.index_devices(listed, Const(0)) == Devices(())
     first = devices.index_devices(listed, Slice(Const(None), Const(4), Const(None)))
     assert isinstance(first, Devices) and symbols(first.shape[0]) - {"devices"}
@@ -429,9 +432,12 @@ def test_numbers_are_not_known() -> None:
 
 
 def test_vectorize() -> None:
-    pair = function(
-        "pair", lambda call: Tuple((call.args[0], array_methods.unary("-", call.args[0]))), pair_of
-    )
+    def transfer(call: Call) -> Value:
+        array = call.args[0]
+        assert isinstance(array, Array)
+        return Tuple((array, array_methods.unary("-", array)))
+
+    pair = function("pair", transfer, pair_of)
     native = evaluate("jax.numpy.vectorize", jax_numpy.TABLE["jax.numpy.vectorize"], [pair], {})
     assert isinstance(native, Native)
     tally = run_entry("vectorized", native.call, jnp.vectorize(pair_of), shared.arrays, CASES)
@@ -448,7 +454,8 @@ def test_tree_structures(prefix: str) -> None:
     structure = evaluate("structure", table[f"{prefix}structure"], [tree], {})
     again = evaluate("unflatten", table[f"{prefix}unflatten"], [structure, both.items[0]], {})
     assert isinstance(again, DictValue) and again.items is not None
-    assert again.items["b"] == Const(2) and again.items["a"].items[0] == Const(1)  # type: ignore[union-attr]
+    nested = again.items["a"]
+    assert again.items["b"] == Const(2) and isinstance(nested, Tuple) and nested.items[0] == Const(1)
 
 
 def test_dimension_numbers() -> None:
@@ -456,7 +463,12 @@ def test_dimension_numbers() -> None:
         "jax.lax.conv_dimension_numbers", jax_convolution.TABLE["jax.lax.conv_dimension_numbers"],
         [dims((1, 8, 8, 3)), dims((3, 3, 3, 4)), Tuple((Const("NHWC"), Const("HWIO"), Const("NHWC")))], {},
     )  # fmt: skip
-    args = [Array((1, 8, 8, 3), "float32"), Array((3, 3, 3, 4), "float32"), dims((1, 1)), Const("SAME")]
+    args: list[Value] = [
+        Array((1, 8, 8, 3), "float32"),
+        Array((3, 3, 3, 4), "float32"),
+        dims((1, 1)),
+        Const("SAME"),
+    ]
     conv = jax_convolution.TABLE["jax.lax.conv_general_dilated"]
     answer = evaluate("jax.lax.conv_general_dilated", conv, args, {"dimension_numbers": found})
     assert answer == Array((1, 8, 8, 4), "float32")

@@ -57,7 +57,8 @@ def project(tmp_path: Path) -> Path:
     git(tmp_path, "init", "-q")
     (tmp_path / "good.py").write_text(GOOD)
     (tmp_path / "bad.py").write_text(BAD)
-    cell = {"cell_type": "code", "source": BAD, "metadata": {}, "outputs": [], "execution_count": None}
+    cell: dict[str, object] = {"cell_type": "code", "source": BAD, "metadata": {}, "outputs": []}
+    cell["execution_count"] = None
     notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     (tmp_path / "bad.ipynb").write_text(json.dumps(notebook))
     (tmp_path / "notes.md").write_text(BAD)

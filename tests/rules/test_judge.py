@@ -10,7 +10,7 @@ from rule_uses import MESH, at, parameter, placement
 from shardlint.findings import Finding, Related, Severity
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided
 from shardlint.rules import RuleSettings, judge
-from shardlint.uses import Environment, Fact, FileProblem, Use
+from shardlint.uses import Environment, Fact, FileProblem, Placement, Use
 
 BAD = (None, "model")
 
@@ -113,7 +113,7 @@ def test_findings_come_in_reading_order() -> None:
     assert [(f.span.line, f.code) for f in found] == [(2, "SHL202"), (4, "SHL201"), (9, "SHL202")]
 
 
-def variant(number: int, count: int, size: int) -> Use:
+def variant(number: int, count: int, size: int) -> Placement:
     return placement(*BAD, shape=(16, size), variant=number, variants=count)
 
 

@@ -98,9 +98,9 @@ async def test_only_the_last_of_fast_edits_is_reported(editor: Editor, tmp_path:
         editor.change(uri, version, text[: len(text) * version // 40])
     editor.change(uri, 40, text)
     assert codes(await editor.report(uri, 40)) == ["SHL103"]
-    versions = [sent.version for sent in editor.published]
+    versions = [sent.version for sent in editor.published if sent.version is not None]
     assert versions == sorted(versions)
-    assert len(versions) < 10
+    assert len(versions) == len(editor.published) < 10
 
 
 async def test_saving_a_file_renews_the_reports_on_those_that_import_it(

@@ -56,7 +56,7 @@ def evaluate(text: str, variables: Mapping[str, Value] | None = None, devices: i
 
     def probe(call: Call) -> Value:
         number, value = call.args
-        assert isinstance(number, Const)
+        assert isinstance(number, Const) and isinstance(call.interpreter, Interpreter)
         # Asked once for each of several possible values: which one it is, is not known.
         several = call.interpreter.variants[1] > 1
         found.probes[number.value] = Unknown("one of several values") if several else value

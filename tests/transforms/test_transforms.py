@@ -47,7 +47,8 @@ class Inputs:
         if isinstance(tree, list):
             return ListValue(list(map(self.of, tree)))
         if self.kind == "unknown" and self.random.random() < 0.5:
-            return self.random.choice([Unknown("an argument"), Array(None, str(tree.dtype)), Array(None)])
+            unknown: list[Value] = [Unknown("an argument"), Array(None, str(tree.dtype)), Array(None)]
+            return self.random.choice(unknown)
         return Array(tuple(map(self.size, tree.shape)), str(tree.dtype))
 
     def size(self, size: int) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import ShapeDtypeStruct as Struct
 
 PRELUDE = """\
 import functools
@@ -32,9 +33,6 @@ def with_aux(f):
         return total(f)(*args), f(*args)
     return run
 """
-
-Struct = jax.ShapeDtypeStruct
-
 
 #: A function before JAX has seen it: its expression, its arguments, and the lines it needs above.
 Step = tuple[str, tuple[Any, ...], str]
