@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
 
@@ -15,7 +15,7 @@ from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.forgetting import forget
 from shardlint.inference.functions import bind_parameters, run_function
 from shardlint.inference.iteration import iterate
-from shardlint.inference.joins import combined, join_tagged, map_options, options, tagged
+from shardlint.inference.joins import combined, join_tagged, options, tagged
 from shardlint.inference.values import (
     MAX_ALTERNATIVES,
     Alternatives,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
 
 MAX_DEPTH = 12
+T = TypeVar("T")
 _WORD = re.compile(r"[^\W\d]\w*")
 _DECLARED = re.compile(r"\b(?:global|nonlocal)\s+([\w, ]+)")
 #: Libraries whose functions leave lists, dicts and objects of the program as they are.
@@ -100,12 +101,12 @@ def call_value(
     """Call any value. What cannot be followed is Unknown."""
     places = places or {}
     if isinstance(function, Alternatives):
+        possible = [row for row in tagged(function) if combined(interpreter.assumed, row[1]) is not None]
 
         def call_one(option: Value) -> Value:
-            with interpreter.forked():
-                return call_value(interpreter, option, args, kwargs, place, opaque, places)
+            return call_value(interpreter, option, args, kwargs, place, opaque, places)
 
-        return map_options(function, call_one)
+        return _each(interpreter, possible, call_one, guards=True)
     if isinstance(function, Bound):
         shifted = {k + 1 if isinstance(k, int) else k: v for k, v in places.items()}
         with _around_method(interpreter, function, place):
@@ -250,21 +251,37 @@ def _each_alternative(interpreter: Interpreter, call: Call, handler: Callable[[C
         for row in itertools.product(*columns)
         if (tag := combined(interpreter.assumed, *(t for _, t in row))) is not None
     ]
+    names, count = list(call.kwargs), len(call.args)
+
+    def call_one(values: tuple[Value, ...]) -> Value:
+        kwargs = dict(zip(names, values[count:], strict=True))
+        place, places = call.place, call.arg_places
+        return _attempt(
+            Call(interpreter, call.name, values[:count], kwargs, place, call.opaque, places), handler
+        )
+
+    return _each(interpreter, rows, call_one, guards=False)
+
+
+def _each(
+    interpreter: Interpreter, rows: Sequence[tuple[T, Tag]], act: Callable[[T], Value], guards: bool
+) -> Value:
+    """Evaluate once for each of several possible values: what is recorded are variants of one another.
+
+    With ``guards`` which one it is may have been decided by a check of versions.
+    """
     if not 0 < len(rows) <= MAX_ALTERNATIVES:
         return Unknown("too many possible values")
-    names, count, outer = list(call.kwargs), len(call.args), interpreter.variants
+    variants, assumed = interpreter.variants, interpreter.assumed
     results: list[tuple[Value, Tag]] = []
     try:
-        for i, (values, tag) in enumerate(rows):
-            interpreter.variants = (outer[0] * len(rows) + i, outer[1] * len(rows))
-            kwargs = dict(zip(names, values[count:], strict=True))
-            one = Call(
-                interpreter, call.name, values[:count], kwargs, call.place, call.opaque, call.arg_places
-            )
-            with interpreter.forked(guards=False):
-                results.append((_attempt(one, handler), tag))
+        for i, (value, tag) in enumerate(rows):
+            interpreter.variants = (variants[0] * len(rows) + i, variants[1] * len(rows))
+            interpreter.assumed = combined(assumed, tag) or assumed
+            with interpreter.forked(guards=guards):
+                results.append((act(value), tag))
     finally:
-        interpreter.variants = outer
+        interpreter.variants, interpreter.assumed = variants, assumed
     return join_tagged(results)
 
 

@@ -26,7 +26,11 @@ def refine(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) ->
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         return refine(interpreter, test.expression, not outcome)
     if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And) == outcome:
-        return refine(interpreter, test.left, outcome) and refine(interpreter, test.right, outcome)
+        # Both sides come out so; the right one is decided where the left one does.
+        return all(
+            _can_be(interpreter, side, outcome) and refine(interpreter, side, outcome)
+            for side in (test.left, test.right)
+        )
     for name in interpreter.names_in(test):
         holder = interpreter.scope.find(name)
         value = None if holder is None else holder.variables[name]
@@ -38,6 +42,18 @@ def refine(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) ->
     if isinstance(test, cst.Comparison) and outcome:
         _learn_rank(interpreter, test)
     return True
+
+
+def _can_be(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) -> bool:
+    """Whether a test may come out so, by the variables as they are."""
+    from shardlint.inference.expressions import evaluate
+
+    scope, before = interpreter.scope, interpreter.scope.variables
+    scope.variables = dict(before)
+    with interpreter.silent(), interpreter.forked():
+        decided = truth(evaluate(interpreter, test))
+    scope.variables = before
+    return decided is None or decided is outcome
 
 
 def _possible(
