@@ -21,30 +21,40 @@ def f(flat, other):
     else:
         shape, spec = (8, 8), P("data", "model")
 """
+WRAPPER = """
+    sm = jax.shard_map(lambda x: x, mesh=mesh, in_specs=(spec,), out_specs=spec)
+"""
+OPPOSITE = """
+    if not flat:
+        put((8, 8), spec)
+    else:
+        put((8,), spec)
+"""
+TWICE = """
+    shape = (8,) if other() else (8, 8)
+    put(shape, P("model") if other() else P("data", "model"))
+"""
+PART = """
+    if other is not None and shape is None:
+        put((), spec)
+"""
 PROGRAMS = {
     "each branch's own": ("    put(shape, spec)", []),
     "the same test again": ("    if flat:\n        put((8,), spec)", []),
-    "the opposite test": ("    if not flat:\n        put((8, 8), spec)\n    else:\n        put((8,), spec)", []),
+    "the opposite test": (OPPOSITE, []),
     "a conditional expression": ("    put((8,) if flat else (8, 8), spec)", []),
     "another test": ("    put((8,) if other else (8, 8), spec)", ["warning"]),
     "the test's value has changed": (
-        "    flat = other\n    put((8,) if flat else (8, 8), spec)", ["warning"],
-    ),
-    "a test that may answer differently": (
-        "    put((8,) if other() else (8, 8), P('model') if other() else P('data', 'model'))", ["warning"],
-    ),
-    "fails for one": ("    put((8,), spec)", ["warning"]),
-    "fails for both": ("    put((), spec)", ["error"]),
-    "a wrapper of each": (
-        "    sm = jax.shard_map(lambda x: x, mesh=mesh, in_specs=(spec,), out_specs=spec)\n    sm(jnp.zeros(shape))",
-        [],
-    ),
-    "a wrapper that fails for one": (
-        "    sm = jax.shard_map(lambda x: x, mesh=mesh, in_specs=(spec,), out_specs=spec)\n    sm(jnp.zeros((8,)))",
+        "    flat = other\n    put((8,) if flat else (8, 8), spec)",
         ["warning"],
     ),
-    "a test that part of it decides": ("    if other is not None and shape is None:\n        put((), spec)", []),
-}  # fmt: skip
+    "a test that may answer differently": (TWICE, ["warning"]),
+    "fails for one": ("    put((8,), spec)", ["warning"]),
+    "fails for both": ("    put((), spec)", ["error"]),
+    "a wrapper of each": (WRAPPER + "    sm(jnp.zeros(shape))", []),
+    "a wrapper that fails for one": (WRAPPER + "    sm(jnp.zeros((8,)))", ["warning"]),
+    "a test that a part decides": (PART, []),
+}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
