@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.arrays import broadcast, known_rank, mixed, operands, result, table
+from shardlint.inference.overlays.arrays import (
+    broadcast,
+    given,
+    known_rank,
+    mixed,
+    operands,
+    result,
+    same_shape,
+    table,
+)
 from shardlint.inference.values import Value
 
 
-def _elementwise(first: str, second: str, *options: str) -> Callable[[Call], Value]:
-    """A loss for each element of predictions and targets, which broadcast."""
+def _squared(call: Call) -> Value:
+    """`l2_loss(predictions, targets)`: a loss for each element; both have one shape."""
+    predictions, targets = call.bind("predictions", targets=None)
+    arrays = operands([predictions] if not given(targets) else [predictions, targets])
+    dtype, weak = mixed(call, arrays)
+    return result(call, same_shape([array.shape for array in arrays]), dtype, weak)
 
-    def loss(call: Call) -> Value:
-        a, b, *_ = call.bind(first, second, **dict.fromkeys(options))
-        arrays = operands([a, b])
-        dtype, weak = mixed(call, arrays)
-        return result(call, broadcast([array.shape for array in arrays]), dtype, weak)
 
-    return loss
+def _sigmoid(call: Call) -> Value:
+    """`sigmoid_binary_cross_entropy(logits, labels)`: labels become what the logits are."""
+    scores, labels = operands(call.bind("logits", "labels"))
+    return result(call, broadcast([scores.shape, labels.shape]), scores.dtype)
 
 
 def _over_classes(call: Call) -> Value:
@@ -41,9 +50,9 @@ def _with_integer_labels(call: Call) -> Value:
 
 
 TABLE = table("optax.", {
-    "l2_loss": _elementwise("predictions", "targets"),
-    "squared_error": _elementwise("predictions", "targets"),
-    "sigmoid_binary_cross_entropy": _elementwise("logits", "labels"),
+    "l2_loss": _squared,
+    "squared_error": _squared,
+    "sigmoid_binary_cross_entropy": _sigmoid,
     "softmax_cross_entropy": _over_classes,
     "softmax_cross_entropy_with_integer_labels": _with_integer_labels,
 })  # fmt: skip

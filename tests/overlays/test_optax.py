@@ -1,0 +1,48 @@
+"""The losses of optax: shapes and dtypes beside optax itself."""
+
+from __future__ import annotations
+
+import random
+
+import jax
+import jax.numpy as jnp
+import optax
+import pytest
+
+from shardlint.files.sources import source_from_text
+from shardlint.inference import InferenceSettings, analyze
+from shardlint.inference.overlays import optax_losses
+from shardlint.uses import Placement
+
+PROGRAM = """
+import jax, jax.numpy as jnp, numpy as np, optax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+mesh = Mesh(np.array(jax.devices()), ("x",))
+loss = {name}(jnp.ones({first}, jnp.{dtype}), jnp.ones({second}, jnp.{other}))
+jax.device_put(loss, NamedSharding(mesh, P()))
+"""
+DTYPES = ("float32", "bfloat16", "float16")
+
+
+def random_arguments(rng: random.Random, name: str) -> tuple[tuple[int, ...], str, tuple[int, ...], str]:
+    """Shapes and dtypes of predictions and targets; some broadcast."""
+    first = tuple(rng.choice((1, 3, 5)) for _ in range(rng.randint(1, 3)))
+    if name.endswith("integer_labels"):
+        return first, rng.choice(DTYPES), first[:-1], "int32"
+    broadcasts = "error" not in name and "l2" not in name
+    second = tuple(1 if broadcasts and rng.random() < 0.2 else size for size in first)
+    return first, rng.choice(DTYPES), second, rng.choice(DTYPES)
+
+
+@pytest.mark.parametrize("name", optax_losses.TABLE)
+def test_losses_agree_with_optax(name: str) -> None:
+    rng = random.Random(name)
+    for _ in range(20):
+        first, dtype, second, other = random_arguments(rng, name)
+        function = getattr(optax, name.removeprefix("optax."))
+        arguments = (jnp.ones(first, jnp.dtype(dtype)), jnp.ones(second, jnp.dtype(other)))
+        real = jax.eval_shape(function, *arguments)
+        text = PROGRAM.format(name=name, first=first, second=second, dtype=dtype, other=other)
+        uses = analyze([source_from_text("program.py", text)], InferenceSettings(devices=8))
+        (placed,) = (use for use in uses if isinstance(use, Placement))
+        assert (placed.shape, placed.dtype) == (real.shape, str(real.dtype)), text
