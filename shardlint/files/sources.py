@@ -92,11 +92,6 @@ def source_from_cells(path: str, cells: Iterable[tuple[int, str]]) -> Source:
     return _checked(path, [Cell(blank_magics(text), index, text) for index, text in cells])
 
 
-def cell_at(source: Source, span: Span) -> Cell | None:
-    """Return the cell a span is in, None if it was not read."""
-    return next((cell for cell in source.cells if cell.index == span.cell), None)
-
-
 def _checked(path: str, cells: list[Cell]) -> Source:
     """Put an opaque stand-in where parsing a cell would crash, and look for the devices fact."""
     problems: list[FileProblem] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Union
@@ -132,8 +131,3 @@ def nearest_sizes(size: int, ways: int) -> tuple[int, ...]:
     """The multiples of ``ways`` around ``size``, for "8 or 12 would"."""
     below = size // ways * ways
     return tuple(n for n in (below, below + ways) if n > 0)
-
-
-def shard_bytes(shape: tuple[int, ...], itemsize: int) -> int:
-    """Bytes of an array of this shape."""
-    return math.prod(shape) * itemsize

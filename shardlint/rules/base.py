@@ -45,7 +45,6 @@ class _Described:
     docs: str
     kinds: tuple[type[Use], ...]
     explains: tuple[str, ...] = ()
-    preview: bool = False
 
     @property
     def bad(self) -> str:

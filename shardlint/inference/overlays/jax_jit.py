@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.placing import judge_target, place_array, record_mismatch, record_target
+from shardlint.inference.overlays.placing import place_array, record_mismatch, rejected_at
 from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
 from shardlint.inference.values import (
     Array,
@@ -25,7 +25,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.arity import judge_arity
 from shardlint.laws.values import Unknown
-from shardlint.laws.verdicts import Api, Rejected
+from shardlint.laws.verdicts import Api
 from shardlint.spans import Place
 from shardlint.uses import ArityUse
 
@@ -92,13 +92,10 @@ def _rejected_at_once(call: Call, api: Api, shardings: Value) -> bool:
     """Judge each leaf as jit is called, before any argument is seen: what is no sharding, axes used
     twice, and unconstrained dimensions (`sharding_impls.prepare_axis_resources`)."""
     place = call.place_of(None, "in_shardings" if api is Api.JIT_IN else "out_shardings")
-    for leaf in _leaves(shardings):
-        verdict, mesh, spec, raw = judge_target(call.interpreter, api, leaf)
-        if isinstance(verdict, Rejected) and verdict.stage == "jit()":
-            where = getattr(leaf, "origin", None) or place
-            record_target(call.interpreter, api, leaf, verdict, mesh, spec, raw, where)
-            return True
-    return False
+    return any(
+        rejected_at(call.interpreter, api, "jit()", leaf, getattr(leaf, "origin", None) or place)
+        for leaf in _leaves(shardings)
+    )
 
 
 def _leaves(tree: Value) -> list[Value]:

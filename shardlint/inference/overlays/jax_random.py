@@ -25,12 +25,6 @@ from shardlint.laws.dims import Dim, Shape
 KEY = "key<fry>"
 
 
-def _lead(key: Array) -> Shape:
-    """The batch shape of keys; raw keys are vectors of two words."""
-    shape = known_rank(key)
-    return shape[:-1] if key.dtype == "uint32" else shape
-
-
 def _keys(source: Array, shape: Shape) -> Array:
     """Keys of this batch shape, typed or raw as the source is."""
     if source.dtype is None:

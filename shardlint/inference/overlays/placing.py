@@ -77,29 +77,15 @@ def place_array(
     )
 
 
-def judge_target(
-    interpreter: Evaluator, api: Api, target: Value
-) -> tuple[Verdict, Mesh | Unknown | None, Spec | Junk | Unknown | None, bool]:
-    """Judge a target before any array is seen; return the verdict, its mesh, its spec, whether it is bare."""
+def rejected_at(interpreter: Evaluator, api: Api, stage: str, target: Value, place: Place) -> bool:
+    """Whether a target is rejected at a stage that sees no array yet; then the use is recorded."""
     spec, mesh, raw = _target(interpreter, api, target)
     if isinstance(spec, Unknown):
-        return Undecided(spec.reason), mesh, spec, raw
-    context = context_mesh(interpreter, legacy=False)
-    verdict = judge_placement(api, mesh, spec, Unknown("no array yet"), raw=raw, context=context)
-    return verdict, mesh, spec, raw
-
-
-def record_target(
-    interpreter: Evaluator,
-    api: Api,
-    target: Value,
-    verdict: Verdict,
-    mesh: Mesh | Unknown | None,
-    spec: Spec | Junk | Unknown | None,
-    raw: bool,
-    place: Place,
-) -> None:
-    """Record a target that is judged before any array is seen."""
+        return False
+    shape, context = Unknown("no array yet"), context_mesh(interpreter, legacy=False)
+    verdict = judge_placement(api, mesh, spec, shape, raw=raw, context=context)
+    if not isinstance(verdict, Rejected) or verdict.stage != stage:
+        return False
     interpreter.record(
         Placement(
             place=place,
@@ -109,11 +95,12 @@ def record_target(
             api=api,
             mesh=mesh,
             spec=_written(spec),
-            shape=Unknown("no array yet"),
+            shape=shape,
             raw=raw,
             entry_places=_entry_places(target),
         )
     )
+    return True
 
 
 def _written(spec: Spec | Junk | Unknown | None) -> Spec | str | Unknown:
