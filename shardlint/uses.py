@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from shardlint.laws.dims import Dim, Shape
+from shardlint.laws.types import ArrayType
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Api, Undecided, Verdict
 from shardlint.spans import Place
@@ -115,6 +116,50 @@ class CollectiveUse(Use):
     shape: Shape | Unknown = Unknown("not inferred")
     arguments: tuple[tuple[str, object], ...] = ()
     axis_places: tuple[Place | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationUse(Use):
+    """Operands meet in jax.numpy or lax, and their types hold shardings on Explicit axes.
+
+    ``function`` is the operation as users know it (``jnp.add``). ``call`` is the call in Python with its
+    operands named ``x0``, ``x1``, …, where it can be written so; ``out_sharding`` is what it was given.
+    """
+
+    function: str
+    operands: tuple[ArrayType, ...]
+    call: str | None = None
+    out_sharding: Spec | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CarryUse(Use):
+    """What a loop carries, or the results of two branches: both types must be equal.
+
+    ``function`` is ``scan``, ``while_loop``, ``cond``, …; ``path`` names the leaf of the carry (empty where
+    it is one array), ``before`` is its type as the loop begins (or the first branch's result), ``after``
+    what the body returns (or the other branch).
+    """
+
+    function: str
+    path: str
+    before: ArrayType
+    after: ArrayType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallUse(Use):
+    """A call judged as a whole: JAX does not take what it is given, or it does not do what it says.
+
+    ``function`` is its canonical name; the verdict's ``detail`` says in words what JAX wants, ``silent``
+    what an accepted call does not do. ``call`` is the call in Python with its arguments' values in place,
+    and ``repaired`` one that JAX accepts; None where that cannot be written.
+    """
+
+    function: str
+    call: str | None = None
+    repaired: str | None = None
+    silent: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Union
 
 from shardlint.laws.dims import Dim, Expr, Shape
+from shardlint.laws.types import TypeSharding
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.spans import Place
 
@@ -94,8 +95,9 @@ class Array:
 
     ``shape`` is None when even the rank is unknown. ``dtype`` is a numpy-style name (``bfloat16``)
     or None; ``weak`` is JAX's weak type. ``numpy`` tells a numpy array from a JAX one.
-    ``sharding`` is what it was placed with; ``name`` is what the user calls it. ``varying`` are mesh
-    axes that it varies over for sure, inside shard_map.
+    ``sharding`` is what it was placed with; ``name`` is what the user calls it. ``typed`` is the sharding in
+    its type, None where that is not known. ``varying`` are mesh axes that it varies over for sure, inside
+    shard_map.
     """
 
     shape: Shape | None
@@ -107,6 +109,7 @@ class Array:
     origin: Place | None = field(default=None, compare=False)
     name: str | None = field(default=None, compare=False)
     varying: frozenset[str] = frozenset()
+    typed: TypeSharding | None = None
 
     def vary(self, axes: frozenset[str]) -> Array:
         """The same array, varying over these axes."""

@@ -10,7 +10,7 @@ from shardlint.laws.exceptions import is_caught
 from shardlint.laws.verdicts import Rejected
 from shardlint.rules.base import AnyRule, Problem, ProjectRule, RuleSettings
 from shardlint.spans import Span
-from shardlint.uses import ApiReference, CollectiveUse, FileProblem, ParameterUse, Placement, Use
+from shardlint.uses import ApiReference, FileProblem, ParameterUse, Placement, Use
 
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
@@ -95,7 +95,7 @@ def _subject(use: Use) -> Hashable:
         return (use.api, use.subject)
     if isinstance(use, (ParameterUse, ApiReference)):
         return use.name
-    return use.function if isinstance(use, CollectiveUse) else None
+    return getattr(use, "function", None)
 
 
 def _settle_alternatives(findings: Sequence[Finding], sites: dict[int, Hashable]) -> Iterator[Finding]:
