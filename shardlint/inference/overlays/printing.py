@@ -21,8 +21,8 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
-from shardlint.laws.dims import Shape
-from shardlint.laws.values import AxisType, Junk, Marker, Mesh, Spec, Unknown
+from shardlint.laws.dims import product
+from shardlint.laws.source import mesh_source, shape_source, spec_source, tuple_source
 
 
 def source_of(value: Value) -> str | None:
@@ -31,9 +31,11 @@ def source_of(value: Value) -> str | None:
         case Const():
             return repr(value.value)
         case Tuple():
-            return _sequence(value.items, "(", ",)" if len(value.items) == 1 else ")")
+            items = _sources(value.items)
+            return None if items is None else tuple_source(items)
         case ListValue():
-            return None if value.items is None else _sequence(value.items, "[", "]")
+            items = None if value.items is None else _sources(value.items)
+            return None if items is None else f"[{', '.join(items)}]"
         case SetValue():
             return None if value.items is None else repr(set(value.items))
         case DictValue():
@@ -56,80 +58,29 @@ def source_of(value: Value) -> str | None:
 
 def call_source(function: str, args: Iterable[Value], kwargs: dict[str, Value]) -> str | None:
     """Return ``function(args, key=value)``, or None where some argument is not wholly known."""
-    written = [source_of(arg) for arg in args]
-    named = [(key, source_of(value)) for key, value in kwargs.items()]
-    if None in written or any(text is None for _, text in named):
+    written, named = _sources(args), _sources(kwargs.values())
+    if written is None or named is None:
         return None
-    parts = [*(text for text in written if text is not None), *(f"{key}={text}" for key, text in named)]
-    return f"{function}({', '.join(parts)})"
+    keywords = [f"{key}={text}" for key, text in zip(kwargs, named, strict=True)]
+    return f"{function}({', '.join([*written, *keywords])})"
 
 
-def spec_source(spec: Spec) -> str | None:
-    """Return ``P(...)``, or None where an entry is not known."""
-    entries = [_entry(entry) for entry in spec.entries]
-    if None in entries:
-        return None
-    parts = [entry for entry in entries if entry is not None]
-    marked = (("unreduced", spec.unreduced), ("reduced", spec.reduced))
-    parts += [f"{keyword}={{{', '.join(map(repr, sorted(axes)))}}}" for keyword, axes in marked if axes]
-    return f"P({', '.join(parts)})"
-
-
-def mesh_source(mesh: Mesh) -> str | None:
-    """Return a call that makes the mesh, on the first devices there are; None where sizes are symbolic."""
-    sizes = _shape(mesh.sizes)
-    if sizes is None:
-        return None
-    names = repr(mesh.names)
-    types = "" if set(mesh.types) <= {AxisType.AUTO} else f", axis_types={_types(mesh)}"
-    if mesh.abstract:
-        return f"AbstractMesh({sizes}, {names}{types})"
-    return f"Mesh(np.array(jax.devices()[:{mesh.device_count}]).reshape({sizes}), {names}{types})"
-
-
-def _types(mesh: Mesh) -> str:
-    inner = ", ".join(f"AxisType.{kind.value}" for kind in mesh.types)
-    return f"({inner},)" if len(mesh.types) == 1 else f"({inner})"
-
-
-def _sequence(items: Iterable[Value], opening: str, closing: str) -> str | None:
-    written = [source_of(item) for item in items]
-    if None in written:
-        return None
-    return opening + ", ".join(text for text in written if text is not None) + closing
+def _sources(values: Iterable[Value]) -> list[str] | None:
+    """The expressions of several values, or None where one is not wholly known."""
+    written = [source_of(value) for value in values]
+    known = [text for text in written if text is not None]
+    return known if len(known) == len(written) else None
 
 
 def _dict(value: DictValue) -> str | None:
-    if value.items is None:
+    values = None if value.items is None else _sources(value.items.values())
+    if value.items is None or values is None:
         return None
-    pairs = [(repr(key), source_of(item)) for key, item in value.items.items()]
-    if any(text is None for _, text in pairs):
-        return None
-    return "{" + ", ".join(f"{key}: {text}" for key, text in pairs) + "}"
-
-
-def _entry(entry: object) -> str | None:
-    if isinstance(entry, Unknown):
-        return None
-    if isinstance(entry, Marker):
-        return f"P.{entry.value}"
-    if isinstance(entry, Junk):
-        return entry.text
-    if isinstance(entry, tuple):
-        parts = [_entry(part) for part in entry]
-        if None in parts:
-            return None
-        inner = ", ".join(part for part in parts if part is not None)
-        return f"({inner},)" if len(parts) == 1 else f"({inner})"
-    return repr(entry)
-
-
-def _shape(shape: Shape) -> str | None:
-    return repr(tuple(shape)) if all(isinstance(size, int) for size in shape) else None
+    return "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(value.items, values, strict=True)) + "}"
 
 
 def _array(value: Array) -> str | None:
-    shape = None if value.shape is None else _shape(value.shape)
+    shape = None if value.shape is None else shape_source(value.shape)
     if shape is None or value.dtype is None:
         return None
     library = "np" if value.numpy else "jnp"
@@ -144,11 +95,8 @@ def _array(value: Array) -> str | None:
 
 
 def _devices(value: Devices) -> str | None:
-    shape = _shape(value.shape)
+    shape = shape_source(value.shape)
     if shape is None:
         return None
-    count = 1
-    for size in value.shape:
-        count *= size if isinstance(size, int) else 1
-    flat = f"jax.devices()[:{count}]"
-    return f"np.array({flat}).reshape({shape})" if value.numpy else flat
+    first = f"jax.devices()[:{product(value.shape)}]"
+    return f"np.array({first}).reshape({shape})" if value.numpy else first
