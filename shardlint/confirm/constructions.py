@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
 from shardlint.confirm import repair
+from shardlint.confirm.programs import request_of
 from shardlint.confirm.requests import (
     NotRunnable,
+    Request,
     Witness,
     cause_of,
     expected_of,
+    is_literal,
     known_int,
-    mesh_json,
 )
 from shardlint.confirm.sizes import MAX_DEVICES, MAX_ELEMENTS, Sizes, integers
 from shardlint.laws.dims import Dim
+from shardlint.laws.source import mesh_source, spec_source, tuple_source
 from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.verdicts import Api, Cause, Rejected
 from shardlint.uses import ApiReference, ArityUse, CollectiveUse, MeshUse
 
 #: What collectives need besides axes, where the program's own arguments are not known.
 _COLLECTIVE_ARGUMENTS: dict[str, dict[str, Any]] = {
     "all_to_all": {"split_axis": 0, "concat_axis": 0},
-    "ppermute": {"perm": [[0, 0]]},
+    "ppermute": {"perm": ((0, 0),)},
     "pcast": {"to": "varying"},
 }
 _MESH_FUNCTIONS = ("Mesh", "make_mesh", "AbstractMesh", "create_device_mesh")
@@ -32,14 +34,24 @@ _MESH_FUNCTIONS = ("Mesh", "make_mesh", "AbstractMesh", "create_device_mesh")
 
 def arity(use: ArityUse) -> Witness:
     """So many specs for a function; the twin gives as many as are due."""
-    request = {
-        "kind": "arity",
-        "api": use.api.value,
-        "mesh": mesh_json(repair.mesh_for(Spec())),
-        "given": use.given,
-        "due": use.due,
-    }
-    return Witness(request, {**request, "given": use.due}, expected_of(use.verdict))
+    return Witness(_arity(use, use.given), _arity(use, use.due), expected_of(use.verdict))
+
+
+def _arity(use: ArityUse, given: int) -> Request:
+    """``given`` specs or shardings for a function with ``due`` arguments or results."""
+    mesh, ins = mesh_source(repair.mesh_for(Spec())), use.api in (Api.SHARD_MAP_IN, Api.JIT_IN)
+    mapped = use.api in (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT)
+    one = "P()" if mapped else f"NamedSharding({mesh}, P())"
+    # One result takes one that is not in a tuple.
+    several = one if not ins and given == use.due == 1 else tuple_source([one] * given)
+    results = "x[0]" if ins or use.due == 1 else f"(x[0],) * {use.due}"
+    data = ", ".join(["np.ones(1, np.float32)"] * (use.due if ins else 1))
+    function = f"lambda *x: {results}"
+    if mapped:
+        specs = f"{several}, P()" if ins else f"(P(),), {several}"
+        return request_of(f"run(shard_map({function}, {mesh}, {specs}, False), {data})", 2)
+    keyword = "in_shardings" if ins else "out_shardings"
+    return request_of(f"run({function}, {data}, {keyword}={several})", 2)
 
 
 def collective(use: CollectiveUse) -> Witness:
@@ -52,25 +64,34 @@ def collective(use: CollectiveUse) -> Witness:
     twin_mesh = mesh or repair.mesh_for(Spec(use.axes))
     twin_axes = tuple(a for a in use.axes if a in twin_mesh.names) or twin_mesh.names[:1]
     fitting = math.prod(known_int(twin_mesh.size_of(axis)) for axis in twin_axes)
+    # Where the replication check is on, as it is unless turned off, reductions raise other classes.
+    check = expected_of(use.verdict) != "NameError"
+    return Witness(
+        _collective(use, mesh, use.axes, shape or (fitting, fitting), check),
+        _collective(use, twin_mesh, twin_axes, (fitting,) * max(len(shape), 2), check),
+        expected_of(use.verdict),
+    )
+
+
+def _collective(
+    use: CollectiveUse, mesh: Mesh | None, axes: tuple[str, ...], shape: Sizes, check: bool
+) -> Request:
+    """The collective on one shard of this shape, or under plain jit without a mesh."""
     name = use.function.rsplit(".", 1)[-1]
-    given = {key: _plain(value) for key, value in use.arguments}
-    request = {
-        "kind": "collective",
-        "function": name,
-        "mesh": mesh_json(mesh),
-        "axes": list(use.axes),
-        "shape": list(shape or (fitting, fitting)),
-        "arguments": {**_COLLECTIVE_ARGUMENTS.get(name, {}), **given},
-        # Where the replication check is on, as it is unless turned off, reductions raise other classes.
-        "check": expected_of(use.verdict) != "NameError",
-    }
-    twin = {
-        **request,
-        "mesh": mesh_json(twin_mesh),
-        "axes": list(twin_axes),
-        "shape": [fitting] * max(len(shape), 2),
-    }
-    return Witness(request, twin, expected_of(use.verdict))
+    asked = repr(axes[0] if len(axes) == 1 else axes)
+    if name in ("axis_index", "axis_size"):
+        body = f"lambda x: x * lax.{name}({asked})"
+    else:
+        given = {**_COLLECTIVE_ARGUMENTS.get(name, {}), **dict(use.arguments)}
+        options = "".join(f", {key}={_literal(value)}" for key, value in given.items())
+        body = f"lambda x: jnp.atleast_1d(lax.{name}(x, {asked}{options}))"
+    if mesh is None:
+        return request_of(f"result = run({body}, np.ones({shape}, np.float32))")
+    split = spec_source(Spec((mesh.names,)))
+    count = math.prod(known_int(size) for size in mesh.sizes)
+    whole = (shape[0] * count, *shape[1:])
+    mapped = f"shard_map({body}, {mesh_source(mesh)}, ({split},), {split}, {check})"
+    return request_of(f"result = run({mapped}, np.ones({whole}, np.float32))", count)
 
 
 def _collective_sizes(
@@ -101,11 +122,10 @@ def _collective_sizes(
     return mesh, sizes[count:]
 
 
-def _plain(value: object) -> Any:
-    try:
-        return json.loads(json.dumps(value))
-    except TypeError:
-        raise NotRunnable from None
+def _literal(value: object) -> str:
+    if not is_literal(repr(value)):
+        raise NotRunnable
+    return repr(value)
 
 
 def mesh_construction(use: MeshUse) -> Witness:
@@ -130,18 +150,31 @@ def mesh_construction(use: MeshUse) -> Witness:
     shape, names = sizes[:rank], use.names or ()
     count = sizes[-1] if known else math.prod(shape)
     twin_shape = shape if math.prod(shape) == count else (count, *(1 for _ in shape[1:]))
-    request = {
-        "kind": "mesh",
-        "function": function,
-        "shape": list(shape),
-        "names": list(names),
-        "devices": count,
-    }
-    twin_names = repair.repaired_names(names, rank) if names else ()
-    twin = {**request, "shape": list(twin_shape), "names": list(twin_names)}
+    types = ""
     if isinstance(use.verdict, Rejected) and use.verdict.detail == "axis_types":
-        request["types"] = known_int(use.verdict.ways)
-    return Witness(request, twin, expected_of(use.verdict))
+        types = f", axis_types={tuple_source(['AxisType.Auto'] * known_int(use.verdict.ways))}"
+    twin_names = repair.repaired_names(names, rank) if names else ()
+    return Witness(
+        request_of(_construction(function, shape, names, count, types), count),
+        request_of(_construction(function, twin_shape, twin_names, count, ""), count),
+        expected_of(use.verdict),
+    )
+
+
+def _construction(function: str, shape: Sizes, names: tuple[str, ...], count: int, types: str) -> str:
+    """Build a mesh, or arrange devices, from the first ``count`` fake ones."""
+    devices = f"jax.devices()[:{count}]"
+    match function:
+        case "Mesh":
+            return f"Mesh(np.array({devices}).reshape({shape}), {names}{types})"
+        case "make_mesh":
+            return f"jax.make_mesh({shape}, {names}, devices={devices}{types})"
+        case "AbstractMesh":
+            # Names and sizes are first compared when the shape is asked for.
+            return f"AbstractMesh({shape}, {names}{types}).shape"
+        case "create_device_mesh":
+            return f"jax.experimental.mesh_utils.create_device_mesh({shape}, devices={devices})"
+    return f"np.array({devices}).reshape({shape})"
 
 
 def reference(use: ApiReference) -> Witness:

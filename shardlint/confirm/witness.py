@@ -6,6 +6,7 @@ import math
 
 from shardlint.confirm.constructions import arity, collective, mesh_construction, reference
 from shardlint.confirm.placements import parameter, placement, varying
+from shardlint.confirm.programs import carry, operation, whole_call
 from shardlint.confirm.requests import NotRunnable, Request, Witness
 from shardlint.findings import Finding
 from shardlint.laws.values import Unknown
@@ -13,8 +14,11 @@ from shardlint.laws.verdicts import Api, Cause, Rejected, Undecided
 from shardlint.uses import (
     ApiReference,
     ArityUse,
+    CallUse,
+    CarryUse,
     CollectiveUse,
     MeshUse,
+    OperationUse,
     ParameterUse,
     Placement,
     ShardingUse,
@@ -46,6 +50,12 @@ def witness_of(finding: Finding) -> Witness | None:
                 return arity(use)
             case CollectiveUse() as use:
                 return collective(use)
+            case OperationUse() as use:
+                return operation(use)
+            case CarryUse() as use:
+                return carry(use)
+            case CallUse() as use:
+                return whole_call(use)
             case MeshUse() as use:
                 return mesh_construction(use)
             case ApiReference() as use:

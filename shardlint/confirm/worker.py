@@ -188,10 +188,15 @@ def context(request: Request, mesh: Any) -> Any:
     """The mesh context of the call: `jax.set_mesh` or its ancestors before 0.7, or ``with mesh:`` itself."""
     if mesh is None or request["context"] is None:
         return contextlib.nullcontext()
-    if is_abstract(request):
+    return mesh if request["context"] == "with" and not is_abstract(request) else within(mesh)
+
+
+def within(mesh: Any) -> Any:
+    """The context of a mesh: `jax.set_mesh` or its ancestors; without devices `use_abstract_mesh`."""
+    if not isinstance(mesh, jax.sharding.Mesh):
         return member(jax.sharding, "use_abstract_mesh")(mesh)
     setter = getattr(jax, "set_mesh", None) or getattr(jax.sharding, "use_mesh", None)
-    return mesh if setter is None or request["context"] == "with" else setter(mesh)
+    return mesh if setter is None else setter(mesh)
 
 
 def shard_map(function: Any, mesh: Any, in_specs: Any, out_specs: Any, check: bool) -> Any:
@@ -201,11 +206,11 @@ def shard_map(function: Any, mesh: Any, in_specs: Any, out_specs: Any, check: bo
     return mapper(function, mesh=mesh, in_specs=in_specs, out_specs=out_specs, **{flag: check})
 
 
-def staged(request: Request, jitted: Any, *arguments: Any) -> Any:
+def staged(jitted: Any, *arguments: Any, abstract: bool = False) -> Any:
     """Trace; where the mesh has devices lower and compile too; and run where the arguments are arrays."""
     at("trace")
     traced = jitted.trace(*arguments)
-    if is_abstract(request):
+    if abstract:
         return None
     at("lower")
     lowered = traced.lower()
@@ -259,7 +264,7 @@ def jitted(function: Callable[[Any], Any]) -> Call:
         sharding, array = named_sharding(request, mesh), held(request, mesh)
         with context(request, mesh):
             at("jit()")
-            return staged(request, function(sharding), array)
+            return staged(function(sharding), array, abstract=is_abstract(request))
 
     return witness
 
@@ -274,7 +279,7 @@ def jit_argument(request: Request, mesh: Any) -> Any:
     with context(request, mesh):
         at("ShapeDtypeStruct()")
         struct = argument(request, sharding)
-        staged(request, jax.jit(lambda x: x * 2), struct)
+        staged(jax.jit(lambda x: x * 2), struct, abstract=is_abstract(request))
         return getattr(struct, "sharding", None)
 
 
@@ -282,14 +287,14 @@ def shard_map_in(request: Request, mesh: Any) -> Any:
     spec, whole, array = build_spec(request["spec"]), PartitionSpec(), held(request, mesh)
     at("shard_map()")
     body = shard_map(lambda x: jax.lax.psum(x.sum(), mesh.axis_names), mesh, (spec,), whole, request["check"])
-    return staged(request, jax.jit(body), array)
+    return staged(jax.jit(body), array, abstract=is_abstract(request))
 
 
 def shard_map_out(request: Request, mesh: Any) -> Any:
     spec, given = build_spec(request["spec"]), build_spec(request["held"] or {"entries": ()})
     at("shard_map()")
     body = shard_map(lambda x: x, mesh, (given,), spec, request["check"])
-    return staged(request, jax.jit(body), argument(request))
+    return staged(jax.jit(body), argument(request), abstract=is_abstract(request))
 
 
 # Flax.
@@ -401,67 +406,49 @@ def placement(request: Request) -> Any:
 # The other kinds of witness.
 
 
-def arity(request: Request) -> Any:
-    """``given`` specs or shardings for a function with ``due`` arguments or results."""
-    mesh, given, due = build_mesh(request), request["given"], request["due"]
-    spec = PartitionSpec()
-    arguments, results = request["api"].endswith(("(in_specs=)", "(in_shardings=)")), due
+def program(request: Request) -> Any:
+    """Run a program that shardlint wrote, and return what it leaves in ``result``.
 
-    def function(*values: Any) -> Any:
-        return values[0] if arguments or results == 1 else values[:1] * results
-
-    def several(one: Any) -> Any:
-        """As many as are given; one result takes one that is not in a tuple."""
-        return one if not arguments and given == due == 1 else (one,) * given
-
-    data: list[Any] = [np.ones((1,), np.float32)] * (due if arguments else 1)
-    if request["api"].startswith("shard_map"):
-        at("shard_map()")
-        ins, outs = (several(spec), spec) if arguments else ((spec,), several(spec))
-        return staged(request, jax.jit(shard_map(function, mesh, ins, outs, check=False)), *data)
-    at("jit()")
-    keyword = {"in_shardings" if arguments else "out_shardings": several(NamedSharding(mesh, spec))}
-    return staged(request, jax.jit(function, **keyword), *data)
-
-
-def collective(request: Request) -> Any:
-    """A collective under `shard_map` over the axes that are bound, or under plain jit without any."""
-    mesh = build_mesh(request)
-    operation = member(jax.lax, request["function"])
-    axes = request["axes"][0] if len(request["axes"]) == 1 else tuple(request["axes"])
-
-    def body(x: Any) -> Any:
-        if request["function"] in ("axis_index", "axis_size"):
-            return x * operation(axes)
-        return jnp.atleast_1d(operation(x, axes, **request["arguments"]))
-
-    if mesh is None:
-        return staged(request, jax.jit(body), argument(request))
-    spec = PartitionSpec(mesh.axis_names)
-    local = tuple(request["shape"])
-    whole = (local[0] * math.prod(mesh.shape.values()), *local[1:])
-    mapped = shard_map(body, mesh, (spec,), spec, request["check"])
-    return staged(request, jax.jit(mapped), np.ones(whole, np.float32))
+    It knows JAX's own names, and those below of steps whose stage matters. Raises Unsupported where it asks
+    for a name that this JAX or Flax does not have.
+    """
+    tree = ast.parse(request["code"])
+    asked = {name.id for name in ast.walk(tree) if isinstance(name, ast.Name)}
+    names = {"jax": jax, "jnp": jnp, "np": np, "lax": jax.lax, "P": PartitionSpec}
+    names |= {"run": run_jitted, "trace": trace_jitted, "shard_map": shard_map, "within": within}
+    for name in asked & {"Mesh", "NamedSharding", "AbstractMesh", "AxisType"}:
+        names[name] = member(jax.sharding, name)
+    for name, module in (("nn", "linen"), ("nnx", "nnx")):
+        if name in asked:
+            names[name] = flax_module(module)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            look_up(node, names)
+    at("program")
+    exec(compile(tree, "<witness>", "exec"), names)
+    return names.get("result")
 
 
-def mesh(request: Request) -> Any:
-    """Build a mesh, or arrange devices, from the first ``devices`` fake ones."""
-    shape, names = tuple(request["shape"]), tuple(request["names"])
-    devices = jax.devices()[: request["devices"]]
-    types = types_of(["Auto"] * request["types"], always=True) if "types" in request else {}
-    at("mesh construction")
-    match request["function"]:
-        case "Mesh":
-            return jax.sharding.Mesh(np.array(devices).reshape(shape), names, **types)
-        case "make_mesh":
-            return jax.make_mesh(shape, names, devices=devices, **types)
-        case "AbstractMesh":
-            # Names and sizes are first compared when the shape is asked for.
-            return abstract_mesh(names, shape, types).shape
-        case "create_device_mesh":
-            create = pkgutil.resolve_name("jax.experimental.mesh_utils.create_device_mesh")
-            return create(shape, devices=devices)
-    return np.array(devices).reshape(shape)
+def look_up(node: ast.expr, names: Request) -> Any:
+    """What a dotted name of modules stands for, None for other expressions."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    module = look_up(node.value, names) if isinstance(node, ast.Attribute) else None
+    if not isinstance(node, ast.Attribute) or not inspect.ismodule(module):
+        return None
+    with contextlib.suppress(ImportError):
+        importlib.import_module(f"{module.__name__}.{node.attr}")
+    return member(module, node.attr)
+
+
+def run_jitted(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Trace, lower, compile and run a function under jit."""
+    return staged(jax.jit(function, **options), *arguments)
+
+
+def trace_jitted(function: Callable[..., Any], *arguments: Any) -> None:
+    """Trace a function under jit."""
+    staged(jax.jit(function), *arguments, abstract=True)
 
 
 def reference(request: Request) -> Any:
@@ -477,9 +464,7 @@ def reference(request: Request) -> Any:
 
 KINDS: dict[str, Callable[[Request], Any]] = {
     "placement": placement,
-    "arity": arity,
-    "collective": collective,
-    "mesh": mesh,
+    "program": program,
     "reference": reference,
 }
 

@@ -9,11 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import confirm_cases as cases
 import pytest
 
 from shardlint.confirm.connection import WORKER, Connection
 from shardlint.confirm.processes import fake_environment
-from shardlint.laws.verdicts import Api
+from shardlint.confirm.witness import witness_of
+from shardlint.findings import Finding
+from shardlint.laws.verdicts import Accepted, Api, Cause
 
 MESH = {"names": ["x", "y"], "sizes": [4, 2], "types": ["Auto", "Auto"], "abstract": False}
 EXPLICIT = {**MESH, "types": ["Explicit", "Explicit"]}
@@ -186,15 +189,9 @@ def test_nothing_but_literals_is_evaluated(worker: Connection, tmp_path: Path) -
     ],
 )
 def test_arity(worker: Connection, api: Api, given: int, due: int, ok: bool) -> None:
-    mesh = {"names": ["x"], "sizes": [2], "types": ["Auto"], "abstract": False}
-    answer = worker.ask({"kind": "arity", "api": api.value, "mesh": mesh, "given": given, "due": due})
+    answer = worker.ask(request_for(cases.arity(api, given, due)))
     assert answer["ok"] is ok
     assert ok or answer["exception"] == "ValueError"
-
-
-def collective(function: str, axes: list[str], mesh: Any, **arguments: Any) -> dict[str, Any]:
-    given = {"kind": "collective", "function": function, "axes": axes, "mesh": mesh, "arguments": arguments}
-    return {**given, "shape": [4, 4], "check": True}
 
 
 @pytest.mark.parametrize(
@@ -206,38 +203,68 @@ def collective(function: str, axes: list[str], mesh: Any, **arguments: Any) -> d
         ("all_gather", {}, "NameError"),
         ("psum_scatter", {}, "NameError"),
         ("all_to_all", {"split_axis": 0, "concat_axis": 1}, "NameError"),
-        ("ppermute", {"perm": [[0, 1]]}, "AssertionError"),
+        ("ppermute", {"perm": ((0, 1),)}, "AssertionError"),
         ("axis_index", {}, "NameError"),
     ],
 )
 def test_collectives(worker: Connection, function: str, arguments: Any, inside: str) -> None:
-    assert worker.ask(collective(function, ["x"], MESH, **arguments))["ok"]
-    assert worker.ask(collective(function, ["z"], MESH, **arguments))["exception"] == inside
-    assert worker.ask(collective(function, ["z"], None, **arguments))["exception"] == "NameError"
+    bound, given = (("x", 4), ("y", 2)), tuple(arguments.items())
+
+    def answer(axis: str, bound: Any, exception: str) -> dict[str, Any]:
+        found = cases.collective(function, exception, bound, (axis,), arguments=given)
+        return worker.ask(request_for(found))
+
+    assert answer("x", bound, inside)["ok"]
+    assert answer("z", bound, inside)["exception"] == inside
+    assert answer("z", (), "NameError")["exception"] == "NameError"
 
 
 @pytest.mark.parametrize(
     ("function", "shape", "names", "devices", "exception"),
     [
-        ("Mesh", [4, 2], ["x", "y"], 8, None),
-        ("Mesh", [8], ["x", "y"], 8, "ValueError"),
-        ("Mesh", [4, 2], ["x", "x"], 8, None),
-        ("make_mesh", [4, 2], ["x", "y"], 8, None),
-        ("make_mesh", [2, 2], ["x", "y"], 8, None),
-        ("make_mesh", [4, 4], ["x", "y"], 8, "ValueError"),
-        ("AbstractMesh", [64, 64], ["x", "y"], 1, None),
-        ("AbstractMesh", [4, 2], ["x"], 1, "ValueError"),
-        ("create_device_mesh", [4, 2], [], 8, None),
-        ("create_device_mesh", [2, 2], [], 8, "ValueError"),
-        ("reshape", [2, -1], [], 8, None),
-        ("reshape", [3, -1], [], 8, "ValueError"),
+        ("Mesh", (4, 2), ("x", "y"), None, None),
+        ("Mesh", (8,), ("x", "y"), None, "ValueError"),
+        ("Mesh", (4, 2), ("x", "x"), None, None),
+        ("make_mesh", (4, 2), ("x", "y"), 8, None),
+        ("make_mesh", (2, 2), ("x", "y"), 8, None),
+        ("make_mesh", (4, 4), ("x", "y"), 8, "ValueError"),
+        ("AbstractMesh", (8, 8), ("x", "y"), None, None),
+        ("AbstractMesh", (4, 2), ("x",), None, "ValueError"),
+        ("create_device_mesh", (4, 2), None, 8, None),
+        ("create_device_mesh", (2, 2), None, 8, "ValueError"),
+        ("reshape", (2, 4), None, 8, None),
+        ("reshape", (3, 4), None, 8, "ValueError"),
     ],
 )
 def test_meshes(
-    worker: Connection, function: str, shape: Any, names: Any, devices: int, exception: str | None
+    worker: Connection, function: str, shape: Any, names: Any, devices: Any, exception: str | None
 ) -> None:
-    given = {"kind": "mesh", "function": function, "shape": shape, "names": names, "devices": devices}
-    assert worker.ask(given).get("exception") == exception
+    verdict = Accepted() if exception is None else cases.rejected(Cause.MESH_NAMES, exception)
+    found = cases.mesh_use(function, shape, names, devices, verdict)
+    assert worker.ask(request_for(found)).get("exception") == exception
+
+
+def request_for(finding: Finding) -> Any:
+    witness = witness_of(finding)
+    assert witness is not None
+    return witness.request
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("jax.sharding.NoSuchSharding(1)", "jax.sharding.NoSuchSharding"),
+        ("jax.no_module.function()", "jax.no_module"),
+        ("result = jnp.ones(3).no_such_attribute", None),
+    ],
+)
+def test_a_program_for_another_version_is_no_mistake(worker: Connection, code: str, said: str | None) -> None:
+    """Names of modules belong to versions; attributes of values are the program's own."""
+    answer = worker.ask({"kind": "program", "code": code, "devices": 1})
+    if said is None:
+        assert answer["exception"] == "AttributeError"
+    else:
+        assert said in answer["unsupported"]
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def source_of(value: Value) -> str | None:
             items = None if value.items is None else _sources(value.items)
             return None if items is None else f"[{', '.join(items)}]"
         case SetValue():
-            return None if value.items is None else repr(set(value.items))
+            return None if value.items is None else _set(value.items)
         case DictValue():
             return _dict(value)
         case SpecValue():
@@ -77,6 +77,10 @@ def _dict(value: DictValue) -> str | None:
     if value.items is None or values is None:
         return None
     return "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(value.items, values, strict=True)) + "}"
+
+
+def _set(items: frozenset[object]) -> str:
+    return "{" + ", ".join(sorted(map(repr, items))) + "}" if items else "set()"
 
 
 def _array(value: Array) -> str | None:
