@@ -6,10 +6,13 @@ import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
-from shardlint.inference.values import MeshValue, Value
+from shardlint.inference.values import MeshValue, Tuple, Value
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Unknown
 from shardlint.spans import Place
+
+#: The logical axis rules of a program that sets none.
+NO_RULES = Tuple(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +20,8 @@ class Context:
     """The dynamic context: it follows calls, not text.
 
     ``mesh`` is what `jax.set_mesh` set, ``legacy_mesh`` what ``with mesh:`` did; ``in_jit`` is None
-    where the caller decides; ``bound_axes`` are the axis names collectives may use.
+    where the caller decides; ``bound_axes`` are the axis names collectives may use. ``logical_rules`` is
+    what Flax's `logical_axis_rules` set, as the program wrote it.
     ``check_vma`` is what the enclosing shard_map was given, None outside or where it is not known.
     ``caught`` names the exceptions that enclosing handlers catch. ``program`` is false in a function
     whose caller is not known, who may have set up anything.
@@ -32,6 +36,7 @@ class Context:
     expected: bool = False
     entry: str | None = None
     program: bool = True
+    logical_rules: Value = NO_RULES
 
 
 _serials = itertools.count()

@@ -104,7 +104,9 @@ def _unknown_context(interpreter: Interpreter, defined: Context) -> Context:
     elif assumed is not None:
         mesh = MeshValue(assumed)
     unknown = Unknown("the caller's")
-    return Context(mesh=mesh, legacy_mesh=unknown, in_jit=None, bound_axes=unknown, program=False)
+    return Context(
+        mesh=mesh, legacy_mesh=unknown, in_jit=None, bound_axes=unknown, program=False, logical_rules=unknown
+    )
 
 
 def _run_entry(

@@ -366,14 +366,18 @@ class Interpreter:
     def elsewhere(self) -> Iterator[None]:
         """Evaluate another module: its own branches and context, and none of the importer's.
 
-        A mesh that it sets for good stays set.
+        A mesh, and logical axis rules, that it sets for good stay set.
         """
         path, context, self.path, self.context = self.path, self.context, (), Context()
         try:
             yield
         finally:
-            mesh = self.context.mesh
-            self.path, self.context = path, context if mesh is None else replace(context, mesh=mesh)
+            kept = {
+                name: value
+                for name in ("mesh", "logical_rules")
+                if (value := getattr(self.context, name)) != getattr(Context(), name)
+            }
+            self.path, self.context = path, replace(context, **kept)
 
     def running(self, code: Code) -> int:
         """How often a function is on the stack."""

@@ -192,6 +192,9 @@ def _fork(
     interpreter.context = meshes[0]
     if any(m.mesh != meshes[0].mesh for m in meshes):
         interpreter.context = replace(context, mesh=Unknown("set on one branch only"))
+    if any(m.logical_rules is not meshes[0].logical_rules for m in meshes):
+        unknown = Unknown("set on one branch only")
+        interpreter.context = replace(interpreter.context, logical_rules=unknown)
     return True
 
 

@@ -87,6 +87,8 @@ def _enter(interpreter: Interpreter, manager: Value, place: Place) -> Iterator[V
         mesh = manager.fields["mesh"]
         interpreter.context = replace(before, mesh=mesh if isinstance(mesh, MeshValue | Unknown) else None)
         entered = mesh
+    elif isinstance(manager, LibraryObject) and manager.kind == "flax.logical_axis_rules":
+        interpreter.context = replace(before, logical_rules=manager.fields["rules"])
     elif isinstance(manager, LibraryObject) and manager.kind == "expected":
         interpreter.context = replace(before, expected=True)
     elif isinstance(manager, LibraryObject) and manager.kind == "caught":
@@ -102,7 +104,7 @@ def _enter(interpreter: Interpreter, manager: Value, place: Place) -> Iterator[V
     elif not (isinstance(manager, External) and manager.name.startswith(_HARMLESS)):
         # It may set a mesh; one that is already set stays the likelier truth only if it is unknown too.
         unknown = Unknown("an unknown context manager may set the mesh")
-        interpreter.context = replace(before, mesh=unknown, legacy_mesh=unknown)
+        interpreter.context = replace(before, mesh=unknown, legacy_mesh=unknown, logical_rules=unknown)
     inside = interpreter.context
     try:
         yield entered
@@ -113,11 +115,13 @@ def _enter(interpreter: Interpreter, manager: Value, place: Place) -> Iterator[V
         if interpreter.context is inside:
             interpreter.context = before
         else:
-            # Something in the block set a mesh for good.
+            # Something in the block set a mesh or rules for good.
+            keeps = not (isinstance(manager, LibraryObject) and manager.kind == "flax.logical_axis_rules")
             interpreter.context = replace(
                 interpreter.context,
                 legacy_mesh=before.legacy_mesh,
                 caught=before.caught,
                 expected=before.expected,
                 mesh=before.mesh if isinstance(manager, LibraryObject) else interpreter.context.mesh,
+                logical_rules=interpreter.context.logical_rules if keeps else before.logical_rules,
             )
