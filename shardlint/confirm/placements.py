@@ -31,12 +31,13 @@ _TAKE_NAMES = (
     Api.LINEN_UNBOX_EAGER,
     Api.NNX_PARAM,
     Api.NNX_PARAM_IN_JIT,
+    Api.NNX_SHARDING,
 )
 
 #: These take the mesh of ``with mesh:`` too, and there never only assert.
 _TAKE_LEGACY_MESHES = (Api.CONSTRAINT, Api.CONSTRAINT_EAGER)
 #: These run on the devices of the context's mesh, whatever else names a mesh.
-_IN_CONTEXT = (Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, Api.RESHARD_IN_JIT)
+_IN_CONTEXT = (Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, Api.RESHARD_IN_JIT, *repair.MAKE_TYPED)
 
 
 def placement(

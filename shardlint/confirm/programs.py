@@ -1,8 +1,9 @@
 """Witnesses that are programs: the text that makes a call, under the mesh, jit and axes of its use.
 
 The worker knows the names ``jax jnp np lax P Mesh NamedSharding AbstractMesh AxisType nn nnx``, and of its
-own ``run(f, *args)`` (trace, lower, compile and execute under jit), ``trace(f, *args)``, ``within(mesh)``
-and ``shard_map(f, mesh, in_specs, out_specs, check)``.
+own ``run(f, *args)`` (trace, lower, compile and execute under jit), ``trace(f, *args)``, ``within(mesh)``,
+``keep(made, x)`` (x, while nothing that was made is dropped as unused) and
+``shard_map(f, mesh, in_specs, out_specs, check)``.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def _surrounded(call: str, environment: Environment) -> Request:
         raise NotRunnable
     if bound:
         return _in_body(call, dict(bound), mesh)
-    step = f"run(lambda: ({call}, 0)[1])" if environment.in_jit else call
+    step = f"run(lambda x: keep({call}, x), 0)" if environment.in_jit else call
     if mesh is None:
         return request_of(f"result = {step}", _USUAL)
     code = f"with within({written(mesh_source(mesh))}):\n    result = {step}"
@@ -65,7 +66,7 @@ def _in_body(call: str, bound: dict[str, Dim], mesh: Mesh | None) -> Request:
         raise NotRunnable
     mesh = replace(mesh, types=(AxisType.AUTO,) * len(mesh.names), abstract=False)
     split = written(spec_source(Spec((mesh.names,))))
-    body = f"shard_map(lambda x: ({call}, x)[1], {written(mesh_source(mesh))}, ({split},), {split}, True)"
+    body = f"shard_map(lambda x: keep({call}, x), {written(mesh_source(mesh))}, ({split},), {split}, True)"
     return request_of(f"result = run({body}, np.ones({mesh.device_count}, np.float32))", _devices(mesh))
 
 

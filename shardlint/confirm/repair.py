@@ -7,6 +7,8 @@ from dataclasses import replace
 from shardlint.laws.values import AxisType, Entry, Marker, Mesh, Spec, entry_axes
 from shardlint.laws.verdicts import Api, Cause
 
+#: These make arrays of a type, for which a jit must run on the mesh.
+MAKE_TYPED = (Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT, Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT)
 #: What type all axes must have for an API to place an array as its spec says, however it is sharded.
 TYPE_TAKEN: dict[Api, AxisType] = {
     Api.CONSTRAINT: AxisType.AUTO,
@@ -14,6 +16,7 @@ TYPE_TAKEN: dict[Api, AxisType] = {
     Api.SHARD_MAP_IN: AxisType.AUTO,
     Api.RESHARD: AxisType.EXPLICIT,
     Api.RESHARD_IN_JIT: AxisType.EXPLICIT,
+    **dict.fromkeys(MAKE_TYPED, AxisType.EXPLICIT),
 }
 _FRESH = "shardlint_axis_{}"
 

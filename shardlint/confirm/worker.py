@@ -362,6 +362,30 @@ def nnx_param(request: Request, mesh: Any) -> Any:
         return (nnx.jit(param) if in_jit else param)()[...]
 
 
+def made(name: str) -> Callable[[Any, Any], Any]:
+    """Create an array with ``out_sharding=``, where this JAX has it: `jnp.zeros`, `jax.random.normal`."""
+
+    def call(sharding: Any, array: Any) -> Any:
+        create = pkgutil.resolve_name(f"jax.{name}")
+        first = (jax.random.key(0),) if "random" in name else ()
+        if "out_sharding" not in inspect.signature(create).parameters:
+            raise Unsupported(f"{name} of JAX {jax.__version__} takes no out_sharding")
+        return create(*first, array.shape, out_sharding=sharding)
+
+    return call
+
+
+def nnx_sharding(request: Request, mesh: Any) -> Any:
+    nnx, names = flax_module("nnx"), partition_names(request)
+    with member(nnx, "use_eager_sharding")(False):
+        at("nnx.Param()")
+        param = nnx.Param(jnp.ones(tuple(request["shape"])), out_sharding=names)
+        at("get_partition_spec")
+        nnx.get_partition_spec(param)
+        at("get_named_sharding")
+        return nnx.get_named_sharding(param, mesh)
+
+
 PLACEMENTS: dict[str, Call] = {
     "PartitionSpec": lambda request, mesh: build_spec(request["spec"]),
     "NamedSharding": named_sharding,
@@ -384,6 +408,12 @@ PLACEMENTS: dict[str, Call] = {
     "shard_map(out_specs=)": shard_map_out,
     "jnp.zeros(device=)": eager("jnp.zeros(device=)", lambda s, x: jnp.zeros(x.shape, device=s)),
     "jnp.zeros(device=) inside jit": jitted(lambda s: jax.jit(lambda x: jnp.zeros(x.shape, device=s))),
+    "jnp.zeros(out_sharding=)": eager("jnp.zeros(out_sharding=)", made("numpy.zeros")),
+    "jnp.zeros(out_sharding=) inside jit": jitted(lambda s: jax.jit(lambda x: made("numpy.zeros")(s, x))),
+    "jax.random.normal(out_sharding=)": eager("random.normal(out_sharding=)", made("random.normal")),
+    "jax.random.normal(out_sharding=) inside jit": jitted(
+        lambda s: jax.jit(lambda x: made("random.normal")(s, x))
+    ),
     "make_array_from_callback": eager(
         "make_array_from_callback",
         lambda s, x: jax.make_array_from_callback(x.shape, s, lambda index: x[index]),
@@ -393,6 +423,7 @@ PLACEMENTS: dict[str, Call] = {
     "linen unbox outside jit": linen_unbox_eager,
     "nnx.Param": nnx_param,
     "nnx.Param inside jit": nnx_param,
+    "nnx.get_named_sharding": nnx_sharding,
 }
 
 
@@ -415,7 +446,13 @@ def program(request: Request) -> Any:
     tree = ast.parse(request["code"])
     asked = {name.id for name in ast.walk(tree) if isinstance(name, ast.Name)}
     names = {"jax": jax, "jnp": jnp, "np": np, "lax": jax.lax, "P": PartitionSpec}
-    names |= {"run": run_jitted, "trace": trace_jitted, "shard_map": shard_map, "within": within}
+    names |= {
+        "run": run_jitted,
+        "trace": trace_jitted,
+        "keep": keep,
+        "shard_map": shard_map,
+        "within": within,
+    }
     for name in asked & {"Mesh", "NamedSharding", "AbstractMesh", "AxisType"}:
         names[name] = member(jax.sharding, name)
     for name, module in (("nn", "linen"), ("nnx", "nnx")):
@@ -449,6 +486,12 @@ def run_jitted(function: Callable[..., Any], *arguments: Any, **options: Any) ->
 def trace_jitted(function: Callable[..., Any], *arguments: Any) -> None:
     """Trace a function under jit."""
     staged(jax.jit(function), *arguments, abstract=True)
+
+
+def keep(made: Any, x: Any) -> Any:
+    """Return x, such that JAX does not drop what made these arrays as unused."""
+    arrays = [leaf for leaf in jax.tree.leaves(made) if isinstance(leaf, jax.Array)]
+    return jax.lax.optimization_barrier((x, *arrays))[0]
 
 
 def reference(request: Request) -> Any:

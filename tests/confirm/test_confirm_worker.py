@@ -41,14 +41,21 @@ BAD: dict[Api, tuple[list[Any], list[int], str, str]] = {
     Api.RESHARD_IN_JIT: (UNEVEN, [5, 8], "ValueError", "trace"),
     Api.CREATE: (["x", "y"], [8], "IndexError", "jnp.zeros(device=)"),
     Api.CREATE_IN_JIT: (UNKNOWN, [8, 8], "ValueError", "NamedSharding()"),
+    Api.CREATE_OUT: (UNEVEN, [5, 8], "ValueError", "jnp.zeros(out_sharding=)"),
+    Api.CREATE_OUT_IN_JIT: (UNEVEN, [5, 8], "ValueError", "trace"),
+    Api.RANDOM_OUT: (UNEVEN, [5, 8], "ValueError", "random.normal(out_sharding=)"),
+    Api.RANDOM_OUT_IN_JIT: (UNEVEN, [5, 8], "ValueError", "trace"),
     Api.CALLBACK: (UNEVEN, [5, 8], "IndivisibleError", "make_array_from_callback"),
     Api.LINEN_SHARDING: (UNKNOWN, [8, 8], "ValueError", "get_sharding"),
     Api.LINEN_UNBOX: (LONG, [8, 8], "ValueError", "unbox"),
     Api.LINEN_UNBOX_EAGER: (UNEVEN, [5, 8], "IndivisibleError", "unbox eager"),
     Api.NNX_PARAM: (UNEVEN, [5, 8], "IndivisibleError", "nnx.Param()"),
     Api.NNX_PARAM_IN_JIT: (UNKNOWN, [8, 8], "ValueError", "nnx.jit(Param())"),
+    Api.NNX_SHARDING: (UNKNOWN, [8, 8], "ValueError", "get_named_sharding"),
 }
 RESHARDS = [Api.RESHARD, Api.RESHARD_IN_JIT]
+CREATIONS = [Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT, Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT]
+IN_CONTEXT = [Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, Api.RESHARD_IN_JIT, *CREATIONS]
 TAKE_BARE_SPECS = [
     Api.SHAPE_DTYPE_STRUCT,
     Api.DEVICE_PUT,
@@ -58,14 +65,15 @@ TAKE_BARE_SPECS = [
     Api.CONSTRAINT,
     Api.CONSTRAINT_EAGER,
     *RESHARDS,
+    *CREATIONS,
 ]
 
 
 def request(api: Api, entries: Any, shape: list[int], **fields: Any) -> dict[str, Any]:
     spec = entries if isinstance(entries, dict) else {"entries": entries}
-    mesh = EXPLICIT if api in RESHARDS else MESH
+    mesh = EXPLICIT if api in (*RESHARDS, *CREATIONS) else MESH
     given = {"kind": "placement", "api": api.value, "mesh": mesh, "spec": spec, "shape": shape}
-    needs_context = fields.get("raw") or api in (Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, Api.RESHARD_IN_JIT)
+    needs_context = fields.get("raw") or api in IN_CONTEXT
     context = "set_mesh" if needs_context else None
     return {**given, "raw": False, "context": context, "held": None, "check": False, **fields}
 
