@@ -68,9 +68,8 @@ def _tangent(tree: Value) -> Value:
 
     def tangent(array: Array, _: str) -> Value:
         exact = array.dtype is None or array.dtype.startswith(("float", "bfloat", "complex"))
-        return Array(
-            array.shape, array.dtype if exact else "float0", array.weak and exact, origin=array.origin
-        )
+        dtype = array.dtype if exact else "float0"
+        return Array(array.shape, dtype, array.weak and exact, origin=array.origin, typed=array.typed)
 
     return map_arrays(tree, tangent)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.overlays.explicit.types import meshless
 from shardlint.inference.overlays.placing import (
     CONSTRAINT,
     DEVICE_PUT,
@@ -115,7 +116,8 @@ def _struct(call: Call) -> Value:
     )
     if isinstance(sharding, ShardingValue | SpecValue):
         return place_array(call.interpreter, (Api.SHAPE_DTYPE_STRUCT,), array, sharding, call.place)
-    return array
+    bare = sharding is None or is_none(sharding)
+    return replace(array, typed=meshless(array.shape)) if bare and array.shape is not None else array
 
 
 def created(transfer: Transfer) -> Transfer:

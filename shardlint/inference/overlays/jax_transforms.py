@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.overlays.explicit.mapping import Mapped
+from shardlint.inference.overlays.explicit.types import in_type
 from shardlint.inference.overlays.jax_jit import function_name
-from shardlint.inference.overlays.prefixes import map_arrays, traced
+from shardlint.inference.overlays.prefixes import map_arrays, traced, untyped
 from shardlint.inference.values import (
     Array,
     Const,
@@ -84,33 +87,43 @@ def _pmap(call: Call, function: Value, options: dict[str, Value]) -> Value:
     given["axis_name"] = options.get("axis_name", options.get("#1"))
     static = options.get("static_broadcasted_argnums")
     if static is None or as_items(static) == ():
-        return _mapped(call, function, given)
+        return _mapped(call, function, given, prepare=untyped)
     bound = (static,) if as_items(static) is None else as_items(static) or ()
-    return _mapped(call, function, given, frozenset(as_int(item) for item in bound))
+    return _mapped(call, function, given, frozenset(as_int(item) for item in bound), prepare=untyped)
 
 
 def _mapped(
-    call: Call, function: Value, options: dict[str, Value | None], static: frozenset[int | None] = frozenset()
+    call: Call,
+    function: Value,
+    options: dict[str, Value | None],
+    static: frozenset[int | None] = frozenset(),
+    prepare: Callable[[Value], Value] = traced,
 ) -> Value:
-    """Call a mapped function: the body sees one example, a named axis is bound for collectives."""
+    """Call a mapped function: the body sees one example, a named axis is bound for collectives.
+
+    ``prepare`` makes of each argument what is mapped over.
+    """
     in_axes, out_axes = options["in_axes"] or Const(0), options["out_axes"] or Const(0)
     columns = as_items(in_axes)
     axes = columns if columns is not None else (in_axes,) * len(call.args)
     if len(axes) != len(call.args) or None in static:
         axes, static = (Unknown("in_axes"),) * len(call.args), frozenset()
     sizes: list[Dim] = []
+    mapped = Mapped()
     args = [
-        arg if i in static else _strip(traced(arg), axis, sizes)
+        arg if i in static else _strip(prepare(arg), axis, sizes, mapped)
         for i, (arg, axis) in enumerate(zip(call.args, axes, strict=True))
     ]
     # Keyword arguments are always mapped over their leading axis.
-    kwargs = {k: _strip(traced(v), Const(0), sizes) for k, v in call.kwargs.items()}
+    kwargs = {k: _strip(prepare(v), Const(0), sizes, mapped) for k, v in call.kwargs.items()}
+    if mapped.differ(call):
+        return Unknown("mapped dimensions that lie along other axes")
     told = as_dim(options["axis_size"])
     sizes = sizes if told is None else [told, *sizes]
     known = sizes[0] if sizes else fresh(1)
     size = next((s for s in sizes if isinstance(s, int)), known)
     result = _named(call, function, args, kwargs, size, options["axis_name"])
-    return _put_axis(result, out_axes, size)
+    return _put_axis(result, out_axes, size, mapped)
 
 
 def _named(
@@ -130,18 +143,19 @@ def _named(
         return interpreter.call(function, args, kwargs, call.place, call.opaque)
 
 
-def _strip(tree: Value, axis: Value, sizes: list[Dim]) -> Value:
+def _strip(tree: Value, axis: Value, sizes: list[Dim], mapped: Mapped) -> Value:
     """Take the mapped axis out of every leaf, noting its size."""
     if is_none(axis):
         return tree
     number = as_int(axis)
     nested = as_items(axis)
     if nested is not None and (items := as_items(tree)) is not None and len(items) == len(nested):
-        parts = [_strip(item, one, sizes) for item, one in zip(items, nested, strict=True)]
+        parts = [_strip(item, one, sizes, mapped) for item, one in zip(items, nested, strict=True)]
         return Tuple(tuple(parts)) if isinstance(tree, Tuple) else ListValue(parts)
     if isinstance(axis, DictValue) and isinstance(tree, DictValue) and axis.items and tree.items:
+        unknown = Unknown("in_axes")
         return DictValue(
-            {k: _strip(v, axis.items.get(k, Unknown("in_axes")), sizes) for k, v in tree.items.items()}
+            {k: _strip(v, axis.items.get(k, unknown), sizes, mapped) for k, v in tree.items.items()}
         )
 
     def strip(array: Array, _: str) -> Value:
@@ -150,18 +164,18 @@ def _strip(tree: Value, axis: Value, sizes: list[Dim]) -> Value:
         position = number % len(array.shape)
         sizes.append(array.shape[position])
         shape = array.shape[:position] + array.shape[position + 1 :]
-        return Array(
-            shape, array.dtype, array.weak, origin=array.origin, name=array.name, varying=array.varying
-        )
+        typed = mapped.strip(array, position)
+        return replace(array, shape=shape, sharding=None, numpy=False, struct=False, typed=typed)
 
     return map_arrays(tree, strip)
 
 
-def _put_axis(tree: Value, axis: Value, size: Dim) -> Value:
+def _put_axis(tree: Value, axis: Value, size: Dim, mapped: Mapped) -> Value:
     """Put the mapped axis into every leaf of a result."""
     nested, items = as_items(axis), as_items(tree)
     if nested is not None and items is not None and len(items) == len(nested):
-        return Tuple(tuple(_put_axis(item, one, size) for item, one in zip(items, nested, strict=True)))
+        pairs = zip(items, nested, strict=True)
+        return Tuple(tuple(_put_axis(item, one, size, mapped) for item, one in pairs))
     if is_none(axis):
         return tree
     number = as_int(axis)
@@ -170,7 +184,8 @@ def _put_axis(tree: Value, axis: Value, size: Dim) -> Value:
         if number is None or array.shape is None or not -len(array.shape) - 1 <= number <= len(array.shape):
             return Array(None, array.dtype)
         position = number % (len(array.shape) + 1)
-        return Array((*array.shape[:position], size, *array.shape[position:]), array.dtype, array.weak)
+        shape = (*array.shape[:position], size, *array.shape[position:])
+        return Array(shape, array.dtype, array.weak, typed=mapped.put(array, position))
 
     return map_arrays(tree, put)
 
@@ -189,7 +204,9 @@ def _shapes(call: Call, function: Value, args: Sequence[Value]) -> Value:
         result = forward(call, function, [traced(arg) for arg in args])
     return map_arrays(
         result,
-        lambda array, _: Array(array.shape, array.dtype, array.weak, struct=True, origin=array.origin),
+        lambda array, _: Array(
+            array.shape, array.dtype, array.weak, struct=True, origin=array.origin, typed=array.typed
+        ),
     )
 
 
@@ -211,6 +228,12 @@ def _make_jaxpr(call: Call, function: Value, options: dict[str, Value]) -> Value
 
 def _identity(call: Call) -> Value:
     return call.args[0] if call.args else Unknown(call.name)
+
+
+def _typeof(call: Call) -> Value:
+    """`typeof(x)`: shape, dtype, and the sharding in the type."""
+    (x,) = call.bind("x")
+    return in_type(x) if isinstance(x, Array) else _identity(call)
 
 
 def _harmless(call: Call) -> Value:
@@ -250,7 +273,7 @@ TABLE: dict[str, Transfer] = {
     **{f"jax.{name}": _harmless for name in _CONTEXTS},
     "jax.block_until_ready": _identity,
     "jax.device_get": _identity,
-    "jax.typeof": _identity,
+    "jax.typeof": _typeof,
 }
 
 CALLS: dict[str, Transfer] = {"harmless": _unchanged}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.explicit.sources import held_in_type, typed_by
 from shardlint.inference.values import (
     Array,
     Const,
@@ -51,9 +52,9 @@ def place_array(
     """
     spec, mesh, raw = _target(interpreter, apis[-1], target)
     if isinstance(spec, Unknown) and isinstance(mesh, Unknown | None):
-        return replace(array, sharding=None)
+        return replace(array, sharding=None, typed=None)
     shape: Shape | Unknown = array.shape if array.shape is not None else Unknown("shape not known")
-    held = _held(array, mesh)
+    held = held_in_type(interpreter, array, mesh) or _held(array, mesh)
     verdict, api = _judge(interpreter, apis, mesh, spec, shape, raw, held)
     interpreter.record(
         Placement(
@@ -73,7 +74,9 @@ def place_array(
         )
     )
     return replace(
-        array, sharding=_sharding(target, interpreter) if not isinstance(verdict, Rejected) else None
+        array,
+        sharding=_sharding(target, interpreter) if not isinstance(verdict, Rejected) else None,
+        typed=typed_by(interpreter, api, array, mesh, spec, verdict),
     )
 
 

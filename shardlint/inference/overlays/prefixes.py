@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from shardlint.inference.overlays.explicit.types import meshless
 from shardlint.inference.values import (
     Alternatives,
     Array,
@@ -144,7 +145,8 @@ _SCALARS: dict[type, str] = {bool: "bool", float: "float32", complex: "complex64
 def scalar(value: Const | Integer) -> Array:
     """A Python number as the array JAX makes of it."""
     kind = type(value.value) if isinstance(value, Const) else int
-    return Array((), _SCALARS.get(kind, "int32"), weak=kind is not bool, origin=value.origin)
+    dtype = _SCALARS.get(kind, "int32")
+    return Array((), dtype, weak=kind is not bool, origin=value.origin, typed=meshless(()))
 
 
 _NARROW = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64"}
@@ -155,6 +157,12 @@ def traced(tree: Value) -> Value:
 
     def trace(array: Array, _: str) -> Value:
         dtype = _NARROW.get(array.dtype, array.dtype) if array.dtype is not None else None
-        return replace(array, dtype=dtype, numpy=False, struct=False)
+        typed = meshless(array.shape) if array.numpy and array.shape is not None else array.typed
+        return replace(array, dtype=dtype, numpy=False, struct=False, typed=typed)
 
     return map_arrays(tree, trace)
+
+
+def untyped(tree: Value) -> Value:
+    """The same tree of traced arrays, the shardings in their types not known."""
+    return map_arrays(traced(tree), lambda array, _: replace(array, typed=None))

@@ -1,0 +1,82 @@
+"""`jax.vmap` of arrays whose mapped dimension lies along Explicit axes (`api._mapped_axis_spec`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.explicit.types import type_of
+from shardlint.inference.values import Array
+from shardlint.laws.types import ArrayType, TypeSharding
+from shardlint.laws.values import Entry, Spec, Unknown, entry_axes
+from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.uses import OperationUse
+
+
+class Mapped:
+    """The arrays that one call maps over, and along which axes their mapped dimensions lie."""
+
+    def __init__(self) -> None:
+        self.operands: list[tuple[ArrayType, int]] = []
+        self.entries: list[Entry] = []
+
+    def strip(self, array: Array, position: int) -> TypeSharding | None:
+        """Note an array and return the sharding in the type of one example."""
+        kind = type_of(array)
+        assert kind is not None
+        self.operands.append((kind, position))
+        if kind.sharding is None:
+            self.entries.append(Unknown("a sharding that is not known"))
+            return None
+        entries = kind.sharding.spec.entries
+        self.entries.append(entries[position] if position < len(entries) else None)
+        kept = entries[:position] + entries[position + 1 :]
+        return replace(kind.sharding, spec=replace(kind.sharding.spec, entries=kept))
+
+    @property
+    def entry(self) -> Entry:
+        """Along what the mapped dimension lies; None for nothing."""
+        known = {entry for entry in self.entries if not isinstance(entry, Unknown)}
+        sure = len(known) == 1 and len(self.entries) == sum(e in known for e in self.entries)
+        return next(iter(known)) if sure else Unknown("what is mapped over is not known")
+
+    def put(self, array: Array, position: int) -> TypeSharding | None:
+        """The sharding in the type of a result that holds one of these an example at ``position``."""
+        typed, entry = array.typed, self.entry
+        if typed is None or isinstance(entry, Unknown):
+            return None
+        if typed.mesh is None:
+            return replace(typed, spec=_inserted(typed.spec, position, None))
+        taken = {axis for other in typed.spec.entries for axis in entry_axes(other)}
+        if taken & set(entry_axes(entry)):
+            return None
+        return replace(typed, spec=_inserted(typed.spec, position, entry))
+
+    def differ(self, call: Call) -> bool:
+        """Whether JAX refuses to map these together, as their mapped dimensions lie along other axes."""
+        known = [i for i, entry in enumerate(self.entries) if not isinstance(entry, Unknown)]
+        odd = next((i for i in known if self.entries[i] != self.entries[known[0]]), None)
+        if odd is not None:
+            self._record(call, self.operands[odd][1])
+        return odd is not None
+
+    def _record(self, call: Call, position: int) -> None:
+        call.interpreter.record(
+            OperationUse(
+                place=call.place,
+                environment=call.interpreter.environment(),
+                verdict=Rejected(
+                    Cause.CONFLICT,
+                    "ValueError",
+                    "trace",
+                    dimension=position,
+                    detail="the mapped dimensions of all arguments must lie along the same axes",
+                ),
+                function="jax.vmap",
+                operands=tuple(kind for kind, _ in self.operands),
+            )
+        )
+
+
+def _inserted(spec: Spec, position: int, entry: Entry) -> Spec:
+    return replace(spec, entries=(*spec.entries[:position], entry, *spec.entries[position:]))

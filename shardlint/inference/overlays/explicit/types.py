@@ -1,0 +1,102 @@
+"""Where the shardings in types come from, and how abstract values and the laws' types correspond.
+
+`jax.typeof(x).sharding` names Explicit axes only; numpy arrays, Python numbers and what is made without any
+mesh have no mesh in their type. Its spec holds one entry a dimension.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.values import Array, Const, Integer, MeshValue, ShardingValue, SpecValue, Value
+from shardlint.laws import axis_types
+from shardlint.laws.dims import Shape
+from shardlint.laws.types import ArrayType, TypeSharding
+from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
+
+_PYTHON_DTYPES: dict[type, str] = {bool: "bool", int: "int32", float: "float32", complex: "complex64"}
+
+
+def meshless(shape: Shape) -> TypeSharding:
+    """The sharding in the type of a numpy array, or of what is made without a mesh."""
+    return replicated(None, shape)
+
+
+def replicated(mesh: Mesh | None, shape: Shape) -> TypeSharding:
+    """The sharding in the type of an array that no Explicit axis splits."""
+    return TypeSharding(mesh, Spec((None,) * len(shape)))
+
+
+def typed_as(mesh: Mesh, spec: Spec, shape: Shape | None) -> TypeSharding | None:
+    """The sharding in the type of an array placed so (`core.modify_spec_for_auto_manual`).
+
+    None where the rank, or an entry, is not known.
+    """
+    if shape is None:
+        return None
+    entries = tuple(axis_types.in_type(mesh, entry) for entry in spec.entries)
+    kept = (*entries, *(None,) * (len(shape) - len(entries)))[: len(shape)]
+    if any(_unknown(entry) for entry in kept):
+        return None
+    explicit = {n for n, t in zip(mesh.names, mesh.types, strict=True) if t is AxisType.EXPLICIT}
+    typed = Spec(kept, spec.unreduced & explicit, spec.reduced & explicit)
+    return TypeSharding(replace(mesh, abstract=True), typed)
+
+
+def padded(spec: Spec, shape: Shape | None) -> Spec:
+    """The spec with one entry a dimension."""
+    missing = 0 if shape is None else len(shape) - len(spec)
+    return replace(spec, entries=(*spec.entries, *(None,) * missing))
+
+
+def _unknown(entry: object) -> bool:
+    parts = entry if isinstance(entry, tuple) else (entry,)
+    return any(isinstance(part, Unknown) for part in parts)
+
+
+def context_of(interpreter: Evaluator) -> Mesh | Unknown | None:
+    """The mesh of `jax.set_mesh` as types hold it; None for none."""
+    mesh = interpreter.context.mesh
+    return replace(mesh.mesh, abstract=True) if isinstance(mesh, MeshValue) else mesh
+
+
+def made_here(interpreter: Evaluator, shape: Shape | None) -> TypeSharding | None:
+    """The sharding in the type of an array that a library makes: replicated over the context's mesh."""
+    mesh = context_of(interpreter)
+    return None if shape is None or isinstance(mesh, Unknown) else replicated(mesh, shape)
+
+
+def type_of(value: Value) -> ArrayType | None:
+    """The type that an operand of a library call has; None for what is no array and no number."""
+    if isinstance(value, Array):
+        typed = value.typed
+        if typed is None and value.shape is not None and value.numpy:
+            typed = meshless(value.shape)
+        return ArrayType(value.shape, value.dtype, typed, value.varying)
+    if isinstance(value, Integer):
+        return ArrayType((), "int32", meshless(()), frozenset())
+    if isinstance(value, Const) and type(value.value) in _PYTHON_DTYPES:
+        return ArrayType((), _PYTHON_DTYPES[type(value.value)], meshless(()), frozenset())
+    return None
+
+
+def has_explicit(mesh: Mesh | Unknown | None) -> bool:
+    """Whether a mesh has Explicit axes, or may."""
+    return isinstance(mesh, Unknown) or (mesh is not None and AxisType.EXPLICIT in mesh.types)
+
+
+def sharding_in_type(array: Array) -> ShardingValue | None:
+    """``x.sharding`` as the type tells it: wholly, where all axes of its mesh are Explicit."""
+    typed = array.typed
+    if typed is None or typed.mesh is None or set(typed.mesh.types) != {AxisType.EXPLICIT}:
+        return None
+    return ShardingValue(MeshValue(typed.mesh), SpecValue(typed.spec))
+
+
+def in_type(array: Array) -> Array:
+    """``jax.typeof(x)``: as x, but for a sharding that names Explicit axes only."""
+    typed = array.typed
+    if typed is None or typed.mesh is None:
+        return replace(array, struct=True, sharding=None)
+    return replace(array, struct=True, sharding=ShardingValue(MeshValue(typed.mesh), SpecValue(typed.spec)))
