@@ -8,6 +8,10 @@ from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, V
 PER_ARGUMENT = frozenset({Api.JIT_IN, Api.JIT_OUT, Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT})
 
 
+#: Where a container of specs that fits no array is met, if not as the function is traced.
+_MET_AT = {Api.DEVICE_PUT: "device_put", Api.CONSTRAINT_EAGER: "wsc eager", Api.RESHARD: "reshard"}
+
+
 def judge_arity(api: Api, given: int, due: int) -> Verdict:
     """Judge a tuple of ``given`` specs for ``due`` positional arguments, or for a tuple of ``due`` results.
 
@@ -23,3 +27,14 @@ def judge_arity(api: Api, given: int, due: int) -> Verdict:
     return Rejected(
         Cause.ARITY, "AssertionError" if without_leaves else "ValueError", "trace", size=due, ways=given
     )
+
+
+def judge_container(api: Api) -> Verdict:
+    """Judge a list, tuple or dict of specs, not empty, where one array (or one result) stands.
+
+    It is a pytree, and no prefix of a leaf (`tree_util.prefix_errors`). For JIT_IN it meets the tuple of
+    arguments: that is `judge_arity`'s.
+    """
+    if api is Api.JIT_IN:
+        return Undecided("a container of in_shardings holds one entry an argument")
+    return Rejected(Cause.ARITY, "ValueError", _MET_AT.get(api, "trace"))

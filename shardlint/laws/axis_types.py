@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shardlint.laws.checks import even, is_axis, known, located, none_passes, parts, unique, unknown_part
+from shardlint.laws.dims import equal
 from shardlint.laws.judging import Case, Check, Outcome, raising
 from shardlint.laws.specs import canonical
 from shardlint.laws.values import AxisType, Entry, Marker, Mesh, Name, Spec, Unknown
@@ -67,6 +68,35 @@ def even_in_type(case: Case) -> Outcome:
 def only_auto(case: Case) -> Outcome:
     """`pjit.check_shardings_are_auto`: with_sharding_constraint takes no axis of another type."""
     return _only(AxisType.AUTO, case)
+
+
+def same_mesh(case: Case) -> Outcome:
+    """`sharding_impls.canonicalize_sharding`: the sharding's mesh is the context's, or both are all Auto."""
+    both_auto = all_of(AxisType.AUTO, case.mesh) and all_of(AxisType.AUTO, case.context)
+    return None if both_auto else same_axes(case)
+
+
+def same_axes(case: Case) -> Outcome:
+    """`pjit._get_new_mesh`: where there is a context mesh, it is the sharding's."""
+    if not isinstance(case.mesh, Mesh) or not isinstance(case.context, Mesh):
+        return None
+    if _same_axes(case.mesh, case.context) is not False:
+        return None
+    return Rejected(Cause.OTHER_MESH, "ValueError", "", detail=str(case.context))
+
+
+def agree(mesh: Mesh, context: Mesh) -> bool | None:
+    """Whether two meshes have the same axes, or Auto axes alone, which most calls do not compare."""
+    if all_of(AxisType.AUTO, mesh) and all_of(AxisType.AUTO, context):
+        return True
+    return _same_axes(mesh, context)
+
+
+def _same_axes(mesh: Mesh, context: Mesh) -> bool | None:
+    if (mesh.names, mesh.types) != (context.names, context.types):
+        return False
+    same = [equal(a, b) for a, b in zip(mesh.sizes, context.sizes, strict=True)]
+    return False if False in same else None if None in same else True
 
 
 def only_explicit(case: Case) -> Outcome:
@@ -129,6 +159,16 @@ def runs_on_mesh(case: Case) -> Outcome:
     if case.held is not None and any(map(parts, case.held.entries)):
         return None
     return Undecided("whether the jit runs on the mesh's devices is not known")
+
+
+def context_runs(case: Case) -> Outcome:
+    """An operation that runs by itself runs on one device, but for the devices of the context mesh."""
+    if isinstance(runs_on_mesh(case), Undecided) and case.context is None and isinstance(case.mesh, Mesh):
+        alone = equal(case.mesh.device_count, 1)
+        if alone is False and AxisType.EXPLICIT in case.mesh.types:
+            return Rejected(Cause.MESH_CONTEXT, "ValueError", "")
+        return None if alone else Undecided("whether the mesh has one device is not known")
+    return runs_on_mesh(case)
 
 
 def as_held(case: Case) -> Outcome:

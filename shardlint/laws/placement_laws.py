@@ -6,12 +6,15 @@ from shardlint.laws.axis_types import (
     array_type,
     closed_over,
     constrained,
+    context_runs,
     held_if_explicit,
     no_surplus_in_type,
     of_one_type,
     on,
     only_explicit,
     runs_on_mesh,
+    same_axes,
+    same_mesh,
 )
 from shardlint.laws.checks import (
     SHARDING,
@@ -78,6 +81,17 @@ def _reshard(stage: str, *, eager: bool) -> Law:
     return law if eager else (*law, runs_on_mesh)
 
 
+def _created_out(stage: str, *, eager: bool) -> Law:
+    """`util.choose_device_or_out_sharding`, then `lax.broadcast`, run by itself where it is not traced."""
+    law = staged(stage, same_mesh, only_explicit) + array_type(stage)
+    return law + raising("ValueError", stage, context_runs) if eager else (*law, runs_on_mesh)
+
+
+def _sampled(stage: str) -> Law:
+    """`random.core.maybe_auto_axes`: the key may bring the mesh's devices along, or the context does."""
+    return staged(stage, same_mesh, only_explicit, same_axes) + _reshard(stage, eager=False)
+
+
 def _param(stage: str, *, eager: bool) -> Law:
     """`flax.core.spmd.shard_value`: reshard on Explicit axes, with_sharding_constraint on Auto ones."""
     return (
@@ -138,6 +152,10 @@ LAWS: dict[Api, Law] = {
     Api.CALLBACK: _created("make_array_from_callback"),
     # inside jit lax.full makes a tracer, and ignores a sharding that has devices
     Api.CREATE_IN_JIT: (),
+    Api.CREATE_OUT: _created_out("jnp.zeros(out_sharding=)", eager=True),
+    Api.CREATE_OUT_IN_JIT: _created_out("trace", eager=False),
+    Api.RANDOM_OUT: _sampled("random.normal(out_sharding=)"),
+    Api.RANDOM_OUT_IN_JIT: _sampled("trace"),
     # flax.core.meta.Partitioned: the metadata's names become a NamedSharding only here
     Api.LINEN_SHARDING: staged("get_sharding", *SHARDING),
     Api.LINEN_UNBOX: staged("unbox", *SHARDING) + _constraint("unbox", eager=False),
@@ -145,6 +163,8 @@ LAWS: dict[Api, Law] = {
     # as soon as the Param is made
     Api.NNX_PARAM: _param("nnx.Param()", eager=True),
     Api.NNX_PARAM_IN_JIT: _param("nnx.jit(Param())", eager=False),
+    # without eager sharding, when the metadata's names become a NamedSharding
+    Api.NNX_SHARDING: staged("get_named_sharding", *SHARDING),
 }
 
 
@@ -194,6 +214,17 @@ def _bare_reshard(stage: str, law: Law) -> Law:
     )
 
 
+def _bare_out(stage: str, law: Law) -> Law:
+    """`sharding_impls.canonicalize_sharding`, which None leaves alone, on the context mesh."""
+    return (
+        none_passes,
+        *raising("TypeError", stage, a_spec),
+        *raising("ValueError", stage, context_mesh),
+        *staged(stage, *SHARDING),
+        *law,
+    )
+
+
 def _bare_struct(law: Law) -> Law:
     """`core.ShapeDtypeStruct.__init__`: the context mesh is not asked before the sharding is read."""
     return (*raising("ValueError", "ShapeDtypeStruct()", a_spec), none_passes, *law)
@@ -231,6 +262,10 @@ BARE_LAWS: dict[Api, Law] = {
     Api.CREATE: (none_passes, *raising("AttributeError", "jnp.zeros(device=)", a_sharding)),
     Api.CREATE_IN_JIT: (none_passes, *raising("AttributeError", "trace", a_sharding)),
     Api.CALLBACK: raising("TypeError", "make_array_from_callback", a_sharding),
+    Api.CREATE_OUT: _bare_out("jnp.zeros(out_sharding=)", LAWS[Api.CREATE_OUT]),
+    Api.CREATE_OUT_IN_JIT: _bare_out("trace", LAWS[Api.CREATE_OUT_IN_JIT]),
+    Api.RANDOM_OUT: _bare_out("random.normal(out_sharding=)", LAWS[Api.RANDOM_OUT]),
+    Api.RANDOM_OUT_IN_JIT: _bare_out("trace", LAWS[Api.RANDOM_OUT_IN_JIT]),
     # flax.core.meta.Partitioned.unbox does nothing without a mesh
     Api.LINEN_UNBOX: (meshless_passes, *LAWS[Api.LINEN_UNBOX]),
     Api.LINEN_UNBOX_EAGER: (meshless_passes, *LAWS[Api.LINEN_UNBOX_EAGER]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shardlint.laws.axis_types import all_of
+from shardlint.laws.axis_types import agree
 from shardlint.laws.dims import Shape
 from shardlint.laws.judging import Case, judge
 from shardlint.laws.placement_laws import BARE_LAWS, LAWS
@@ -20,13 +20,14 @@ TAKE_NAMES = {
     Api.LINEN_UNBOX_EAGER: "unbox eager",
     Api.NNX_PARAM: "nnx.Param()",
     Api.NNX_PARAM_IN_JIT: "nnx.jit(Param())",
+    Api.NNX_SHARDING: "get_partition_spec",
 }
 
 #: APIs whose checks do not look at axis types.
 TYPE_BLIND = frozenset(
     {
         Api.SHARD_SHAPE, Api.SHAPE_DTYPE_STRUCT, Api.JIT_IN, Api.JIT_OUT, Api.SHARD_MAP_OUT,
-        Api.LINEN_SHARDING, Api.CREATE_IN_JIT,
+        Api.LINEN_SHARDING, Api.CREATE_IN_JIT, Api.NNX_SHARDING,
     }
 )  # fmt: skip
 
@@ -45,7 +46,7 @@ NEED_NO_MESH = frozenset({Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER})
 NEED_DEVICES = frozenset(
     {
         Api.DEVICE_PUT, Api.CONSTRAINT_EAGER, Api.CREATE, Api.CALLBACK, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM,
-        Api.CREATE_IN_JIT, Api.RESHARD,
+        Api.CREATE_IN_JIT, Api.RESHARD, Api.CREATE_OUT, Api.RANDOM_OUT,
     }
 )  # fmt: skip
 
@@ -100,7 +101,8 @@ def judge_placement(
         spec = Spec()
     verdict = judge(law, Case(mesh, spec, shape, context, held))
     if isinstance(mesh, Mesh):
-        if isinstance(context, Mesh) and not _agree(mesh, context):
+        other = isinstance(verdict, Rejected) and verdict.cause is Cause.OTHER_MESH
+        if isinstance(context, Mesh) and not agree(mesh, context) and not other:
             return Undecided("the context mesh is another than the sharding's")
         if mesh.abstract and isinstance(verdict, Rejected) and verdict.stage == "lower":
             return Undecided("what has an AbstractMesh is traced, not lowered")
@@ -109,13 +111,6 @@ def judge_placement(
     if isinstance(verdict, Accepted) and verdict.spec is None:
         return result(api, mesh, spec, shape, held)
     return verdict
-
-
-def _agree(mesh: Mesh, context: Mesh) -> bool:
-    """Whether two meshes have the same axes, or Auto axes alone, which nothing compares."""
-    if all_of(AxisType.AUTO, mesh) and all_of(AxisType.AUTO, context):
-        return True
-    return (mesh.names, mesh.sizes, mesh.types) == (context.names, context.sizes, context.types)
 
 
 def _holds_inside(verdict: Verdict, raw: bool) -> bool:

@@ -30,12 +30,17 @@ class Api(StrEnum):
     RESHARD_IN_JIT = "reshard inside jit"
     CREATE = "jnp.zeros(device=)"
     CREATE_IN_JIT = "jnp.zeros(device=) inside jit"
+    CREATE_OUT = "jnp.zeros(out_sharding=)"
+    CREATE_OUT_IN_JIT = "jnp.zeros(out_sharding=) inside jit"
+    RANDOM_OUT = "jax.random.normal(out_sharding=)"
+    RANDOM_OUT_IN_JIT = "jax.random.normal(out_sharding=) inside jit"
     CALLBACK = "make_array_from_callback"
     LINEN_SHARDING = "linen get_sharding"
     LINEN_UNBOX = "linen unbox"
     LINEN_UNBOX_EAGER = "linen unbox outside jit"
     NNX_PARAM = "nnx.Param"
     NNX_PARAM_IN_JIT = "nnx.Param inside jit"
+    NNX_SHARDING = "nnx.get_named_sharding"
 
 
 class Cause(StrEnum):

@@ -3,8 +3,8 @@
 usage: python tests/laws/random_cases.py [CASES [SEED]]
 
 Each case starts from a placement that is right and then gets no, one or two mistakes, so that every
-API sees accepted cases and every cause of rejection. The suite runs 1,900 (or as many as the
-environment variable SHARDLINT_RANDOM_CASES says); the full size is 10,000 and takes about a minute.
+API sees accepted cases and every cause of rejection. The suite runs 2,340 (or as many as the
+environment variable SHARDLINT_RANDOM_CASES says); the full size is 50,000 and takes a quarter of an hour.
 """
 
 from __future__ import annotations
@@ -26,28 +26,33 @@ from shardlint.laws.verdicts import Api, Cause, Rejected, Undecided
 UNEVEN_PASSES = frozenset(
     {
         Api.SHAPE_DTYPE_STRUCT, Api.CONSTRAINT, Api.SHARD_MAP_OUT, Api.LINEN_SHARDING, Api.LINEN_UNBOX,
-        Api.NNX_PARAM_IN_JIT, Api.CREATE_IN_JIT,
+        Api.NNX_PARAM_IN_JIT, Api.CREATE_IN_JIT, Api.NNX_SHARDING,
     }
 )  # fmt: skip
 UNCONSTRAINED_FAILS = frozenset(
     {
         Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT, Api.JIT_IN, Api.JIT_OUT, Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT,
-        Api.RESHARD, Api.RESHARD_IN_JIT,
+        Api.RESHARD, Api.RESHARD_IN_JIT, Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT, Api.RANDOM_OUT,
+        Api.RANDOM_OUT_IN_JIT,
     }
 )  # fmt: skip
 MESHLESS_FAILS = frozenset(
     {
         Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT, Api.JIT_IN, Api.JIT_OUT, Api.JIT_ARGUMENT, Api.CONSTRAINT,
         Api.CONSTRAINT_EAGER, Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT, Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT,
-        Api.RESHARD, Api.RESHARD_IN_JIT,
+        Api.RESHARD, Api.RESHARD_IN_JIT, Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT, Api.RANDOM_OUT,
+        Api.RANDOM_OUT_IN_JIT,
     }
 )  # fmt: skip
 CONSTRAINTS = frozenset({Api.CONSTRAINT, Api.CONSTRAINT_EAGER, Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER})
 PARAMETERS = frozenset({Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT})
 RESHARDS = frozenset({Api.RESHARD, Api.RESHARD_IN_JIT})
+OUTS = frozenset({Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT, Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT})
+#: These take no axis that is not Explicit.
+EXPLICIT_ONLY = RESHARDS | OUTS
 #: The axis type an API takes no axis of.
 REFUSED_TYPE = {
-    **dict.fromkeys(CONSTRAINTS, AxisType.EXPLICIT), **dict.fromkeys(RESHARDS, AxisType.AUTO)
+    **dict.fromkeys(CONSTRAINTS, AxisType.EXPLICIT), **dict.fromkeys(EXPLICIT_ONLY, AxisType.AUTO)
 }  # fmt: skip
 #: These take an array that may be sharded already, and may mind how.
 TAKES_HELD = CONSTRAINTS | RESHARDS | {
@@ -58,7 +63,7 @@ DEVICE_FREE = frozenset(
     {
         Api.SHARD_SHAPE, Api.SHAPE_DTYPE_STRUCT, Api.JIT_ARGUMENT, Api.DEVICE_PUT_IN_JIT, Api.JIT_IN,
         Api.JIT_OUT, Api.CONSTRAINT, Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT, Api.LINEN_SHARDING,
-        Api.RESHARD_IN_JIT,
+        Api.RESHARD_IN_JIT, Api.CREATE_OUT_IN_JIT, Api.RANDOM_OUT_IN_JIT,
     }
 )  # fmt: skip
 SIZES = (1, 2, 2, 2, 3, 4, 4, 8)
@@ -69,7 +74,7 @@ def causes(api: Api) -> tuple[Cause, ...]:
     found = [Cause.BAD_ENTRY, Cause.DUPLICATE_AXIS, Cause.UNKNOWN_AXIS]
     if api not in NAMES:
         found.append(Cause.NOT_A_SPEC)
-    if api not in (Api.LINEN_SHARDING, Api.CREATE_IN_JIT):
+    if api not in (Api.LINEN_SHARDING, Api.CREATE_IN_JIT, Api.NNX_SHARDING):
         found.append(Cause.TOO_LONG)
     if api not in UNEVEN_PASSES:
         found.append(Cause.INDIVISIBLE)
@@ -77,8 +82,10 @@ def causes(api: Api) -> tuple[Cause, ...]:
         found.append(Cause.UNCONSTRAINED)
     if api in MESHLESS_FAILS:
         found.append(Cause.NO_MESH)
-    if api in CONSTRAINTS | RESHARDS | PARAMETERS:
+    if api in CONSTRAINTS | EXPLICIT_ONLY | PARAMETERS:
         found.append(Cause.AXIS_TYPE)
+    if api is Api.CREATE_OUT:
+        found.append(Cause.MESH_CONTEXT)
     if api in MINDS_HELD:
         found.append(Cause.OTHER_SHARDING)
     return tuple(found)
@@ -134,7 +141,7 @@ def _right(rng: random.Random, api: Api) -> Drawn:
     if api not in UNCONSTRAINED_FAILS and spec.entries and rng.random() < 0.1:
         spec = _with_entry(rng, spec, Marker.UNCONSTRAINED)
     raw = api in BARE_LAWS and not mesh.abstract and rng.random() < (0.5 if api in MESHLESS_FAILS else 0.1)
-    under = not raw and not mesh.abstract and rng.random() < 0.4
+    under = not raw and not mesh.abstract and rng.random() < (0.8 if api in OUTS else 0.4)
     return Drawn(api, mesh, spec, tuple(shape), raw, under, held=None)
 
 
@@ -163,7 +170,7 @@ def _mesh(rng: random.Random, api: Api) -> Mesh:
         if math.prod(sizes) <= 8:
             break
     draw = rng.random()
-    usual = AxisType.EXPLICIT if api in RESHARDS else AxisType.AUTO
+    usual = AxisType.EXPLICIT if api in EXPLICIT_ONLY else AxisType.AUTO
     types = (usual,) * len(names)
     if draw < 0.2:
         types = (AxisType.EXPLICIT,) * len(names)
@@ -189,6 +196,14 @@ def _with_entry(rng: random.Random, spec: Spec, *entries: Entry) -> Spec:
 
 def _names(case: Drawn) -> tuple[str, ...]:
     return case.mesh.names if isinstance(case.mesh, Mesh) else ("x", "y")
+
+
+def _taken(case: Drawn) -> tuple[str, ...]:
+    """The axes of the mesh whose type the API takes."""
+    if not isinstance(case.mesh, Mesh):
+        return ()
+    refused = REFUSED_TYPE.get(case.api)
+    return tuple(name for name in case.mesh.names if case.mesh.type_of(name) is not refused)
 
 
 def _spec(case: Drawn) -> Spec:
@@ -241,8 +256,8 @@ def _unknown_axis(rng: random.Random, case: Drawn) -> Drawn:
 
 
 def _too_long(rng: random.Random, case: Drawn) -> Drawn:
-    """Surplus entries: mostly the largest axis, taken from where it was, sometimes None alone."""
-    largest = max(_names(case), key=lambda name: _size(case, name))
+    """Surplus entries: mostly the largest axis the API takes, from where it was, sometimes None alone."""
+    largest = max(_taken(case) or _names(case), key=lambda name: _size(case, name))
     surplus = largest if rng.random() < 0.8 else None
     kept = [None if largest in entry_axes(entry) else entry for entry in _spec(case).entries]
     padding = [None] * (len(case.shape) - len(kept))
@@ -250,8 +265,8 @@ def _too_long(rng: random.Random, case: Drawn) -> Drawn:
 
 
 def _indivisible(rng: random.Random, case: Drawn) -> Drawn:
-    """A prime that no axis divides, under the largest axis, taken from where it was."""
-    largest = max(_names(case), key=lambda name: _size(case, name))
+    """A prime that no axis divides, under the largest axis the API takes, from where it was."""
+    largest = max(_taken(case) or _names(case), key=lambda name: _size(case, name))
     shape = list(case.shape) or [1]
     kept = [None if largest in entry_axes(entry) else entry for entry in _spec(case).entries]
     entries = [*kept, *[None] * (len(shape) - len(kept))]
@@ -309,6 +324,14 @@ def _other_sharding(rng: random.Random, case: Drawn) -> Drawn:
     return replace(case, mesh=mesh, spec=kept, shape=shape, held=held, under=not case.raw)
 
 
+def _mesh_context(rng: random.Random, case: Drawn) -> Drawn:
+    """Explicit axes without the mesh's context."""
+    if not isinstance(case.mesh, Mesh):
+        return case
+    mesh = case.mesh.with_types({case.mesh.names[0]: AxisType.EXPLICIT})
+    return replace(case, mesh=mesh, raw=False, under=False)
+
+
 MISTAKES: dict[Cause, Callable[[random.Random, Drawn], Drawn]] = {
     Cause.BAD_ENTRY: _bad_entry,
     Cause.NOT_A_SPEC: _not_a_spec,
@@ -320,6 +343,7 @@ MISTAKES: dict[Cause, Callable[[random.Random, Drawn], Drawn]] = {
     Cause.NO_MESH: _no_mesh,
     Cause.AXIS_TYPE: _axis_type,
     Cause.OTHER_SHARDING: _other_sharding,
+    Cause.MESH_CONTEXT: _mesh_context,
 }
 
 
@@ -363,7 +387,7 @@ def must_decide(case: Case) -> bool:
         return True
     alone = case.api is Api.SHARD_MAP_IN and case.raw and case.mesh.device_count == 1
     on_its_own = (
-        case.api in (Api.RESHARD_IN_JIT, Api.NNX_PARAM_IN_JIT)
+        case.api in (Api.RESHARD_IN_JIT, Api.NNX_PARAM_IN_JIT, *OUTS - {Api.CREATE_OUT})
         and not (case.raw or case.under or (case.held and case.held.entries))
         and set(case.mesh.types) != {AxisType.AUTO}
     )

@@ -193,6 +193,43 @@ def _create_in_jit(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, .
     jax.jit(lambda: _maker(shape)(shape, device=sharding)).trace()
 
 
+def _create_out(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
+    stages("jnp.zeros(out_sharding=)")
+    return _out_maker(shape)(shape, sharding)
+
+
+def _create_out_in_jit(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
+    function = jax.jit(lambda x: _out_maker(shape)(shape, sharding))
+    return _jit(stages, function, stages.array((8, 8)), run=not isinstance(mesh, AbstractMesh))
+
+
+def _out_maker(shape: tuple[int, ...]) -> Any:
+    """One of the functions that create an array of a type."""
+    return (
+        lambda s, out: jnp.zeros(s, out_sharding=out),
+        lambda s, out: jnp.ones(s, out_sharding=out),
+        lambda s, out: jnp.empty(s, out_sharding=out),
+        lambda s, out: jnp.full(s, 2.0, out_sharding=out),
+        lambda s, out: jnp.zeros_like(jnp.ones(s), out_sharding=out),
+    )[len(shape) % 5]
+
+
+def _random_out(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
+    key = jax.random.key(0)
+    stages("random.normal(out_sharding=)")
+    return _sampler(shape)(key, shape, out_sharding=sharding)
+
+
+def _random_out_in_jit(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
+    key = jax.random.key(0)
+    function = jax.jit(lambda x: _sampler(shape)(key, shape, out_sharding=sharding))
+    return _jit(stages, function, stages.array((8, 8)), run=not isinstance(mesh, AbstractMesh))
+
+
+def _sampler(shape: tuple[int, ...]) -> Any:
+    return (jax.random.normal, jax.random.uniform, jax.random.bits, jax.random.gumbel)[len(shape) % 4]
+
+
 def _maker(shape: tuple[int, ...]) -> Any:
     """One of the functions that create an array."""
     return (jnp.zeros, jnp.ones, jnp.empty, lambda s, device: jnp.full(s, 2.0, device=device))[len(shape) % 4]
@@ -249,6 +286,16 @@ def _nnx_param_in_jit(stages: Stages, mesh: Any, names: Any, shape: tuple[int, .
     return nnx.jit(lambda: nnx.Param(jnp.ones(shape), out_sharding=names, **given))()[...]
 
 
+def _nnx_sharding(stages: Stages, mesh: Any, names: Any, shape: tuple[int, ...]) -> None:
+    with nnx.use_eager_sharding(False):
+        stages("nnx.Param()")
+        parameter = nnx.Param(jnp.ones(shape), out_sharding=names)
+        stages("get_partition_spec")
+        nnx.get_partition_spec(parameter)
+        stages("get_named_sharding")
+        nnx.get_named_sharding(parameter, mesh)
+
+
 PROGRAMS: dict[Api, Program] = {
     Api.SHARD_SHAPE: _shard_shape,
     Api.SHAPE_DTYPE_STRUCT: _struct_alone,
@@ -265,17 +312,25 @@ PROGRAMS: dict[Api, Program] = {
     Api.RESHARD_IN_JIT: _reshard_in_jit,
     Api.CREATE: _create,
     Api.CREATE_IN_JIT: _create_in_jit,
+    Api.CREATE_OUT: _create_out,
+    Api.CREATE_OUT_IN_JIT: _create_out_in_jit,
+    Api.RANDOM_OUT: _random_out,
+    Api.RANDOM_OUT_IN_JIT: _random_out_in_jit,
     Api.CALLBACK: _callback,
     Api.LINEN_SHARDING: _linen_sharding,
     Api.LINEN_UNBOX: _linen_unbox,
     Api.LINEN_UNBOX_EAGER: _linen_unbox_eager,
     Api.NNX_PARAM: _nnx_param,
     Api.NNX_PARAM_IN_JIT: _nnx_param_in_jit,
+    Api.NNX_SHARDING: _nnx_sharding,
 }
 #: These take partitioning names, of which flax makes a spec later.
 NAMES = frozenset(
-    {Api.LINEN_SHARDING, Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT}
-)
+    {
+        Api.LINEN_SHARDING, Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT,
+        Api.NNX_SHARDING,
+    }
+)  # fmt: skip
 #: These take a bare spec whether or not the mesh comes from the context.
 BARE_SPECS = frozenset({Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT})
 
@@ -296,14 +351,16 @@ def attempt(
     shape: tuple[int, ...],
     *,
     raw: bool = False,
-    under: bool = False,
+    under: bool | values.Mesh = False,
     held: values.Spec | None = None,
 ) -> Outcome:
     """Run P() and NamedSharding() where the API's users write them, then the API's program.
 
-    ``under``: the mesh is also the context's. ``held``: how the array lies on the mesh before.
+    ``under``: the mesh is also the context's, or another mesh that is. ``held``: how the array lies on the
+    mesh before.
     """
     built = None if mesh is None else real_mesh(mesh)
+    around = real_mesh(under) if isinstance(under, values.Mesh) else built if raw or under else None
     stages = Stages(NamedSharding(built, real_spec(held)) if held is not None and held.entries else None)
     try:
         stages("P()")
@@ -312,7 +369,7 @@ def attempt(
             sharding = tuple(_part(entry) for entry in spec.entries)
         else:
             sharding = real_spec(spec)
-        with _context(built if raw or under else None):
+        with _context(around):
             if not raw and api not in BARE_SPECS | NAMES:
                 stages("NamedSharding()")
                 sharding = NamedSharding(built, sharding)

@@ -15,8 +15,8 @@ from shardlint.laws.dims import Dim, substitute, symbol
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Rejected, Undecided, Verdict
 
-COUNT = int(os.environ.get("SHARDLINT_RANDOM_CASES", "1900"))
-SEED = 20260
+COUNT = int(os.environ.get("SHARDLINT_RANDOM_CASES", "2340"))
+SEED = 20283
 
 
 @pytest.fixture(scope="module")
