@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from shardlint.confirm.comparison import Disagreement
     from shardlint.confirm.expectations import Expectation
     from shardlint.confirm.fixtures import FixtureRun, UnitRun
+    from shardlint.coverage import Judged
     from shardlint.inference.settings import InferenceSettings
 
 __all__ = [
@@ -60,11 +61,21 @@ class Linter:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
-    def check_paths(self, paths: Iterable[str], progress: Progress | None = None) -> Report:
-        """Check files and folders. Nothing is raised for a bad file: that is a finding."""
+    def check_paths(
+        self, paths: Iterable[str], progress: Progress | None = None, unresolved: bool = False
+    ) -> Report:
+        """Check files and folders. Nothing is raised for a bad file: that is a finding.
+
+        ``unresolved`` adds a note for each call of a sharding API of which something is not known.
+        """
         files, sources = self.read_paths(paths, progress)
-        findings = self._check(sources, progress)
+        findings = self._check(sources, progress, unresolved)
         return Report(tuple(findings), (), files, tuple(sources))
+
+    def coverage(self, paths: Iterable[str], progress: Progress | None = None) -> list[Judged]:
+        """Return, for each call of a sharding API that the text shows, what of it was judged."""
+        _, sources = self.read_paths(paths, progress)
+        return _coverage(sources, self.uses(sources, progress))
 
     def check_source(self, source: Source) -> list[Finding]:
         """Check one source, whatever it mentions; files it imports may have changed since the last time."""
@@ -213,10 +224,16 @@ class Linter:
         for mesh in meshes or [None]:
             yield InferenceSettings(settings.devices, mesh, roots, settings.exhaustive)
 
-    def _check(self, sources: Sequence[Source], progress: Progress | None = None) -> list[Finding]:
+    def _check(
+        self, sources: Sequence[Source], progress: Progress | None = None, unresolved: bool = False
+    ) -> list[Finding]:
         """Return the findings of sources: selected, not suppressed, expected ones marked, in order."""
         uses = self.uses(sources, progress)
         findings = [finding_of(use) for use in uses if isinstance(use, FileProblem)]
+        if unresolved:
+            from shardlint.coverage import problem_of
+
+            findings += [finding_of(problem_of(one)) for one in _coverage(sources, uses) if not one.sizes]
         findings += self._judge([use for use in uses if isinstance(use, Use)])
         by_path = {source.path: source for source in sources}
         kept = [f for f in findings if self._selected(f) and not _suppressed(f, by_path.get(f.span.path))]
@@ -268,6 +285,14 @@ class Linter:
             expected = any(_announces(expectation, finding) for expectation in announced[path])
             marked.append(dataclasses.replace(finding, expected=True) if expected else finding)
         return marked
+
+
+def _coverage(sources: Sequence[Source], uses: Iterable[Use | FileProblem]) -> list[Judged]:
+    from shardlint.coverage import coverage
+    from shardlint.files.sites import find_sites
+
+    sites = [site for source in sources for site in find_sites(source)]
+    return coverage(sites, (use for use in uses if isinstance(use, Use)))
 
 
 def _expectations(source: Source) -> list[Expectation]:

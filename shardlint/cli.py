@@ -70,7 +70,7 @@ def _check(options: argparse.Namespace) -> int:
 
     linter = _linter(options)
     with ProgressBar() as progress:
-        report = linter.check_paths(options.paths, progress)
+        report = linter.check_paths(options.paths, progress, options.show_unresolved)
         if options.confirm:
             report = linter.confirm(report, options.python, progress)
     shown = [f for f in report.findings if options.show_expected or not f.expected]
@@ -88,6 +88,20 @@ def _check(options: argparse.Namespace) -> int:
     if any(f.name in ("internal-error", "missing-path") for f in report.findings):
         return FAILED
     return FOUND if report.failing and not options.exit_zero else CLEAN
+
+
+def _coverage(options: argparse.Namespace) -> int:
+    from shardlint.output import coverage_table
+    from shardlint.output.progress import ProgressBar
+
+    linter = _linter(options)
+    with ProgressBar() as progress:
+        judged = linter.coverage(options.paths, progress)
+    if options.output_format == "json":
+        sys.stdout.write(coverage_table.as_json(judged))
+    else:
+        coverage_table.write(judged, sys.stdout)
+    return CLEAN
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -231,6 +245,9 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--ignore", action="append", metavar="CODES", help="leave these out")
     check.add_argument("--show-expected", action="store_true", help="show findings that `# expect` announces")
     check.add_argument(
+        "--show-unresolved", action="store_true", help="also note every call of which something is not known"
+    )
+    check.add_argument(
         "--exhaustive", action="store_const", const=True, help="take no shortcuts: slower, same findings"
     )
     check.add_argument("--no-cache", action="store_true", help="use no stored results (none are stored yet)")
@@ -240,6 +257,10 @@ def _parser() -> argparse.ArgumentParser:
     layout = commands.add_parser("layout", help="show what each device holds of every array that is resolved")
     layout.add_argument("place", metavar="FILE[:LINE]")
     _add_mesh(layout)
+
+    coverage = commands.add_parser("coverage", help="count what was understood, and say why not the rest")
+    _add_paths(coverage)
+    coverage.add_argument("--output-format", choices=("text", "json"), default="text")
 
     run = commands.add_parser("run", help="execute fixtures and compare what JAX does with what is found")
     run.add_argument("paths", nargs="+", metavar="FIXTURE", help="programs, notebooks, or folders of them")
@@ -274,6 +295,7 @@ def _add_python(parser: argparse.ArgumentParser) -> None:
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "check": _check,
+    "coverage": _coverage,
     "layout": _layout,
     "run": _run,
     "explain": _explain,

@@ -55,6 +55,11 @@ FILE_RULES = (
         "This is a bug in shardlint. The other files are still checked. Please report it with the file.",
     ),
     _rule(
+        "SHL008", "unresolved", "unresolved", "Something that a call depends on is not known",
+        "`check --show-unresolved` notes every call of a sharding API that was not judged whole, and why:\n"
+        "what is unknown is never reported as a mistake. `shardlint coverage` counts them.",
+    ),
+    _rule(
         "SHL901", "fixture-disagreement", "fixture", "JAX does not do what a fixture announces",
         "A fixture says in comments what is wrong with it: `# expect: SHL202` where JAX raises, and\n"
         "`# expect-silent: SHL601` where it does not. `check --confirm` and `run` execute it, and report\n"

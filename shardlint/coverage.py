@@ -1,0 +1,147 @@
+"""What was understood of a tree: its sites, as the text tells, beside the uses that inference recorded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from shardlint.files.sites import Site, SiteKind
+from shardlint.laws.values import Mesh, Unknown
+from shardlint.laws.verdicts import Rejected, Undecided
+from shardlint.spans import Place, Span
+from shardlint.uses import CollectiveUse, FileProblem, ParameterUse, Placement, ShardingUse, Use
+
+#: What a use of each kind may tell about.
+_KINDS: dict[type[Use], frozenset[SiteKind]] = {
+    Placement: frozenset({SiteKind.PLACEMENT, SiteKind.CONSTRAINT, SiteKind.PARAMETER}),
+    ParameterUse: frozenset({SiteKind.PARAMETER}),
+    CollectiveUse: frozenset({SiteKind.COLLECTIVE}),
+    ShardingUse: frozenset({SiteKind.SHARDING}),
+}
+NEVER = "no call that reaches it was followed"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What is known of one site: whether a use was recorded there, and what of it was judged.
+
+    ``axes``: its axis names against a mesh; ``rank``: its spec against an array's rank; ``sizes``: all that
+    JAX checks. ``reason`` says what is missing, None where nothing is.
+    """
+
+    site: Site
+    reached: bool = False
+    axes: bool = False
+    rank: bool = False
+    sizes: bool = False
+    reason: str | None = NEVER
+
+
+def coverage(sites: Sequence[Site], uses: Iterable[Use]) -> list[Judged]:
+    """Set the sites of a tree beside its uses; of several uses at one site the best-known counts."""
+    by_file: dict[tuple[str, int | None], list[int]] = {}
+    for number, site in enumerate(sites):
+        by_file.setdefault((site.span.path, site.span.cell), []).append(number)
+    judged = [Judged(site) for site in sites]
+    for use in uses:
+        for number in _met(use, sites, by_file):
+            judged[number] = _better(judged[number], use)
+    return judged
+
+
+def _met(use: Use, sites: Sequence[Site], by_file: dict[tuple[str, int | None], list[int]]) -> set[int]:
+    """The sites that a use is of: the innermost around its place, and around where its parts are written."""
+    kinds = _KINDS.get(type(use), frozenset())
+    met = set()
+    for place in _places(use) if kinds else ():
+        span = place.resolve()
+        holding = [
+            n
+            for n in by_file.get((span.path, span.cell), ())
+            if sites[n].kind in kinds and _holds(sites[n].span, span)
+        ]
+        if holding:
+            met.add(max(holding, key=lambda n: (sites[n].span.line, sites[n].span.column)))
+    return met
+
+
+def _places(use: Use) -> Iterator[Place]:
+    """Where a use happens, and where its spec, its names and other parts are written."""
+    yield use.place
+    yield from (fact.place for fact in use.facts)
+    if isinstance(use, Placement | ShardingUse | ParameterUse):
+        yield from (place for place in use.entry_places if place is not None)
+    if isinstance(use, ParameterUse) and use.names_place is not None:
+        yield use.names_place
+
+
+def _holds(outer: Span, inner: Span) -> bool:
+    starts = (outer.line, outer.column) <= (inner.line, inner.column)
+    return starts and (inner.line, inner.column) < (outer.end_line, outer.end_column)
+
+
+def _better(known: Judged, use: Use) -> Judged:
+    """What is known of a site with one more use of it."""
+    axes, rank, reason = _parts(use)
+    decided = not isinstance(use.verdict, Undecided)
+    if isinstance(use.verdict, Rejected):
+        axes = rank = True
+    if isinstance(use.verdict, Undecided) and reason is None:
+        reason = use.verdict.reason
+    sizes = known.sizes or (axes and rank and decided)
+    first = not known.reached or (axes, rank) > (known.axes, known.rank)
+    return Judged(
+        known.site,
+        reached=True,
+        axes=known.axes or axes,
+        rank=known.rank or rank,
+        sizes=sizes,
+        reason=None if sizes else reason if first else known.reason,
+    )
+
+
+def _parts(use: Use) -> tuple[bool, bool, str | None]:
+    """Whether the mesh and the rank are known, and why the first that is not is not."""
+    match use:
+        case CollectiveUse():
+            bound = use.environment.bound_axes
+            return not isinstance(bound, Unknown), True, _reason(bound)
+        case ShardingUse():
+            return isinstance(use.mesh, Mesh), True, _reason(use.mesh)
+        case Placement() | ParameterUse():
+            spec = use.spec if isinstance(use, Placement) else use.names
+            known = isinstance(use.mesh, Mesh), not isinstance(use.shape, Unknown)
+            return *known, _reason(use.mesh, spec, use.shape)
+    return False, False, None
+
+
+def _reason(*parts: object) -> str | None:
+    return next((part.reason for part in parts if isinstance(part, Unknown)), None)
+
+
+def problem_of(one: Judged) -> FileProblem:
+    """What is not known of a site, as a note."""
+    open_parts = [
+        words
+        for known, words in ((one.axes, "its axis names"), (one.rank, "its rank"), (one.sizes, "its sizes"))
+        if not known
+    ]
+    unjudged = "it" if not one.reached else " and ".join(open_parts)
+    said = f"`{one.site.name}`: {unjudged} could not be judged: {one.reason}"
+    return FileProblem("unresolved", said, one.site.span, severity="info")
+
+
+def reasons(judged: Iterable[Judged]) -> list[tuple[str, int]]:
+    """The reasons for what is not known, the most frequent first."""
+    return Counter(one.reason for one in judged if one.reason is not None).most_common()
+
+
+def worst_files(judged: Iterable[Judged]) -> list[tuple[str, int, int]]:
+    """Path, open sites and sites of each file that has open ones, the most open first."""
+    sites: Counter[str] = Counter()
+    unresolved: Counter[str] = Counter()
+    for one in judged:
+        sites[one.site.span.path] += 1
+        unresolved[one.site.span.path] += not one.sizes
+    return [(path, count, sites[path]) for path, count in unresolved.most_common() if count]

@@ -1,0 +1,115 @@
+"""Where a text mentions sharding APIs: an independent count, which knows nothing of what is inferred.
+
+Sites are recognized by the last name of what is called. A project's own function of the same name counts
+too; a function that only wraps one does not.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from shardlint.files.sources import Cell, Source
+from shardlint.spans import Span
+
+
+class SiteKind(StrEnum):
+    """What a site does with sharding."""
+
+    PLACEMENT = "placement"
+    CONSTRAINT = "constraint"
+    SHARDING = "sharding"
+    PARAMETER = "parameter"
+    COLLECTIVE = "collective"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One call in the text. ``name`` is the last name of what is called."""
+
+    kind: SiteKind
+    name: str
+    span: Span
+
+
+_NAMES: dict[str, SiteKind] = {
+    **dict.fromkeys(
+        (
+            "device_put", "make_array_from_callback", "make_array_from_process_local_data",
+            "make_array_from_single_device_arrays", "reshard", "shard_map", "smap",
+        ),
+        SiteKind.PLACEMENT,
+    ),
+    **dict.fromkeys(("with_sharding_constraint", "with_logical_constraint"), SiteKind.CONSTRAINT),
+    "NamedSharding": SiteKind.SHARDING,
+    **dict.fromkeys(
+        ("with_partitioning", "with_logical_partitioning", "with_metadata"), SiteKind.PARAMETER
+    ),
+    **dict.fromkeys(
+        (
+            "psum", "pmean", "pmax", "pmin", "ppermute", "pshuffle", "pbroadcast", "all_gather", "all_to_all",
+            "psum_scatter", "axis_index", "axis_size", "pcast",
+        ),
+        SiteKind.COLLECTIVE,
+    ),
+}  # fmt: skip
+#: Calls that are sites only with one of these keywords.
+_WITH_KEYWORD: dict[str, tuple[SiteKind, frozenset[str]]] = {
+    **dict.fromkeys(
+        ("jit", "pjit", "filter_jit"), (SiteKind.PLACEMENT, frozenset({"in_shardings", "out_shardings"}))
+    ),
+    **dict.fromkeys(
+        (
+            "zeros", "ones", "full", "empty", "arange", "einsum", "matmul", "dot", "reshape",
+            "ShapeDtypeStruct",
+        ),
+        (SiteKind.PLACEMENT, frozenset({"device", "sharding", "out_sharding"})),
+    ),
+    **dict.fromkeys(
+        ("Param", "Variable"), (SiteKind.PARAMETER, frozenset({"sharding", "out_sharding", "sharding_names"}))
+    ),
+}  # fmt: skip
+
+
+def find_sites(source: Source) -> list[Site]:
+    """Return the sites of a source in reading order; cells that are no Python have none."""
+    return [site for cell in source.cells for site in _sites(source.path, cell)]
+
+
+def _sites(path: str, cell: Cell) -> Iterator[Site]:
+    try:
+        tree = ast.parse(cell.text)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    lines = cell.text.splitlines()
+
+    def column(line: int, offset: int) -> int:
+        """The column in code points of an offset in bytes."""
+        text = lines[line - 1]
+        return offset + 1 if text.isascii() else len(text.encode()[:offset].decode(errors="ignore")) + 1
+
+    found: list[Site] = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        # ``partial(jit, in_shardings=...)`` makes the call that is meant.
+        functions = [node.func, *node.args[:1]] if _last_name(node.func) == "partial" else [node.func]
+        for name in map(_last_name, functions):
+            if (kind := _kind(name, node)) is None or node.end_lineno is None or node.end_col_offset is None:
+                continue
+            start, end = column(node.lineno, node.col_offset), column(node.end_lineno, node.end_col_offset)
+            found.append(Site(kind, name, Span(path, node.lineno, start, node.end_lineno, end, cell.index)))
+    yield from sorted(found, key=lambda site: site.span.order())
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _kind(name: str, call: ast.Call) -> SiteKind | None:
+    if name in _NAMES:
+        return _NAMES[name]
+    kind, keywords = _WITH_KEYWORD.get(name, (None, frozenset()))
+    return kind if any(keyword.arg in keywords for keyword in call.keywords) else None

@@ -1,0 +1,87 @@
+"""``shardlint coverage``: how much of a tree was understood, and why not the rest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TextIO
+
+from shardlint.coverage import Judged, reasons, worst_files
+from shardlint.files.sites import SiteKind
+
+_WIDTH = 120
+_SHOWN = 12
+
+
+def write(judged: Sequence[Judged], stream: TextIO) -> None:
+    """Draw the counts by kind, the reasons for what is not known, and the files with most of it."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(file=stream, highlight=False, width=None if stream.isatty() else _WIDTH)
+
+    def table(*columns: str) -> Table:
+        drawn = Table(box=SIMPLE_HEAD)
+        for column in columns:
+            drawn.add_column(column, justify="left" if column in ("kind", "reason", "file") else "right")
+        return drawn
+
+    if not judged:
+        console.print("No call of a sharding API was found.")
+        return
+    counts = table("kind", "sites", "reached", "axis names judged", "rank judged", "all judged")
+    for kind, row in by_kind(judged).items():
+        counts.add_row(kind, *(_share(row[column], row["sites"]) for column in row))
+    console.print(counts)
+    why = table("reason", "sites")
+    for reason, count in reasons(judged)[:_SHOWN]:
+        why.add_row(reason, str(count))
+    worst = table("file", "open", "sites")
+    for path, unresolved, sites in worst_files(judged)[:_SHOWN]:
+        worst.add_row(path, str(unresolved), str(sites))
+    for drawn in (why, worst):
+        if drawn.row_count:
+            console.print(drawn)
+
+
+def _share(count: int, sites: int) -> str:
+    return str(count) if count == sites else f"{count} ({count / sites:.0%})"
+
+
+def by_kind(judged: Sequence[Judged]) -> dict[str, dict[str, int]]:
+    """How many sites of each kind there are, and how many were judged; the last row counts all."""
+    rows = {}
+    for kind in (*SiteKind, "all"):
+        ours = [one for one in judged if kind in (one.site.kind, "all")]
+        if ours:
+            rows[str(kind)] = {
+                "sites": len(ours),
+                "reached": sum(one.reached for one in ours),
+                "axes": sum(one.axes for one in ours),
+                "rank": sum(one.rank for one in ours),
+                "sizes": sum(one.sizes for one in ours),
+            }
+    return rows
+
+
+def as_json(judged: Sequence[Judged]) -> str:
+    """The same as one JSON object, with every site that is not wholly judged."""
+    unresolved = [
+        {
+            "path": one.site.span.path,
+            "line": one.site.span.line,
+            "column": one.site.span.column,
+            **({} if one.site.span.cell is None else {"cell": one.site.span.cell}),
+            "kind": one.site.kind,
+            "name": one.site.name,
+            "reached": one.reached,
+            "axes": one.axes,
+            "rank": one.rank,
+            "reason": one.reason,
+        }
+        for one in judged
+        if not one.sizes
+    ]
+    counted = {"kinds": by_kind(judged), "reasons": dict(reasons(judged)), "unresolved": unresolved}
+    return json.dumps(counted, indent=2) + "\n"

@@ -1,0 +1,116 @@
+"""What was understood: the sites that the text shows, beside what was judged of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shardlint.api import Linter, Settings, source_from_text
+from shardlint.cli import main
+from shardlint.files.sites import SiteKind, find_sites
+
+PROGRAM = """\
+import jax, jax.numpy as jnp, numpy as np
+from functools import partial
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+x = jax.device_put(jnp.ones((8, 8)), NamedSharding(mesh, P("data")))
+
+
+def constrain(x, mesh):
+    é = "ß"; return jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P("data")))
+
+
+@partial(jax.shard_map, mesh=mesh, in_specs=P("data"), out_specs=P())
+def total(x):
+    return jax.lax.psum(x.sum(), "data")
+
+
+total(x)
+jax.jit(lambda x: x)
+jax.jit(lambda x: x, out_shardings=None)
+
+
+def nobody_calls_this(names):
+    return [jax.lax.psum(name, axis) for name, axis in names]
+"""
+
+
+def judged(text: str) -> dict[int, list[tuple[str, bool, bool, bool]]]:
+    """By line: the name of each site, and whether its axis names, its rank, and all of it was judged."""
+    linter = Linter(Settings(devices=8))
+    sources = [source_from_text("train.py", text)]
+    from shardlint.coverage import coverage
+
+    found: dict[int, list[tuple[str, bool, bool, bool]]] = {}
+    uses = [use for use in linter.uses(sources) if hasattr(use, "verdict")]
+    for one in coverage(find_sites(sources[0]), uses):
+        found.setdefault(one.site.span.line, []).append((one.site.name, one.axes, one.rank, one.sizes))
+    return found
+
+
+def test_sites_are_calls_of_sharding_apis() -> None:
+    sites = find_sites(source_from_text("train.py", PROGRAM))
+    names = [(site.span.line, site.kind, site.name) for site in sites]
+    assert names == [
+        (6, SiteKind.PLACEMENT, "device_put"),
+        (6, SiteKind.SHARDING, "NamedSharding"),
+        (10, SiteKind.CONSTRAINT, "with_sharding_constraint"),
+        (10, SiteKind.SHARDING, "NamedSharding"),
+        (13, SiteKind.PLACEMENT, "shard_map"),
+        (15, SiteKind.COLLECTIVE, "psum"),
+        (20, SiteKind.PLACEMENT, "jit"),
+        (24, SiteKind.COLLECTIVE, "psum"),
+    ]
+    line = PROGRAM.splitlines()[9]
+    constraint = sites[2].span
+    assert line[constraint.column - 1 : constraint.end_column - 1].startswith("jax.lax.with_sharding")
+
+
+def test_text_that_is_no_python_has_no_sites() -> None:
+    assert find_sites(source_from_text("train.py", "def f(:\n    jax.device_put(x)\n")) == []
+
+
+def test_what_is_judged() -> None:
+    found = judged(PROGRAM)
+    assert found[6] == [("device_put", True, True, True), ("NamedSharding", True, True, True)]
+    assert found[13] == [("shard_map", True, True, True)]
+    assert found[15] == [("psum", True, True, True)]
+    constraint, sharding = found[10]
+    assert constraint == ("with_sharding_constraint", False, False, False)
+    assert not sharding[1]
+    assert found[24] == [("psum", False, False, False)]
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "train.py"
+    path.write_text(PROGRAM, "utf-8")
+    return path
+
+
+def test_the_command_counts_them(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["coverage", str(program), "--devices", "8"]) == 0
+    shown = capsys.readouterr().out
+    assert "placement" in shown
+    assert "no call that reaches it was followed" in shown
+    assert main(["coverage", str(program), "--devices", "8", "--output-format", "json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["kinds"]["all"]["sites"] == 8
+    assert {one["line"] for one in data["unresolved"]} == {10, 20, 24}
+
+
+def test_nothing_to_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["coverage", str(tmp_path)]) == 0
+    assert "No call of a sharding API" in capsys.readouterr().out
+
+
+def test_what_is_not_known_is_noted_on_request(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["check", str(program), "--devices", "8", "--output-format", "concise"]
+    assert main(arguments) == 0
+    assert "SHL008" not in capsys.readouterr().out
+    assert main([*arguments, "--show-unresolved"]) == 0
+    assert "train.py:24:13: info[SHL008] `psum`" in capsys.readouterr().out
