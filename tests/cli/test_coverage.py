@@ -9,7 +9,9 @@ import pytest
 
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.cli import main
+from shardlint.coverage import coverage
 from shardlint.files.sites import SiteKind, find_sites
+from shardlint.uses import Use
 
 PROGRAM = """\
 import jax, jax.numpy as jnp, numpy as np
@@ -43,10 +45,8 @@ def judged(text: str) -> dict[int, list[tuple[str, bool, bool, bool]]]:
     """By line: the name of each site, and whether its axis names, its rank, and all of it was judged."""
     linter = Linter(Settings(devices=8))
     sources = [source_from_text("train.py", text)]
-    from shardlint.coverage import coverage
-
     found: dict[int, list[tuple[str, bool, bool, bool]]] = {}
-    uses = [use for use in linter.uses(sources) if hasattr(use, "verdict")]
+    uses = [use for use in linter.uses(sources) if isinstance(use, Use)]
     for one in coverage(find_sites(sources[0]), uses):
         found.setdefault(one.site.span.line, []).append((one.site.name, one.axes, one.rank, one.sizes))
     return found
