@@ -197,6 +197,7 @@ class Project:
             found = _HOST_DEVICES.search(text) if isinstance(text, str) else None
             if found:
                 interpreter.device_count = int(found[1])
+                interpreter.switches.add("cpu devices")
 
 
 def _module_file(path: Path) -> Path | None:

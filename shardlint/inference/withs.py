@@ -12,7 +12,16 @@ import libcst as cst
 from shardlint.inference.assignment import assign
 from shardlint.inference.classes import class_attribute
 from shardlint.inference.joins import options
-from shardlint.inference.values import External, Function, Instance, LibraryObject, MeshValue, SetValue, Value
+from shardlint.inference.values import (
+    NONE,
+    External,
+    Function,
+    Instance,
+    LibraryObject,
+    MeshValue,
+    SetValue,
+    Value,
+)
 from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 
@@ -75,10 +84,12 @@ def last_name(node: cst.BaseExpression) -> str:
 @contextmanager
 def _enter(interpreter: Interpreter, manager: Value, place: Place) -> Iterator[Value]:
     """Enter one context manager; what it gives is what ``as`` binds."""
+    from shardlint.inference.overlays.jax_contexts import enter_abstract_mesh, enter_mesh
+
     before = interpreter.context
     entered: Value = Unknown("what a context manager gives")
     if isinstance(manager, MeshValue):
-        interpreter.context = replace(before, legacy_mesh=manager)
+        interpreter.context = enter_mesh(interpreter, manager, place)
         entered = manager
     elif isinstance(manager, LibraryObject) and manager.kind == "jax.set_mesh":
         # The call has already set the mesh; leaving the block puts the one before it back.
@@ -86,7 +97,10 @@ def _enter(interpreter: Interpreter, manager: Value, place: Place) -> Iterator[V
         before = replace(before, mesh=previous if isinstance(previous, MeshValue | Unknown) else None)
         mesh = manager.fields["mesh"]
         interpreter.context = replace(before, mesh=mesh if isinstance(mesh, MeshValue | Unknown) else None)
-        entered = mesh
+        entered = NONE
+    elif isinstance(manager, LibraryObject) and manager.kind == "jax.sharding.use_abstract_mesh":
+        interpreter.context = enter_abstract_mesh(interpreter, manager, place)
+        entered = NONE
     elif isinstance(manager, LibraryObject) and manager.kind == "flax.logical_axis_rules":
         interpreter.context = replace(before, logical_rules=manager.fields["rules"])
     elif isinstance(manager, LibraryObject) and manager.kind == "expected":

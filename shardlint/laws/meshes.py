@@ -4,12 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Union
 
-from shardlint.laws.dims import Dim, Shape, divisible, equal, lower_bound, product
-from shardlint.laws.values import Unknown
+from shardlint.laws.dims import Dim, divisible, equal, lower_bound, product
+from shardlint.laws.values import AxisType, Junk, Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
 
+#: The sizes that a mesh is given, one a dimension; junk among them is no integer, junk alone no sequence.
+Sizes = Union[tuple[Union[Dim, Junk, Unknown], ...], Junk, Unknown]
+#: Its axis names. JAX takes whatever can be hashed for a name.
+Names = Union[tuple[Union[str, Junk, Unknown, None], ...], Junk, Unknown, None]
+#: The types of its axes; None where none are given. One type alone stands for a tuple of it.
+Types = Union[tuple[Union[AxisType, Junk, Unknown], ...], AxisType, Junk, Unknown, None]
+
 Outcome = Rejected | Undecided | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What a construction is given; ``shape`` are sizes that are all known to be sizes."""
+
+    shape: tuple[Dim, ...]
+    names: Names
+    devices: Dim | None
+    types: Types
 
 
 def duplicate_names(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -18,68 +37,111 @@ def duplicate_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def judge_mesh(
-    function: str,
-    shape: Shape | Unknown,
-    names: tuple[str, ...] | Unknown | None,
-    devices: Dim | None,
-    *,
-    types: int | None = None,
+    function: str, shape: Sizes, names: Names, devices: Dim | None, *, types: Types = None
 ) -> Verdict:
-    """Judge the construction of a mesh of this shape; ``types`` is the number of axis types given.
+    """Judge the construction of a mesh of this shape.
 
     ``function`` is "Mesh" (``shape`` is the device array's, ``devices`` is ignored), "make_mesh",
     "AbstractMesh" (no devices), "create_device_mesh", or "reshape" for numpy's reshape of ``devices``
     devices, where one size may be -1. ``devices`` is None where it is not known. A name that is one
     string is for the caller to split as the function does: `Mesh` and `make_mesh` take ``"xy"`` for
-    one axis, `AbstractMesh` for two.
+    one axis, `AbstractMesh` for two; its names and sizes are junk that cannot be hashed where they are lists.
     """
     law = LAWS.get(function)
     if law is None:
         return Undecided(f"{function} has no law")
+    if function == "AbstractMesh":
+        return _abstract_mesh(shape, names, types) or Accepted()
     if isinstance(shape, Unknown):
         return Undecided(f"the shape is not known: {shape.reason}")
-    return law(shape, names, devices, types) or Accepted()
-
-
-Names = tuple[str, ...] | Unknown | None
-Law = Callable[[Shape, Names, Dim | None, int | None], Outcome]
-
-
-def _mesh(shape: Shape, names: Names, devices: Dim | None, types: int | None) -> Outcome:
-    """`mesh.Mesh.__new__`: the rank of the device array against the names, then the types."""
-    return _named(shape, names, "Mesh()") or _typed(len(shape), types, "Mesh()")
-
-
-def _make_mesh(shape: Shape, names: Names, devices: Dim | None, types: int | None) -> Outcome:
-    """`sharding_impls.make_mesh`: enough devices (it takes the first ones), then as Mesh."""
-    stage = "make_mesh()"
+    stage = f"{function}()"
+    if isinstance(shape, Junk):
+        return _bad(Cause.MESH_SHAPE, "TypeError", stage, f"{shape.text} is no sequence of sizes")
     for size in shape:
-        if isinstance(size, int) and size <= 0:
-            return Undecided("a size that is not positive")
+        if isinstance(size, Junk):
+            # `mesh_utils._canonicalize_axis_sizes`: int() of each.
+            return _bad(Cause.MESH_SHAPE, "ValueError", stage, f"{size.text} is no size")
+    known = tuple(size for size in shape if not isinstance(size, Junk | Unknown))
+    if len(known) < len(shape):
+        return Undecided("a size is not known")
+    return law(_Given(known, names, devices, types)) or Accepted()
+
+
+def _mesh(given: _Given) -> Outcome:
+    """`mesh.Mesh.__new__`: the names, the rank of the device array against them, then the types."""
+    return _labelled(given, "Mesh()")
+
+
+def _make_mesh(given: _Given) -> Outcome:
+    """`sharding_impls.make_mesh`: enough devices, of which it takes the first ones, then as Mesh."""
+    stage, shape, devices = "make_mesh()", given.shape, given.devices
+    wanted = product(shape)
     unsure: Undecided | None = Undecided("the number of devices is not known")
     if devices is not None:
-        spare = devices - product(shape)
+        spare = devices - wanted
         if (high := lower_bound(spare * -1)) is not None and high > 0:
-            return Rejected(Cause.DEVICE_COUNT, "ValueError", stage, size=devices, ways=product(shape))
+            return Rejected(Cause.DEVICE_COUNT, "ValueError", stage, size=devices, ways=wanted)
         if (low := lower_bound(spare)) is not None and low >= 0:
             unsure = None
-    return _named(shape, names, stage) or _typed(len(shape), types, stage) or unsure
+    if any(isinstance(size, int) and size <= 0 for size in shape):
+        return _not_positive(shape, devices, stage)
+    return _labelled(given, stage) or unsure
 
 
-def _abstract_mesh(shape: Shape, names: Names, devices: Dim | None, types: int | None) -> Outcome:
-    """`mesh.AbstractMesh`: types against names at construction; sizes against names when first used."""
-    if types is not None and isinstance(names, tuple) and types != len(names):
-        return Rejected(Cause.MESH_NAMES, "ValueError", "AbstractMesh()", size=len(names), ways=types)
-    return _named(shape, names, "use")
+def _not_positive(shape: tuple[Dim, ...], devices: Dim | None, stage: str) -> Outcome:
+    """A size of 0 or less, of a product that is at most the devices: ``devices[:product]`` are left.
+
+    Where that are none, their kind is asked of the first one (IndexError); otherwise they are too many,
+    or numpy does not know which of two negative sizes to work out (ValueError).
+    """
+    culprit = next(size for size in shape if isinstance(size, int) and size <= 0)
+    detail = f"the size {culprit} is not positive; there is no -1 for what is left"
+    wanted = product(shape)
+    if 0 in shape:
+        return _bad(Cause.MESH_SHAPE, "IndexError", stage, f"{detail}; a mesh of size 0 holds no device")
+    if not isinstance(wanted, int):
+        return Undecided("a size that is not positive beside one that is not known")
+    if wanted > 0:
+        return _bad(Cause.MESH_SHAPE, "ValueError", stage, detail)
+    if not isinstance(devices, int):
+        return Undecided("how many devices a negative size leaves is not known")
+    exception = "IndexError" if devices + wanted <= 0 else "ValueError"
+    return _bad(Cause.MESH_SHAPE, exception, stage, detail)
 
 
-def _create_device_mesh(shape: Shape, names: Names, devices: Dim | None, types: int | None) -> Outcome:
+def _abstract_mesh(shape: Sizes, names: Names, types: Types) -> Outcome:
+    """`mesh.AbstractMesh`: types against names, then all is hashed; sizes against names when first used."""
+    stage = "AbstractMesh()"
+    if isinstance(names, Junk) and names.hashable:
+        # Only what has a length is counted; the types' own TypeError comes before that.
+        return _bad(Cause.BAD_ARGUMENT, "TypeError", stage, f"{names.text} are no axis names")
+    if (wrong := _typed(None if not isinstance(names, tuple) else len(names), types, stage)) is not None:
+        return wrong
+    parts = (names, shape, *(names if isinstance(names, tuple) else ()))
+    for part in parts:
+        if isinstance(part, Junk) and not part.hashable:
+            what = f"{part.text} cannot be hashed; AbstractMesh wants tuples"
+            return _bad(Cause.BAD_ARGUMENT, "TypeError", stage, what)
+    if isinstance(shape, Junk) and not shape.falsy:
+        # `math.prod`; what is false counts as size 0 until the sizes are asked for.
+        return _bad(Cause.MESH_SHAPE, "TypeError", stage, f"{shape.text} is no sequence of sizes")
+    if isinstance(shape, Junk | Unknown) or any(isinstance(size, Junk | Unknown) for size in shape):
+        return Undecided("the sizes are not known")
+    return _named(len(shape), names, "use") or _odd(names, stage)
+
+
+def _create_device_mesh(given: _Given) -> Outcome:
     """`mesh_utils.create_device_mesh`: exactly as many devices as the shape holds."""
-    stage = "create_device_mesh()"
+    stage, shape, devices = "create_device_mesh()", given.shape, given.devices
+    if devices == 0:
+        return Undecided("there are no devices")
+    if any(isinstance(size, int) and size <= 0 for size in shape):
+        # Too many or too few devices, or numpy finds two sizes to work out: a ValueError all the same.
+        return _bad(
+            Cause.MESH_SHAPE, "ValueError", stage, "each size must be positive, and none is worked out"
+        )
     if devices is None:
         return Undecided("the number of devices is not known")
-    if any(isinstance(size, int) and size <= 0 for size in shape):
-        return Undecided("a size that is not positive")
     same = equal(product(shape), devices)
     if same is None:
         return Undecided("whether the shape holds all devices is not known")
@@ -87,8 +149,9 @@ def _create_device_mesh(shape: Shape, names: Names, devices: Dim | None, types: 
     return None if same else wrong
 
 
-def _reshape(shape: Shape, names: Names, devices: Dim | None, types: int | None) -> Outcome:
+def _reshape(given: _Given) -> Outcome:
     """numpy's reshape: at most one negative size, which takes what the others leave."""
+    shape, devices = given.shape, given.devices
     open_sizes = [i for i, size in enumerate(shape) if isinstance(size, int) and size < 0]
     if len(open_sizes) > 1:
         return Rejected(Cause.MESH_SHAPE, "ValueError", "reshape", dimension=open_sizes[1])
@@ -105,24 +168,107 @@ def _reshape(shape: Shape, names: Names, devices: Dim | None, types: int | None)
     return None if fits else wrong
 
 
-def _named(shape: Shape, names: Names, stage: str) -> Outcome:
+def judge_hybrid(
+    inner: tuple[Dim, ...], outer: tuple[Dim, ...], devices: Dim | None, *, by_process: bool, cpu: bool
+) -> Verdict:
+    """Judge ``create_hybrid_device_mesh(inner, outer, devices, process_is_granule=by_process)``.
+
+    There must be as many slices (processes, ``by_process``) as ``outer`` holds, and in each as many devices
+    as ``inner`` holds; so all of them together, on any platform. ``cpu``: the devices are one process's CPU
+    devices, which are in no slice.
+    """
+    stage = "create_hybrid_device_mesh()"
+    if devices is None:
+        return Undecided("the number of devices is not known")
+    if any(not isinstance(size, int) or size <= 0 for size in (*inner, *outer)) or devices == 0:
+        return Undecided("sizes that are not known, or not positive")
+    wanted = product(inner) * product(outer)
+    same = equal(wanted, devices)
+    if same is False:
+        return Rejected(Cause.DEVICE_COUNT, "ValueError", stage, size=devices, ways=wanted)
+    if not cpu:
+        return Undecided("how many slices there are is not known")
+    if not by_process:
+        detail = "CPU devices are in no slice; pass process_is_granule=True, or use create_device_mesh"
+        return _bad(Cause.BAD_ARGUMENT, "ValueError", stage, detail)
+    if equal(product(outer), 1) is False:
+        detail = f"{product(outer)} processes are wanted, and there is one"
+        return _bad(Cause.BAD_ARGUMENT, "ValueError", stage, detail)
+    return Accepted() if same else Undecided("whether the shape holds all devices is not known")
+
+
+def hybrid_shape(inner: tuple[Dim, ...], outer: tuple[Dim, ...]) -> tuple[Dim, ...]:
+    """The shape of a hybrid mesh: `numpy.block` lines the blocks up from the last dimension."""
+    rank = max(len(inner), len(outer))
+    padded = ((1,) * (rank - len(shape)) + shape for shape in (inner, outer))
+    return tuple(a * b for a, b in zip(*padded, strict=True))
+
+
+# -- names and types --------------------------------------------------------------------------------
+
+
+def _labelled(given: _Given, stage: str) -> Outcome:
+    """The names and the types for a device array, in the order that `Mesh` asks."""
+    names, rank = given.names, len(given.shape)
+    if isinstance(names, Junk):
+        return _bad(Cause.BAD_ARGUMENT, "TypeError", stage, f"{names.text} are no axis names")
+    if isinstance(names, tuple) and None in names:
+        return _bad(Cause.BAD_ARGUMENT, "ValueError", stage, "an axis name is None")
+    if isinstance(wrong := _named(rank, names, stage), Rejected):
+        return wrong
+    if (mistyped := _typed(rank, given.types, stage)) is not None:
+        # Names that are not known may be rejected first, and by another exception.
+        return mistyped if wrong is None else wrong
+    return wrong or _odd(names, stage)
+
+
+def _named(rank: int, names: Names, stage: str) -> Outcome:
     if not isinstance(names, tuple):
         return Undecided("the axis names are not known")
-    if len(names) == len(shape):
+    if len(names) == rank:
         return None
-    return Rejected(Cause.MESH_NAMES, "ValueError", stage, size=len(shape), ways=len(names))
+    return Rejected(Cause.MESH_NAMES, "ValueError", stage, size=rank, ways=len(names))
 
 
-def _typed(rank: int, types: int | None, stage: str) -> Outcome:
-    if types is None or types == rank:
+def _odd(names: Names, stage: str) -> Outcome:
+    """Names that are no strings: `weak_value_interner` hashes them."""
+    for name in names if isinstance(names, tuple) else ():
+        if isinstance(name, Junk) and not name.hashable:
+            detail = f"the axis name {name.text} cannot be hashed"
+            return _bad(Cause.BAD_ARGUMENT, "TypeError", stage, detail)
+        if isinstance(name, Unknown):
+            return Undecided("an axis name is not known")
+    return None
+
+
+def _typed(rank: int | None, types: Types, stage: str) -> Outcome:
+    """`mesh._normalize_axis_types`: a tuple of AxisType, as many as axes (``rank``, None if not known)."""
+    if types is None:
         return None
-    return Rejected(Cause.MESH_NAMES, "ValueError", stage, size=rank, ways=types, detail="axis_types")
+    if isinstance(types, Unknown):
+        return Undecided("the axis types are not known")
+    row = types if isinstance(types, tuple) else (types,)
+    for kind in row:
+        if isinstance(kind, Junk):
+            detail = f"axis_types takes a tuple of AxisType, one an axis; {kind.text} is none"
+            return _bad(Cause.BAD_ARGUMENT, "TypeError", stage, detail)
+    if any(isinstance(kind, Unknown) for kind in row):
+        return Undecided("an axis type is not known")
+    if rank is None:
+        return Undecided("the axis names are not known")
+    if len(row) == rank:
+        return None
+    return Rejected(Cause.MESH_NAMES, "ValueError", stage, size=rank, ways=len(row), detail="axis_types")
 
 
-LAWS: dict[str, Law] = {
+def _bad(cause: Cause, exception: str, stage: str, detail: str) -> Rejected:
+    return Rejected(cause, exception, stage, detail=detail)
+
+
+LAWS: dict[str, Callable[[_Given], Outcome]] = {
     "Mesh": _mesh,
     "make_mesh": _make_mesh,
-    "AbstractMesh": _abstract_mesh,
+    "AbstractMesh": lambda given: _abstract_mesh(given.shape, given.names, given.types),
     "create_device_mesh": _create_device_mesh,
     "reshape": _reshape,
 }

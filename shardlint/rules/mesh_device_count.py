@@ -6,7 +6,8 @@ Finds a mesh that needs another number of devices than there are, where that num
 
 ## Why is this bad?
 The product of the axis sizes is the number of devices. `jax.make_mesh` may use fewer than there
-are, never more; `create_device_mesh` needs exactly as many.
+are, never more; `create_device_mesh` needs exactly as many, and `create_hybrid_device_mesh` as many as its
+two shapes hold together.
 
 ## Example
 ```python
@@ -38,13 +39,21 @@ from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import RESHAPE, shape_text, size_text
-from shardlint.uses import MeshUse
+from shardlint.uses import CallUse, MeshUse
 
 
-def check(use: MeshUse, settings: RuleSettings) -> Iterable[Problem]:
+def check(use: MeshUse | CallUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report a mesh of more (or fewer) devices than there are."""
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.DEVICE_COUNT:
+        return
+    if isinstance(use, CallUse):
+        if verdict.size is not None and verdict.ways is not None:
+            yield Problem(
+                f"the two shapes together hold {size_text(verdict.ways)} devices, "
+                f"and there are {size_text(verdict.size)}",
+                use.place,
+            )
         return
     if verdict.stage == RESHAPE or isinstance(use.shape, Unknown) or use.devices is None:
         return
@@ -61,6 +70,6 @@ RULE = Rule(
     name="mesh-device-count",
     summary="A mesh needs another number of devices than there are",
     docs=__doc__,
-    kinds=(MeshUse,),
+    kinds=(MeshUse, CallUse),
     check=check,
 )

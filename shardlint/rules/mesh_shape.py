@@ -40,13 +40,18 @@ from collections.abc import Iterable
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import RESHAPE, shape_text, size_text
-from shardlint.uses import MeshUse
+from shardlint.rules.wording import RESHAPE, function_text, shape_text, size_text
+from shardlint.uses import CallUse, MeshUse
 
 
-def check(use: MeshUse, settings: RuleSettings) -> Iterable[Problem]:
+def check(use: MeshUse | CallUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report a shape that the devices cannot take, or that is none."""
-    verdict, place = use.verdict, use.shape_place or use.place
+    verdict = use.verdict
+    if isinstance(use, CallUse):
+        if isinstance(verdict, Rejected) and verdict.cause is Cause.MESH_SHAPE:
+            yield Problem(f"{function_text(use)} rejects the shape: {verdict.detail}", use.place)
+        return
+    place = use.shape_place or use.place
     if not isinstance(verdict, Rejected) or isinstance(use.shape, Unknown):
         return
     shape = shape_text(use.shape)
@@ -56,10 +61,8 @@ def check(use: MeshUse, settings: RuleSettings) -> Iterable[Problem]:
             "its sizes must multiply to the number of devices",
             place,
         )
-    elif verdict.cause in (Cause.MESH_SHAPE, Cause.BAD_ARGUMENT):
-        several = sum(size == -1 for size in use.shape) > 1
-        why = verdict.detail or ("only one size may be -1" if several else "no mesh can have it")
-        yield Problem(f"{use.function} rejects the shape {shape}: {why}", place)
+    elif verdict.cause is Cause.MESH_SHAPE:
+        yield Problem(f"{use.function} rejects the shape {shape}: only one size may be -1", place)
 
 
 RULE = Rule(
@@ -67,6 +70,6 @@ RULE = Rule(
     name="mesh-shape",
     summary="The devices cannot take the mesh's shape",
     docs=__doc__,
-    kinds=(MeshUse,),
+    kinds=(MeshUse, CallUse),
     check=check,
 )

@@ -10,7 +10,7 @@ from shardlint.laws.dims import Dim, Shape, product
 from shardlint.laws.values import Entry, Mesh, Spec, Unknown, entry_axes, entry_text, nearest_sizes
 from shardlint.laws.verdicts import Api
 from shardlint.spans import Place
-from shardlint.uses import CollectiveUse, MeshUse, ParameterUse, Placement, ShardingUse, SpecUse, Use
+from shardlint.uses import CallUse, CollectiveUse, MeshUse, ParameterUse, Placement, ShardingUse, SpecUse, Use
 
 #: The kinds of use in which a spec (or a parameter's names) is judged.
 SPEC_KINDS: tuple[type[Use], ...] = (SpecUse, ShardingUse, Placement, ParameterUse)
@@ -24,6 +24,17 @@ FLAX_APIS = frozenset(
 
 #: The stage of a rejection by NumPy's reshape of the devices, before there is a mesh.
 RESHAPE = "reshape"
+
+#: The functions that make meshes, and arrays of devices for them.
+MESH_FUNCTIONS = frozenset(
+    {
+        "jax.experimental.mesh_utils.create_device_mesh",
+        "jax.experimental.mesh_utils.create_hybrid_device_mesh",
+        "jax.make_mesh",
+        "jax.sharding.AbstractMesh",
+        "jax.sharding.Mesh",
+    }
+)
 
 SpecHolder = SpecUse | ShardingUse | Placement | ParameterUse
 
@@ -105,6 +116,13 @@ def api_text(use: Use) -> str:
     if isinstance(use, ParameterUse):
         return use.owner
     return Api.PARTITION_SPEC.value if isinstance(use, SpecUse) else Api.NAMED_SHARDING.value
+
+
+def function_text(use: CallUse) -> str:
+    """The called function as users write it: ``make_mesh``, ``AbstractMesh.devices``."""
+    owner, _, name = use.function.rpartition(".")
+    holder = owner.rpartition(".")[2]
+    return f"{holder}.{name}" if holder[:1].isupper() else name
 
 
 def spec_of(use: SpecHolder) -> Spec | str | Unknown | None:

@@ -14,6 +14,7 @@ from real_jax import Outcome
 
 from shardlint.laws.dims import symbol
 from shardlint.laws.meshes import LAWS, duplicate_names, judge_mesh
+from shardlint.laws.values import AxisType as LawType
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided
 
@@ -59,7 +60,9 @@ def assert_agrees(verdict: Any, outcome: Outcome) -> None:
 @pytest.mark.parametrize("function", LAWS)
 def test_laws_agree_with_jax(function: str) -> None:
     for shape, names, types in itertools.product(SHAPES, NAMES, (None, 1, 2, 3)):
-        verdict = judge_mesh(function, shape, names, 8, types=types)
+        verdict = judge_mesh(
+            function, shape, names, 8, types=None if types is None else (LawType.AUTO,) * types
+        )
         assert_agrees(verdict, build(function, shape, names, types))
 
 
@@ -69,8 +72,17 @@ def test_reshape_with_an_open_size_agrees_with_numpy(shape: tuple[int, ...]) -> 
 
 
 @pytest.mark.parametrize("function", ["make_mesh", "create_device_mesh"])
-def test_sizes_that_are_not_positive_are_left_open(function: str) -> None:
-    assert isinstance(judge_mesh(function, (-1, 2), ("x", "y"), 8), Undecided)
+def test_sizes_that_are_not_positive_agree_with_jax(function: str) -> None:
+    for shape in itertools.product((-9, -8, -4, -2, -1, 0, 1, 2, 4, 8, 16), repeat=2):
+        for sizes in (shape, shape[:1]):
+            names = ("x", "y")[: len(sizes)]
+            assert_agrees(judge_mesh(function, sizes, names, 8), build(function, sizes, names, None))
+
+
+def test_a_negative_size_beside_an_unknown_number_of_devices_is_undecided() -> None:
+    assert isinstance(judge_mesh("make_mesh", (-1, 2), ("x", "y"), None), Undecided)
+    assert isinstance(judge_mesh("make_mesh", (-1, N), ("x", "y"), 8), Undecided)
+    assert isinstance(judge_mesh("make_mesh", (0, N), ("x", "y"), 8), Rejected)
 
 
 def test_a_repeated_name_is_accepted_and_reported_apart() -> None:

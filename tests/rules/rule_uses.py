@@ -136,7 +136,9 @@ def mesh(
     return MeshUse(
         place=at(1),
         environment=Environment(),
-        verdict=judge_mesh(function, shape, names or None, devices, types=types),
+        verdict=judge_mesh(
+            function, shape, names or None, devices, types=None if types is None else (AxisType.AUTO,) * types
+        ),
         function=function,
         shape=shape,
         names=names or None,

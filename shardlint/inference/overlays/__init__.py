@@ -52,9 +52,11 @@ def _modules() -> tuple[Any, ...]:
         flax_linen,
         flax_nnx,
         jax_collectives,
+        jax_contexts,
         jax_control,
         jax_convolution,
         jax_derivatives,
+        jax_devices,
         jax_initializers,
         jax_jit,
         jax_lax,
@@ -76,7 +78,8 @@ def _modules() -> tuple[Any, ...]:
 
     return (
         py_builtins, py_stdlib, py_dataclasses, numpy_, jax_numpy, jax_lax, jax_convolution, jax_control,
-        jax_nn, jax_random, jax_initializers, jax_tree, jax_sharding, jax_meshes, jax_jit, jax_shard_map,
+        jax_nn, jax_random, jax_initializers, jax_tree, jax_sharding, jax_meshes, jax_devices,
+        jax_contexts, jax_jit, jax_shard_map,
         jax_collectives, jax_transforms, jax_derivatives, jax_placement, flax_linen, flax_nnx, optax_losses,
     )  # fmt: skip
 
@@ -191,7 +194,7 @@ def object_attribute(interpreter: Evaluator, value: Value, name: str, place: Pla
     if isinstance(value, Devices):
         return _devices_attribute(value, name)
     if isinstance(value, MeshValue):
-        from shardlint.inference.overlays.jax_meshes import mesh_attribute
+        from shardlint.inference.overlays.mesh_values import mesh_attribute
 
         return mesh_attribute(interpreter, value, name, place)
     if isinstance(value, SpecValue):
@@ -235,7 +238,7 @@ def _spreading(method: Transfer) -> Transfer:
 
 def _devices_attribute(value: Devices, name: str) -> Value:
     from shardlint.inference.overlays import devices
-    from shardlint.inference.overlays.jax_meshes import reshape_devices
+    from shardlint.inference.overlays.jax_devices import reshape_devices
 
     if name == "reshape":
         return Bound(Native("reshape", reshape_devices), value)

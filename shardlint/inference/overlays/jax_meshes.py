@@ -1,4 +1,4 @@
-"""Meshes: building them, setting them, and reading them back."""
+"""Building meshes, and arrays of devices for them."""
 
 from __future__ import annotations
 
@@ -6,103 +6,97 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.overlays import devices as device_arrays
-from shardlint.inference.overlays import numpy_
+from shardlint.inference.overlays.mesh_arguments import (
+    AXIS_TYPES,
+    as_thing,
+    device_array,
+    device_total,
+    known_names,
+    known_types,
+    names_of,
+    open_shape,
+    rank_of_no_devices,
+    sizes_of,
+    take,
+    types_of,
+)
 from shardlint.inference.overlays.placing import shape_text
+from shardlint.inference.overlays.recording import record_call
 from shardlint.inference.values import (
-    Bound,
     Const,
     Devices,
-    DictValue,
     External,
-    LibraryObject,
-    ListValue,
     MeshValue,
-    Native,
     Tuple,
     Value,
-    as_dim,
-    as_items,
-    as_shape,
-    as_str,
+    as_bool,
     integer,
+    is_none,
     shape_value,
 )
-from shardlint.laws import dims
 from shardlint.laws.dims import Dim, Shape
-from shardlint.laws.meshes import judge_mesh
-from shardlint.laws.values import AxisType, Mesh, Unknown
-from shardlint.laws.verdicts import Rejected, Verdict
+from shardlint.laws.meshes import Names, Sizes, Types, hybrid_shape, judge_hybrid, judge_mesh
+from shardlint.laws.values import AxisType, Junk, Mesh, Unknown
+from shardlint.laws.verdicts import Accepted, Cause, Rejected, Verdict
 from shardlint.spans import Place
 from shardlint.uses import Fact, MeshUse
 
-
-def _names(value: Value | None, split: bool = False) -> tuple[str, ...] | Unknown:
-    """Axis names: a tuple or list of strings, or one string (``split``: one axis a letter)."""
-    text = as_str(value)
-    if text is not None:
-        return tuple(text) if split else (text,)
-    items = as_items(value)
-    names = [as_str(item) for item in items or ()]
-    if items is None or any(name is None for name in names):
-        return Unknown("axis names that are not known")
-    return tuple(name for name in names if name is not None)
-
-
-def _types(value: Value | None, count: int, default: AxisType) -> tuple[AxisType, ...] | Unknown:
-    """Axis types: one for all, or one for each axis."""
-    if value is None or (isinstance(value, Const) and value.value is None):
-        return (default,) * count
-    items = as_items(value)
-    given = items if items is not None else (value,) * count
-    found = [_axis_type(item) for item in given]
-    return (
-        Unknown("axis types that are not known")
-        if None in found
-        else tuple(t for t in found if t is not None)
-    )
-
-
-def _axis_type(value: Value) -> AxisType | None:
-    prefix, _, name = value.name.rpartition(".") if isinstance(value, External) else ("", "", "")
-    return AxisType(name) if prefix == "jax.sharding.AxisType" and name in set(AxisType) else None
+_DEFAULT_TYPES = {"make_mesh": AxisType.EXPLICIT}
+#: What each function calls its sizes.
+_SHAPES = {"make_mesh": "axis_shapes", "AbstractMesh": "axis_sizes", "create_device_mesh": "mesh_shape"}
 
 
 def _build(
     call: Call,
     function: str,
-    shape: Shape | Unknown,
-    names: tuple[str, ...] | Unknown,
-    types: tuple[AxisType, ...] | Unknown,
+    shape: Sizes,
+    names: Names,
+    types: Types,
     devices: Dim | None,
-    shape_place: Place,
-    names_place: Place,
     facts: tuple[Fact, ...] = (),
 ) -> Value:
     """Judge and record the construction of a mesh, and return it."""
-    count = None if isinstance(types, Unknown) else len(types)
-    verdict = judge_mesh(function, shape, names, devices, types=count)
-    _record(call, function, verdict, shape, names, devices, shape_place, names_place, facts)
-    if isinstance(shape, Unknown) or isinstance(names, Unknown) or isinstance(types, Unknown):
-        reason = next(v.reason for v in (shape, names, types) if isinstance(v, Unknown))
+    verdict = judge_mesh(function, shape, names, devices, types=types)
+    record_mesh(call, function, verdict, shape, names, devices, facts)
+    known = known_shape(shape)
+    plain = known_names(names)
+    count = len(plain) if isinstance(plain, tuple) else 0
+    kinds = known_types(types, count, _DEFAULT_TYPES.get(function, AxisType.AUTO))
+    if isinstance(known, Unknown) or isinstance(plain, Unknown) or isinstance(kinds, Unknown):
+        reason = next(v.reason for v in (known, plain, kinds) if isinstance(v, Unknown))
         return Unknown(f"a mesh: {reason}")
-    if isinstance(verdict, Rejected) or not len(shape) == len(names) == len(types):
+    if isinstance(verdict, Rejected) or not len(known) == len(plain) == len(kinds):
         return Unknown("JAX rejects this mesh")
-    return MeshValue(Mesh(names, shape, types, function == "AbstractMesh"), call.place)
+    return MeshValue(Mesh(plain, known, kinds, function == "AbstractMesh"), call.place)
 
 
-def _record(
+def known_shape(shape: Sizes) -> Shape | Unknown:
+    """The sizes, where each is known to be one."""
+    if isinstance(shape, tuple):
+        known = tuple(size for size in shape if not isinstance(size, Junk | Unknown))
+        if len(known) == len(shape):
+            return known
+    return shape if isinstance(shape, Unknown) else Unknown("axis sizes that are not known")
+
+
+def record_mesh(
     call: Call,
     function: str,
     verdict: Verdict,
-    shape: Shape | Unknown,
-    names: tuple[str, ...] | Unknown | None,
+    shape: Sizes,
+    names: Names,
     devices: Dim | None,
-    shape_place: Place,
-    names_place: Place | None,
     facts: tuple[Fact, ...] = (),
 ) -> None:
+    """Record a construction: as a whole call where an argument is of the wrong kind, else by its numbers."""
+    shape_at = call.place_of(0, _SHAPES.get(function, "devices"))
+    names_at = call.place_of(1, "axis_names")
+    whole = isinstance(verdict, Rejected) and verdict.cause in (Cause.BAD_ARGUMENT, Cause.MESH_SHAPE)
+    if isinstance(verdict, Rejected) and whole and function != "reshape":
+        where = shape_at if verdict.cause is Cause.MESH_SHAPE else _culprit(call, verdict, names_at)
+        mended = _repaired(call, function, shape)
+        record_call(call, verdict, place=where, repaired=mended, facts=facts)
+        return
     call.interpreter.record(
         MeshUse(
             place=call.place,
@@ -110,264 +104,146 @@ def _record(
             verdict=verdict,
             facts=facts,
             function=function,
-            shape=shape,
-            names=names,
+            shape=known_shape(shape),
+            names=None if names is None else known_names(names),
             devices=devices,
-            names_place=names_place,
-            shape_place=shape_place,
+            names_place=None if names is None else names_at,
+            shape_place=shape_at,
         )
     )
 
 
+def _culprit(call: Call, verdict: Rejected, names: Place) -> Place:
+    return call.place_of(2, "axis_types") if verdict.detail.startswith("axis_types") else names
+
+
+def _repaired(call: Call, function: str, shape: Sizes) -> dict[int | str, Value]:
+    """Arguments that JAX takes in place of those of a wrong kind: a mesh of one device an axis."""
+    rank = len(shape) if isinstance(shape, tuple) else 1
+    if function == "create_device_mesh":
+        mended: dict[str, Value] = {"mesh_shape": Tuple((integer(call.interpreter.device_count),))}
+        return _by_position(call, mended, ("mesh_shape", "devices"))
+    labels = tuple(f"axis{i}" for i in range(rank))
+    fixed: dict[str, Value] = {"axis_names": Tuple(tuple(map(Const, labels)))}
+    fixed["axis_types"] = Tuple((External(f"{AXIS_TYPES}Auto"),) * rank)
+    first = _SHAPES.get(function, "devices")
+    if function != "Mesh":
+        fixed[first] = shape_value((1,) * rank)
+    return _by_position(call, fixed, (first, "axis_names", "axis_types"))
+
+
+def _by_position(call: Call, fixed: dict[str, Value], order: tuple[str, ...]) -> dict[int | str, Value]:
+    placed: dict[int | str, Value] = {}
+    for name, value in fixed.items():
+        by_name = name in call.kwargs or order.index(name) >= len(call.args)
+        placed[name if by_name else order.index(name)] = value
+    return placed
+
+
 def _mesh(call: Call) -> Value:
     """``Mesh(devices, axis_names, axis_types=)``: its axes are Auto unless it is told otherwise."""
-    devices, axis_names, axis_types = call.bind("devices", "axis_names", axis_types=None)
-    names = _names(axis_names)
-    shape: Shape | Unknown = Unknown("devices that are not known")
-    if isinstance(devices, ListValue | Tuple):
-        devices = _as_device_array(devices)
+    devices, axis_names, axis_types = take(call, None, ("devices", "axis_names"), axis_types=None)
+    return mesh_of(call, devices, names_of(axis_names), types_of(axis_types))
+
+
+def mesh_of(call: Call, devices: Value | None, names: Names, types: Types) -> Value:
+    """Judge, record and return a mesh of these devices."""
+    grid = device_array(devices)
+    if grid is None and (rank := rank_of_no_devices(devices)) is not None:
+        return _without_devices(call, devices, rank, names, types)
+    if grid is None:
+        return _build(call, "Mesh", open_shape(names), names, types, None)
     facts: tuple[Fact, ...] = ()
-    if isinstance(devices, Devices):
-        shape = devices.shape
-        if devices.origin is not None:
-            facts = (Fact(f"the devices are arranged as {shape_text(shape)}", devices.origin),)
-    elif not isinstance(names, Unknown):
-        # The rank of the device array is that of the names, or JAX raises; the sizes stay open.
-        shape = tuple(dims.distinct(name, 1) for name in names)
-    count = len(names) if not isinstance(names, Unknown) else 0
-    types = _types(axis_types, count, AxisType.AUTO)
-    return _build(
-        call,
-        "Mesh",
-        shape,
-        names,
-        types,
-        None,
-        call.place_of(0, "devices"),
-        call.place_of(1, "axis_names"),
-        facts,
-    )
+    if grid.origin is not None:
+        facts = (Fact(f"the devices are arranged as {shape_text(grid.shape)}", grid.origin),)
+    return _build(call, "Mesh", grid.shape, names, types, None, facts)
 
 
-def _as_device_array(value: ListValue | Tuple) -> Devices | None:
-    """`Mesh` makes an array of nested lists of devices."""
-    rows = [
-        _as_device_array(item) if isinstance(item, ListValue | Tuple) else item for item in value.items or ()
-    ]
-    arrays = [row for row in rows if isinstance(row, Devices)]
-    if not arrays or len(arrays) < len(rows) or any(row.shape != arrays[0].shape for row in arrays):
-        return None
-    return Devices((len(rows), *arrays[0].shape), numpy=True)
+def _without_devices(call: Call, devices: Value | None, rank: int, names: Names, types: Types) -> Value:
+    """Numbers stand for devices. JAX looks at their rank only; what fits it fails when it is used."""
+    verdict = judge_mesh("Mesh", (1,) * rank, names, None, types=types)
+    what = as_thing(devices)
+    if isinstance(verdict, Rejected) and isinstance(what, Junk):
+        detail = f"{what.text} are no devices; jax.make_mesh(shape, names) finds them itself"
+        wrong = replace(verdict, cause=Cause.BAD_ARGUMENT, detail=detail)
+        record_call(call, wrong, place=call.place_of(0, "devices"))
+    return Unknown("a mesh of what are no devices")
 
 
 def _make_mesh(call: Call) -> Value:
     """``make_mesh(axis_shapes, axis_names, axis_types=, devices=)``: Explicit axes since JAX 0.9."""
-    shape_value_, names_value, types_value, devices = call.bind(
-        "axis_shapes", "axis_names", axis_types=None, devices=None
-    )
-    shape = _sizes(shape_value_)
-    names = _names(names_value)
-    count = len(names) if not isinstance(names, Unknown) else 0
-    types = _types(types_value, count, AxisType.EXPLICIT)
-    available = _device_total(call.interpreter, devices)
-    return _build(
+    shape, names, types, devices = take(call, 3, ("axis_shapes", "axis_names"), axis_types=None, devices=None)
+    available = device_total(call.interpreter, devices)
+    made = _build(call, "make_mesh", sizes_of(shape), names_of(names), types_of(types), available)
+    if isinstance(made, MeshValue) and (devices is None or is_none(devices)):
+        _notice_spare_devices(call, made.mesh, available)
+    return made
+
+
+def _notice_spare_devices(call: Call, mesh: Mesh, available: Dim | None) -> None:
+    """Record a mesh that leaves devices idle which the program did not choose among."""
+    wanted = mesh.device_count
+    if not isinstance(available, int) or not isinstance(wanted, int) or not 1 < wanted < available:
+        return
+    sizes = list(mesh.sizes)
+    spare, rest = divmod(available, wanted)
+    sizes[0] = sizes[0] * spare if not rest else sizes[0]
+    whole = (available, *(1 for _ in sizes[1:])) if rest else tuple(sizes)
+    record_call(
         call,
-        "make_mesh",
-        shape,
-        names,
-        types,
-        available,
-        call.place_of(0, "axis_shapes"),
-        call.place_of(1, "axis_names"),
+        Accepted(),
+        place=call.place_of(0, "axis_shapes"),
+        repaired=_by_position(call, {"axis_shapes": shape_value(whole)}, ("axis_shapes",)),
+        silent=f"uses {wanted} of {available} devices",
     )
 
 
 def _abstract_mesh(call: Call) -> Value:
-    sizes, names_value, types_value, *_ = call.bind(
-        "axis_sizes", "axis_names", axis_types=None, abstract_device=None
+    """``AbstractMesh(axis_sizes, axis_names, axis_types=, abstract_device=)``: Auto axes by default."""
+    sizes, names, types, _ = take(
+        call, 3, ("axis_sizes", "axis_names"), axis_types=None, abstract_device=None
     )
-    names = _names(names_value, split=True)
-    count = len(names) if not isinstance(names, Unknown) else 0
-    return _build(
-        call,
-        "AbstractMesh",
-        _sizes(sizes),
-        names,
-        _types(types_value, count, AxisType.AUTO),
-        None,
-        call.place_of(0, "axis_sizes"),
-        call.place_of(1, "axis_names"),
-    )
-
-
-def _sizes(value: Value | None) -> Shape | Unknown:
-    """Axis sizes; whole floats are taken for integers, as JAX does."""
-    items = as_items(value)
-    if items is None:
-        return Unknown("axis sizes that are not known")
-    sizes = [as_dim(item) for item in items]
-    for i, item in enumerate(items):
-        if isinstance(item, Const) and isinstance(item.value, float) and item.value.is_integer():
-            sizes[i] = int(item.value)
-    return (
-        Unknown("axis sizes that are not known")
-        if None in sizes
-        else tuple(s for s in sizes if s is not None)
-    )
-
-
-def _device_total(interpreter: Evaluator, devices: Value | None) -> Dim | None:
-    """How many devices a mesh may take: those given, else all there are."""
-    if devices is None or (isinstance(devices, Const) and devices.value is None):
-        return interpreter.device_count
-    if isinstance(devices, Devices):
-        return dims.product(devices.shape)
-    items = as_items(devices)
-    known = items is not None and all(isinstance(item, Devices) for item in items)
-    return len(items) if known and items is not None else None
+    shape, known = sizes_of(sizes, raw=True), names_of(names, abstract=True)
+    return _build(call, "AbstractMesh", shape, known, types_of(types), None)
 
 
 def _create_device_mesh(call: Call) -> Value:
     """`mesh_utils.create_device_mesh(mesh_shape, devices=)`: a numpy array that takes every device."""
-    shape_given, devices, *_ = call.bind(
-        "mesh_shape",
-        devices=None,
-        contiguous_submeshes=None,
-        allow_split_physical_axes=None,
+    given, devices, *_ = take(
+        call, 2, ("mesh_shape",), devices=None, contiguous_submeshes=None, allow_split_physical_axes=None
     )
-    shape = _sizes(shape_given)
-    total = _device_total(call.interpreter, devices)
-    place = call.place_of(0, "mesh_shape")
+    shape, total = sizes_of(given), device_total(call.interpreter, devices)
     verdict = judge_mesh("create_device_mesh", shape, None, total)
-    _record(call, "create_device_mesh", verdict, shape, None, total, place, None)
-    if isinstance(verdict, Rejected) or isinstance(shape, Unknown):
+    record_mesh(call, "create_device_mesh", verdict, shape, None, total)
+    known = known_shape(shape)
+    if isinstance(verdict, Rejected) or isinstance(known, Unknown):
         return Unknown("a device mesh that is not known")
-    return Devices(shape, numpy=True, origin=call.place)
+    return Devices(known, numpy=True, origin=call.place)
 
 
 def _hybrid_device_mesh(call: Call) -> Value:
-    """The shapes within and across slices multiply."""
-    inner, outer = _sizes(call.argument(0, "mesh_shape")), _sizes(call.argument(1, "dcn_mesh_shape"))
-    if isinstance(inner, Unknown) or isinstance(outer, Unknown) or len(inner) != len(outer):
-        return Unknown("a hybrid mesh that is not known")
-    return Devices(tuple(a * b for a, b in zip(inner, outer, strict=True)), numpy=True, origin=call.place)
-
-
-def reshape_devices(call: Call) -> Value:
-    """``devices.reshape(...)``: numpy raises where the sizes do not multiply to the count."""
-    devices = call.args[0]
-    rest = call.args[1:]
-    given = rest[0] if len(rest) == 1 else Tuple(tuple(rest))
-    shape = as_shape(given)
-    if isinstance(devices, Devices) and shape is not None and not call.opaque and not call.kwargs:
-        total = dims.product(devices.shape)
-        verdict = judge_mesh("reshape", shape, None, total)
-        facts = (Fact(f"there are {total} devices", devices.origin),) if devices.origin is not None else ()
-        _record(call, "reshape", verdict, shape, None, total, call.place_of(1, "shape"), None, facts)
-        if isinstance(verdict, Rejected):
-            return Unknown("numpy rejects this shape")
-    result = device_arrays.METHODS["reshape"](call)
-    return replace(result, origin=call.place) if isinstance(result, Devices) else result
-
-
-def _numpy_reshape(call: Call) -> Value:
-    """`np.reshape(devices, shape)` is checked as the method is; other arrays are numpy's."""
-    if not isinstance(call.argument(0, "a"), Devices) or len(call.args) != 2 or call.kwargs:
-        return numpy_.TABLE["numpy.reshape"](call)
-    devices = call.args[0]
-    assert isinstance(devices, Devices)
-    call.args = [replace(devices, numpy=True), call.args[1]]
-    return reshape_devices(call)
-
-
-def _devices(call: Call) -> Value:
-    return Devices((call.interpreter.device_count,), origin=call.place)
-
-
-def _device_count(call: Call) -> Value:
-    return integer(call.interpreter.device_count, call.place)
-
-
-def _one_process(value: Value) -> Callable[[Call], Value]:
-    """What holds with one process; with an unknown number of devices there may be several."""
-
-    def answer(call: Call) -> Value:
-        known = isinstance(call.interpreter.device_count, int)
-        return value if known else Unknown("there may be several processes")
-
-    return answer
-
-
-def _local_count(call: Call) -> Value:
-    count = call.interpreter.device_count
-    return integer(count) if isinstance(count, int) else integer(dims.symbol("local_device_count", 1))
-
-
-def _local_devices(call: Call) -> Value:
-    count = call.interpreter.device_count
-    return Devices(
-        (count if isinstance(count, int) else dims.symbol("local_device_count", 1),), origin=call.place
+    """`mesh_utils.create_hybrid_device_mesh`: the shapes within and across slices multiply."""
+    inside, across, devices, granule, *_ = take(
+        call,
+        3,
+        ("mesh_shape", "dcn_mesh_shape"),
+        devices=None,
+        process_is_granule=None,
+        should_sort_granules_by_key=None,
+        allow_split_physical_axes=None,
     )
-
-
-def _set_mesh(call: Call) -> Value:
-    """`jax.set_mesh(mesh)` sets the mesh at once; as a context manager it puts the old one back."""
-    (mesh,) = call.bind("mesh")
-    interpreter, before = call.interpreter, call.interpreter.context.mesh
-    known: MeshValue | Unknown = mesh if isinstance(mesh, MeshValue) else Unknown("a mesh that is not known")
-    if interpreter.settings.mesh is not None and isinstance(known, Unknown):
-        known = MeshValue(interpreter.settings.mesh)
-    interpreter.context = replace(interpreter.context, mesh=known)
-    previous: Value = Const(None) if before is None else before
-    return LibraryObject("jax.set_mesh", {"mesh": known, "previous": previous})
-
-
-def _current_mesh(call: Call) -> Value:
-    mesh = call.interpreter.context.mesh
-    return Unknown("no mesh is set") if mesh is None else mesh
-
-
-def _config_update(call: Call) -> Value:
-    name, value = call.bind("name", "val")
-    count = as_dim(value)
-    if as_str(name) == "jax_num_cpu_devices" and count is not None:
-        call.interpreter.device_count = count
-    return Const(None)
-
-
-_AXES_OF_TYPE = {f"{kind.lower()}_axes": kind for kind in AxisType}
-
-
-def mesh_attribute(interpreter: Evaluator, value: MeshValue, name: str, place: Place) -> Value:
-    """``mesh.name``."""
-    mesh = value.mesh
-    if name == "shape":
-        return DictValue({n: integer(s) for n, s in zip(mesh.names, mesh.sizes, strict=True)}, value.origin)
-    if name == "axis_names":
-        return Tuple(tuple(Const(n, value.origin) for n in mesh.names), value.origin)
-    if name == "axis_sizes":
-        return shape_value(mesh.sizes)
-    if name == "axis_types":
-        return Tuple(tuple(External(f"jax.sharding.AxisType.{t.value}") for t in mesh.types))
-    if name == "size":
-        return integer(mesh.device_count)
-    if name == "shape_tuple":
-        pairs = zip(mesh.names, mesh.sizes, strict=True)
-        return Tuple(tuple(Tuple((Const(n), integer(s))) for n, s in pairs))
-    if name == "devices" and not mesh.abstract:
-        return Devices(mesh.sizes, numpy=True, origin=value.origin)
-    if name == "empty":
-        return Const(not mesh.names)
-    if name == "abstract_mesh":
-        return replace(value, mesh=replace(mesh, abstract=True))
-    if name in _AXES_OF_TYPE:
-        kinds = zip(mesh.names, mesh.types, strict=True)
-        return Tuple(tuple(Const(axis) for axis, kind in kinds if kind is _AXES_OF_TYPE[name]))
-    if name in ("local_mesh", "is_multi_process") and isinstance(interpreter.device_count, int):
-        return value if name == "local_mesh" else Const(False)
-    if name in ("__enter__", "__exit__"):
-        return Bound(Native(f"Mesh.{name}", lambda call: value), value)
-    return Unknown(f"`Mesh.{name}`")
+    inner, outer = known_shape(sizes_of(inside)), known_shape(sizes_of(across))
+    if isinstance(inner, Unknown) or isinstance(outer, Unknown):
+        return Unknown("a hybrid mesh that is not known")
+    by_process = False if granule is None else as_bool(granule)
+    total, cpu = device_total(call.interpreter, devices), "cpu devices" in call.interpreter.switches
+    if by_process is None:
+        return Devices(hybrid_shape(inner, outer), numpy=True, origin=call.place)
+    verdict = judge_hybrid(inner, outer, total, by_process=by_process, cpu=cpu)
+    if isinstance(verdict, Rejected):
+        record_call(call, verdict, place=call.place_of(1, "dcn_mesh_shape"))
+        return Unknown("JAX rejects this hybrid mesh")
+    return Devices(hybrid_shape(inner, outer), numpy=True, origin=call.place)
 
 
 TABLE: dict[str, Callable[[Call], Value]] = {
@@ -376,17 +252,4 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "jax.sharding.AbstractMesh": _abstract_mesh,
     "jax.experimental.mesh_utils.create_device_mesh": _create_device_mesh,
     "jax.experimental.mesh_utils.create_hybrid_device_mesh": _hybrid_device_mesh,
-    "numpy.reshape": _numpy_reshape,
-    "jax.devices": _devices,
-    "jax.device_count": _device_count,
-    "jax.local_device_count": _local_count,
-    "jax.local_devices": _local_devices,
-    "jax.process_count": _one_process(Const(1)),
-    "jax.process_index": _one_process(Const(0)),
-    "jax.set_mesh": _set_mesh,
-    "jax.sharding.use_mesh": _set_mesh,
-    "jax.sharding.use_abstract_mesh": _set_mesh,
-    "jax.sharding.get_abstract_mesh": _current_mesh,
-    "jax.sharding.get_mesh": _current_mesh,
-    "jax.config.update": _config_update,
 }

@@ -1,0 +1,176 @@
+"""The mesh that is set: `jax.set_mesh`, `use_abstract_mesh`, ``with mesh:``, and asking for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from shardlint.inference.calls import Call
+from shardlint.inference.context import Context
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.mesh_arguments import as_thing, take
+from shardlint.inference.overlays.recording import record_call
+from shardlint.inference.values import (
+    NONE,
+    LibraryObject,
+    MeshValue,
+    Value,
+    is_none,
+)
+from shardlint.laws.contexts import (
+    NO_MESH,
+    judge_enter_abstract,
+    judge_get_mesh,
+    judge_set_mesh,
+    judge_use_abstract_mesh,
+    judge_with,
+)
+from shardlint.laws.source import mesh_source
+from shardlint.laws.values import AxisType, Junk, Mesh, Unknown
+from shardlint.laws.verdicts import Cause, Rejected, Verdict
+from shardlint.spans import Place
+from shardlint.uses import CallUse
+
+#: The mesh inside a block that JAX does not enter.
+_FAILED = Unknown("JAX does not enter this block")
+
+SET, USE = "jax.set_mesh", "jax.sharding.use_abstract_mesh"
+
+
+def record_of_value(
+    interpreter: Evaluator,
+    function: str,
+    verdict: Verdict,
+    place: Place,
+    call: str | None = None,
+    repaired: str | None = None,
+) -> None:
+    """Record what is no call of a function with arguments: an attribute, the entry of a ``with`` block."""
+    interpreter.record(
+        CallUse(
+            place=place,
+            environment=interpreter.environment(),
+            verdict=verdict,
+            function=function,
+            call=call,
+            repaired=repaired,
+        )
+    )
+
+
+def _given(value: Value | None) -> Mesh | Junk | Unknown | None:
+    """A mesh argument as the laws take it."""
+    if isinstance(value, MeshValue):
+        return value.mesh
+    return None if value is None or is_none(value) else as_thing(value)
+
+
+def _set_mesh(call: Call) -> Value:
+    """`jax.set_mesh(mesh)` sets the mesh at once; as a context manager it puts the old one back."""
+    (mesh,) = take(call, None, ("mesh",))
+    interpreter, before = call.interpreter, call.interpreter.context.mesh
+    verdict = judge_set_mesh(_given(mesh), interpreter.context.in_jit)
+    if isinstance(verdict, Rejected):
+        record_call(
+            call, verdict, function=SET, place=call.place_of(0, "mesh") if _wrong_kind(mesh) else None
+        )
+        return Unknown("JAX does not set this mesh")
+    known: MeshValue | Unknown | None = Unknown("a mesh that is not known")
+    if isinstance(mesh, MeshValue):
+        known = mesh
+    elif is_none(mesh):
+        known = None
+    elif interpreter.settings.mesh is not None:
+        known = MeshValue(interpreter.settings.mesh)
+    interpreter.context = replace(interpreter.context, mesh=known)
+    return LibraryObject(SET, {"mesh": known or NONE, "previous": before or NONE})
+
+
+def _wrong_kind(mesh: Value | None) -> bool:
+    return not isinstance(mesh, MeshValue) or mesh.mesh.abstract
+
+
+def _use_abstract_mesh(call: Call) -> Value:
+    """`use_abstract_mesh(mesh)` sets the mesh where its block begins."""
+    (mesh,) = take(call, None, ("mesh",))
+    verdict = judge_use_abstract_mesh(_given(mesh))
+    if isinstance(verdict, Rejected):
+        record_call(call, verdict, place=call.place_of(0, "mesh"))
+        return Unknown("JAX does not take this mesh")
+    return LibraryObject(USE, {"mesh": mesh if isinstance(mesh, MeshValue) else Unknown("not known")})
+
+
+def _get_abstract_mesh(call: Call) -> Value:
+    """The mesh that is set; an empty one where none is."""
+    take(call, 0, ())
+    mesh = call.interpreter.context.mesh
+    if mesh is None:
+        return MeshValue(NO_MESH)
+    return replace(mesh, mesh=replace(mesh.mesh, abstract=True)) if isinstance(mesh, MeshValue) else mesh
+
+
+def _get_mesh(call: Call) -> Value:
+    """The mesh of devices that `jax.set_mesh` set, outside of jit."""
+    take(call, 0, ())
+    verdict = judge_get_mesh(call.interpreter.context.in_jit)
+    mesh = call.interpreter.context.mesh
+    if isinstance(verdict, Rejected):
+        record_call(call, verdict)
+        return Unknown("get_mesh in a trace")
+    if mesh is None:
+        return MeshValue(replace(NO_MESH, abstract=False))
+    hidden = isinstance(mesh, MeshValue) and mesh.mesh.abstract
+    return Unknown("a mesh behind an abstract one") if hidden else mesh
+
+
+def _not_callable(call: Call) -> Value:
+    """`set_mesh(mesh)` and `use_abstract_mesh(mesh)` are no decorators."""
+    detail = "it is no decorator and cannot be called; use it in a `with` statement"
+    held = call.args[0]
+    kind = held.kind if isinstance(held, LibraryObject) else call.name
+    verdict = Rejected(Cause.MESH_CONTEXT, "TypeError", "call", detail=detail)
+    record_of_value(call.interpreter, kind, verdict, call.place)
+    return Unknown("JAX does not call this")
+
+
+# -- with statements ----------------------------------------------------------------------------------
+
+
+def enter_mesh(interpreter: Evaluator, mesh: MeshValue, place: Place) -> Context:
+    """The context inside ``with mesh:``."""
+    context = interpreter.context
+    verdict = judge_with(mesh.mesh)
+    if isinstance(verdict, Rejected):
+        text = mesh_source(mesh.mesh)
+        repaired = None if text is None else f"jax.sharding.use_abstract_mesh({text}).__enter__()"
+        call = None if text is None else f"{text}.__enter__()"
+        record_of_value(interpreter, "AbstractMesh.__enter__", verdict, place, call, repaired)
+        return replace(context, mesh=_FAILED, legacy_mesh=_FAILED)
+    return replace(context, legacy_mesh=mesh)
+
+
+def enter_abstract_mesh(interpreter: Evaluator, manager: LibraryObject, place: Place) -> Context:
+    """The context inside ``with use_abstract_mesh(mesh):``."""
+    context, mesh = interpreter.context, manager.fields["mesh"]
+    if not isinstance(mesh, MeshValue):
+        return replace(context, mesh=Unknown("a mesh that is not known"))
+    current = context.mesh.mesh if isinstance(context.mesh, MeshValue) else context.mesh
+    verdict = judge_enter_abstract(mesh.mesh, current)
+    if isinstance(verdict, Rejected) and isinstance(current, Mesh):
+        fitting = Mesh(("x",), (current.device_count,), (AxisType.AUTO,), abstract=True)
+        texts = map(mesh_source, (mesh.mesh, fitting))
+        written = [None if text is None else f"{USE}({text}).__enter__()" for text in texts]
+        record_of_value(interpreter, USE, verdict, place, *written)
+        return replace(context, mesh=_FAILED)
+    return replace(context, mesh=mesh if mesh.mesh.names else None)
+
+
+TABLE: dict[str, Callable[[Call], Value]] = {
+    SET: _set_mesh,
+    "jax.sharding.use_mesh": _set_mesh,
+    USE: _use_abstract_mesh,
+    "jax.sharding.get_abstract_mesh": _get_abstract_mesh,
+    "jax.sharding.get_mesh": _get_mesh,
+}
+
+CALLS: dict[str, Callable[[Call], Value]] = {SET: _not_callable, USE: _not_callable}
