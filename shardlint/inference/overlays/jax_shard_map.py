@@ -1,259 +1,176 @@
-"""`jax.shard_map`: bodies run on one shard, with the mesh axes bound."""
+"""`jax.shard_map`, `jax.smap` and the deprecated shard_map: what wraps a function to run on shards."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.jax_jit import function_name
-from shardlint.inference.overlays.placing import as_mesh, laid_out, mesh_facts, place_array, record_mismatch
-from shardlint.inference.overlays.prefixes import is_leaf, meet_prefix, mismatch, traced
+from shardlint.inference.overlays.placing import as_junk, text_of
+from shardlint.inference.overlays.printing import source_of
+from shardlint.inference.overlays.shard_map_body import run
+from shardlint.inference.overlays.shard_map_regions import ANY_FUNCTION, Mapped, record, written
 from shardlint.inference.values import (
     Array,
+    Bound,
     Const,
+    DictValue,
+    External,
+    Function,
+    Integer,
+    ListValue,
     MeshValue,
     Native,
+    Partial,
     SetValue,
+    ShardingValue,
     SpecValue,
     Tuple,
     Value,
-    as_bool,
-    as_items,
+    as_int,
     is_none,
 )
-from shardlint.laws.arity import judge_arity
-from shardlint.laws.dims import Dim
-from shardlint.laws.shards import global_shape, shard_shape
-from shardlint.laws.values import AxisType, Unknown, entry_axes
-from shardlint.laws.varying import judge_varying
-from shardlint.laws.verdicts import Api, Rejected
-from shardlint.uses import ArityUse, Fact, Placement
+from shardlint.laws.shard_map import SIGNATURES, judge_signature, judge_smap, not_callable
+from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
+from shardlint.laws.verdicts import Rejected, Verdict
+from shardlint.spans import Place
 
-_NEW_OPTIONS = {"mesh", "in_specs", "out_specs", "axis_names", "check_vma"}
-_OLD_ORDER = ("f", "mesh", "in_specs", "out_specs", "check_rep", "auto")
+#: What no call can be made of.
+_NO_FUNCTIONS = (
+    Const, Integer, Tuple, ListValue, DictValue, SetValue, Array, MeshValue, SpecValue, ShardingValue
+)  # fmt: skip
+_OLD = "jax.experimental.shard_map.shard_map"
+_POSITIONS = {name: position for position, name in enumerate(SIGNATURES[_OLD].positional)}
 
 
 def _shard_map(call: Call) -> Value:
     """``jax.shard_map(f, /, *, mesh=, in_specs=, out_specs=, axis_names=, check_vma=)``."""
-    if call.opaque or len(call.args) > 1 or set(call.kwargs) - _NEW_OPTIONS - {"f"}:
-        return Unknown("shard_map with arguments that are not known")
-    options = {k: v for k, v in call.kwargs.items() if k != "f"}
-    function = call.argument(0, "f")
-    if function is None:
-        return Native(
-            "jax.shard_map(...)", lambda inner: _wrap(inner, inner.args[0] if inner.args else None, options)
-        )
-    return _wrap(call, function, options)
+    if call.opaque:
+        return call.unknown("the arguments are not known")
+    if _refused(call, judge_signature(call.name, len(call.args), call.kwargs)):
+        return Unknown("JAX rejects this shard_map")
+    return _decorating(call, dict(call.kwargs))
+
+
+def _smap(call: Call) -> Value:
+    """``jax.smap(f, /, *, in_axes=, out_axes=, axis_name=)``: over one axis of the mesh in context."""
+    if call.opaque:
+        return call.unknown("the arguments are not known")
+    if _refused(call, judge_signature(call.name, len(call.args), call.kwargs)):
+        return Unknown("JAX rejects this smap")
+    name, given = call.kwargs["axis_name"], call.kwargs.get("in_axes")
+    axes = Unknown("inferred") if given is None else _plain(given)
+    if _refused(call, judge_smap(_plain(name), axes, _plain(call.kwargs["out_axes"]))):
+        return Unknown("JAX rejects this smap")
+    axis = name.value if isinstance(name, Const) else None
+    options: dict[str, Value] = {
+        "out_specs": _as_specs(call.kwargs["out_axes"], axis),
+        "axis_names": Unknown("an axis that is not known") if axis is None else SetValue(frozenset({axis})),
+    }
+    if given is not None:
+        options["in_specs"] = _as_specs(given, axis)
+    return _decorating(call, options)
 
 
 def _old_shard_map(call: Call) -> Value:
-    """`jax.experimental.shard_map.shard_map(f, mesh, in_specs, out_specs, check_rep=, auto=)`."""
-    if call.opaque or len(call.args) > len(_OLD_ORDER) or set(call.kwargs) - set(_OLD_ORDER) - {"check_vma"}:
-        return Unknown("shard_map with arguments that are not known")
-    options = {**dict(zip(_OLD_ORDER, call.args, strict=False)), **call.kwargs}
-    if "auto" in options:
-        return Unknown("shard_map with auto axes")
-    options["check_vma"] = options.pop("check_rep", options.get("check_vma", Const(True)))
-    return _wrap(call, options.pop("f", None), options)
+    """`jax.experimental.shard_map.shard_map(f, mesh, in_specs, out_specs, check_rep=)`."""
+    if call.opaque:
+        return call.unknown("the arguments are not known")
+    if _refused(call, judge_signature(call.name, len(call.args), call.kwargs)):
+        return Unknown("JAX rejects this shard_map")
+    options = {**dict(zip(_POSITIONS, call.args, strict=False)), **call.kwargs}
+    if "check_rep" in options:
+        options["check_vma"] = options.pop("check_rep")
+    return _wrapped(call, options.pop("f"), options)
 
 
-def _wrap(call: Call, function: Value | None, options: dict[str, Value]) -> Value:
-    if function is None:
-        return Unknown("shard_map of nothing")
+def _decorating(call: Call, options: dict[str, Value]) -> Value:
+    """Wrap the function that is given by position; without one, return a decorator."""
+    function = call.args[0] if call.args else None
+    if function is not None and not is_none(function):
+        return _wrapped(call, function, options)
 
-    def run(inner: Call) -> Value:
-        return _run(inner, function, options)
+    def decorate(inner: Call) -> Value:
+        return _wrapped(call, inner.args[0], options) if inner.args else inner.unknown("nothing to wrap")
 
-    return call.interpreter.wrapped(
-        Native(f"shard_map({function_name(function)})", run, wraps=function, origin=call.place)
+    return Native(f"{call.name}(...)", decorate)
+
+
+def _wrapped(call: Call, function: Value, options: dict[str, Value]) -> Value:
+    if isinstance(function, _NO_FUNCTIONS) and _refused(call, not_callable(text_of(function))):
+        return Unknown("JAX rejects this shard_map")
+
+    def place_of(option: str) -> Place:
+        return call.place_of(_POSITIONS.get(option) if call.name == _OLD else None, option)
+
+    mapped = Mapped(call.name, function, options, place_of)
+    native = Native(
+        f"shard_map({mapped.title})", lambda inner: run(inner, mapped), wraps=function, origin=call.place
     )
+    return call.interpreter.wrapped(native)
 
 
-def _run(call: Call, function: Value, options: dict[str, Value]) -> Value:
-    """Evaluate a call: place the arguments, run the body on shards, place the results."""
-    interpreter = call.interpreter
-    given = options.get("mesh")
-    own = given is not None and not is_none(given)
-    holder = as_mesh(interpreter, given) if own else interpreter.context.mesh
-    manual = _manual_axes(holder, options.get("axis_names"))
-    args = [traced(arg) for arg in call.args]
-    with _mesh_in_force(call, holder):
-        local = _place_arguments(call, function, options.get("in_specs"), args, holder, manual)
-    bound: tuple[tuple[str, Dim], ...] | Unknown = Unknown("the mesh is not known")
-    if isinstance(holder, MeshValue) and manual is not None:
-        outer = interpreter.context.bound_axes
-        inner_axes = tuple(
-            (n, s) for n, s in zip(holder.mesh.names, holder.mesh.sizes, strict=True) if n in manual
-        )
-        # Where the caller is not known, nobody is taken to bind further names around a shard_map.
-        bound = inner_axes if isinstance(outer, Unknown) else outer + inner_axes
-    inside: MeshValue | Unknown = Unknown("inside shard_map")
-    if isinstance(holder, MeshValue) and manual is not None:
-        types = {name: AxisType.MANUAL for name in manual if name in holder.mesh.names}
-        inside = replace(holder, mesh=holder.mesh.with_types(types))
-    check_vma = as_bool(options.get("check_vma", Const(True)))
-    with interpreter.within(mesh=inside, bound_axes=bound, in_jit=True, check_vma=check_vma):
-        result = interpreter.call(function, local, dict(call.kwargs), call.place, call.opaque)
-    with _mesh_in_force(call, holder):
-        return _place_results(
-            call, function, options.get("out_specs"), result, holder, manual, check_vma is True
-        )
-
-
-def _mesh_in_force(call: Call, holder: MeshValue | Unknown | None) -> AbstractContextManager[None]:
-    """Specs of shard_map are bare and belong to its mesh."""
-    return call.interpreter.within(mesh=holder)
-
-
-def _manual_axes(holder: MeshValue | Unknown | None, axis_names: Value | None) -> frozenset[str] | None:
-    """The axes a body sees as Manual: those named, else all; None where that is not known."""
-    if axis_names is None or is_none(axis_names):
-        return frozenset(holder.mesh.names) if isinstance(holder, MeshValue) else None
-    return frozenset(axis_names.items) if isinstance(axis_names, SetValue) and axis_names.items else None
-
-
-def _place_arguments(
-    call: Call,
-    function: Value,
-    specs: Value | None,
-    args: list[Value],
-    holder: MeshValue | Unknown | None,
-    manual: frozenset[str] | None,
-) -> list[Value]:
-    """Judge arguments against ``in_specs`` and return what one shard of each looks like."""
-    if specs is None:
-        return [Unknown("in_specs are not given") for _ in args]
-    columns = as_items(specs) if isinstance(specs, Tuple) else None
-    if isinstance(specs, Tuple) and len(specs.items) != len(args):
-        if not call.opaque:
-            _record_arity(call, Api.SHARD_MAP_IN, function, specs, len(args))
-        return [Unknown("the specs do not fit") for _ in args]
-    if is_leaf(specs):
-        columns = (specs,) * len(args)
-    text = mismatch(specs, Tuple(tuple(args))) if not call.opaque else None
-    if text is not None:
-        record_mismatch(call.interpreter, Api.SHARD_MAP_IN, function_name(function), specs, text, call.place)
-    if columns is None or text is not None:
-        return [Unknown("in_specs that are not known") for _ in args]
-
-    def meet(leaf: Value, array: Array, path: str) -> Value:
-        return _shard(call, leaf, array, path, holder, manual)
-
-    return [
-        meet_prefix(spec, arg, lambda leaf, array, path, i=i: meet(leaf, array, f"argument {i}{path}"))  # type: ignore[misc]
-        for i, (spec, arg) in enumerate(zip(columns, args, strict=True))
-    ]
-
-
-def _shard(
-    call: Call,
-    leaf: Value,
-    array: Array,
-    path: str,
-    holder: MeshValue | Unknown | None,
-    manual: frozenset[str] | None,
-) -> Value:
-    """Judge one argument and return one shard of it."""
-    subject = f"`{array.name}`" if array.name else path
-    if manual is not None and isinstance(holder, MeshValue) and manual < set(holder.mesh.names):
-        return Unknown("partly manual")
-    placed = place_array(call.interpreter, (Api.SHARD_MAP_IN,), array, leaf, call.place, subject)
-    if is_none(leaf):
-        return replace(array, sharding=None)
-    if not isinstance(leaf, SpecValue) or not isinstance(holder, MeshValue) or array.shape is None:
-        return Array(None, array.dtype, origin=array.origin, name=array.name)
-    if placed.sharding is None:
-        return Unknown("JAX rejects this argument")
-    local = laid_out(shard_shape, holder.mesh, leaf.spec, array.shape)
-    axes = frozenset(axis for entry in leaf.spec.entries for axis in entry_axes(entry))
-    return Array(local, array.dtype, array.weak, origin=array.origin, name=array.name, varying=axes)
-
-
-def _record_arity(call: Call, api: Api, function: Value, specs: Tuple, due: int) -> None:
-    call.interpreter.record(
-        ArityUse(
-            place=specs.origin or call.place,
-            environment=call.interpreter.environment(),
-            verdict=judge_arity(api, len(specs.items), due),
-            api=api,
-            function=function_name(function),
-            given=len(specs.items),
-            due=due,
-        )
-    )
-
-
-def _place_results(
-    call: Call,
-    function: Value,
-    specs: Value | None,
-    result: Value,
-    holder: MeshValue | Unknown | None,
-    manual: frozenset[str] | None,
-    checked: bool,
-) -> Value:
-    """Judge one shard's results against ``out_specs`` and return the whole arrays.
-
-    ``checked`` tells that shard_map checks what its results vary over (``check_vma=True``).
-    """
-    if specs is None or isinstance(result, Unknown):
-        return Unknown("the results of shard_map")
-    if isinstance(specs, Tuple) and isinstance(result, Tuple) and len(specs.items) != len(result.items):
-        _record_arity(call, Api.SHARD_MAP_OUT, function, specs, len(result.items))
-        return Unknown("the specs do not fit")
-    text = mismatch(specs, result)
-    if text is not None:
-        record_mismatch(call.interpreter, Api.SHARD_MAP_OUT, function_name(function), specs, text, call.place)
-        return Unknown("the specs do not fit")
-
-    def meet(leaf: Value, array: Array, path: str) -> Value:
-        name = (
-            f"result{path} of `{function_name(function)}`"
-            if path
-            else f"the result of `{function_name(function)}`"
-        )
-        if manual is None or not isinstance(holder, MeshValue) or manual < set(holder.mesh.names):
-            return Unknown("partly manual")
-        placed = place_array(call.interpreter, (Api.SHARD_MAP_OUT,), array, leaf, call.place, name)
-        if placed.sharding is None or array.shape is None or not isinstance(leaf, SpecValue):
-            return Unknown("what shard_map returns")
-        if checked and _varies_too_much(call, array, leaf, holder, name):
-            return Unknown("what shard_map returns")
-        whole = laid_out(global_shape, holder.mesh, leaf.spec, array.shape)
-        return Array(whole, array.dtype, array.weak, origin=call.place)
-
-    return meet_prefix(specs, result, meet)
-
-
-def _varies_too_much(call: Call, array: Array, leaf: SpecValue, holder: MeshValue, name: str) -> bool:
-    """Judge the axes a result varies over, and record it where they are too many."""
-    verdict = judge_varying(holder.mesh, array.varying, leaf.spec)
+def _refused(call: Call, verdict: Verdict) -> bool:
+    """Whether the call that wraps a function is rejected; then it is recorded."""
     if not isinstance(verdict, Rejected):
         return False
-    facts = mesh_facts(holder)
-    if array.origin is not None:
-        facts = (*facts, Fact("the result is computed here", array.origin))
-    call.interpreter.record(
-        Placement(
-            place=leaf.origin or call.place,
-            environment=call.interpreter.environment(),
-            verdict=verdict,
-            facts=tuple(facts),
-            api=Api.SHARD_MAP_OUT,
-            mesh=holder.mesh,
-            spec=leaf.spec,
-            shape=array.shape if array.shape is not None else Unknown("not known"),
-            dtype=array.dtype,
-            subject=name,
-            raw=True,
-        )
-    )
+    # What the unknown arguments are does not matter here.
+    args = [_or_none(arg) for arg in call.args]
+    wrong = written(call.name, args, {key: _or_none(value) for key, value in call.kwargs.items()})
+    record(call.interpreter, call.name, call.place, verdict, *_witness(call, wrong))
     return True
+
+
+def _witness(call: Call, wrong: str | None) -> tuple[str | None, str | None]:
+    """The texts of a rejected call and a repaired one; witnesses do not import the old shard_map's module."""
+    if call.name == _OLD:
+        return None, None
+    if call.name == "jax.smap":
+        return wrong, written(call.name, [ANY_FUNCTION], {"out_axes": Const(0), "axis_name": Const("x")})
+    given = (value for value in (*call.args, *call.kwargs.values()) if isinstance(value, MeshValue))
+    mesh = next(given, MeshValue(Mesh(("x",), (1,), (AxisType.AUTO,))))
+    whole = SpecValue(Spec())
+    return wrong, written(call.name, [ANY_FUNCTION], {"mesh": mesh, "in_specs": whole, "out_specs": whole})
+
+
+def _or_none(value: Value) -> Value:
+    """A value that can be written down in its place: any function, or None for what is not known."""
+    if isinstance(value, Function | Native | External | Bound | Partial):
+        return ANY_FUNCTION
+    return Const(None) if source_of(value) is None else value
+
+
+def _plain(value: Value) -> object:
+    """A value as Python holds it; what is no number, string or container of them is Junk."""
+    if isinstance(value, Const):
+        return value.value
+    if isinstance(value, Tuple):
+        return tuple(_plain(item) for item in value.items)
+    if isinstance(value, ListValue) and value.items is not None:
+        return [_plain(item) for item in value.items]
+    if isinstance(value, DictValue) and value.items is not None:
+        return {key: _plain(item) for key, item in value.items.items()}
+    found = as_junk(value)
+    return Junk(str(found), "PartitionSpec") if isinstance(found, Spec) else found
+
+
+def _as_specs(axes: Value, name: object) -> Value:
+    """The specs that smap makes of axes (`shard_map._axes_to_pspec`)."""
+    if is_none(axes):
+        return SpecValue(Spec(), origin=getattr(axes, "origin", None))
+    if isinstance(axes, Tuple):
+        return Tuple(tuple(_as_specs(item, name) for item in axes.items), axes.origin, axes.fields)
+    if isinstance(axes, ListValue) and axes.items is not None:
+        return ListValue([_as_specs(item, name) for item in axes.items], axes.origin)
+    if isinstance(axes, DictValue) and axes.items is not None:
+        return DictValue({key: _as_specs(item, name) for key, item in axes.items.items()}, axes.origin)
+    number = as_int(axes)
+    if number is None or not isinstance(name, str):
+        return Unknown("an axis that is not known")
+    return SpecValue(Spec((*(None,) * number, name)), origin=getattr(axes, "origin", None))
 
 
 TABLE: dict[str, Callable[[Call], Value]] = {
     "jax.shard_map": _shard_map,
-    "jax.experimental.shard_map.shard_map": _old_shard_map,
+    "jax.smap": _smap,
+    _OLD: _old_shard_map,
 }

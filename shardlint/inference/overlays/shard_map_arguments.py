@@ -1,0 +1,131 @@
+"""The arguments of a function under `jax.shard_map`: judged by ``in_specs``, and cut into shards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.placing import laid_out, place_array, record_mismatch
+from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
+from shardlint.inference.overlays.shard_map_regions import Mapped, Region, record
+from shardlint.inference.values import (
+    Array,
+    MeshValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_items,
+    is_none,
+)
+from shardlint.laws.arity import judge_arity
+from shardlint.laws.shard_map import inferred_spec, local_type
+from shardlint.laws.shards import shard_shape
+from shardlint.laws.values import Mesh, Unknown, entry_axes
+from shardlint.laws.verdicts import Accepted, Api
+from shardlint.uses import ArityUse
+
+
+def place_arguments(call: Call, mapped: Mapped, region: Region) -> list[Value]:
+    """Judge the arguments of a call and return what one shard of each looks like.
+
+    The mesh in force is the one that specs are judged on.
+    """
+    specs, args = mapped.in_specs, [traced(arg) for arg in call.args]
+    if specs is None:
+        return [map_arrays(arg, lambda array, _: _inferred(array, region)) for arg in args]
+    columns = as_items(specs) if isinstance(specs, Tuple) else None
+    if isinstance(specs, Tuple) and len(specs.items) != len(args):
+        if not call.opaque:
+            record_arity(call, mapped, Api.SHARD_MAP_IN, specs, len(args))
+        return [Unknown("the specs do not fit") for _ in args]
+    if is_leaf(specs):
+        columns = (specs,) * len(args)
+    text = mismatch(specs, Tuple(tuple(args))) if not call.opaque else None
+    if text is not None:
+        record_mismatch(call.interpreter, Api.SHARD_MAP_IN, mapped.title, specs, text, call.place)
+    if columns is None or text is not None:
+        return [Unknown("in_specs that are not known") for _ in args]
+    return [
+        _column(call, mapped, region, spec, arg, i)
+        for i, (spec, arg) in enumerate(zip(columns, args, strict=True))
+    ]
+
+
+def record_arity(call: Call, mapped: Mapped, api: Api, specs: Tuple, due: int) -> None:
+    """Record that there are more specs, or fewer, than arguments or results."""
+    call.interpreter.record(
+        ArityUse(
+            place=specs.origin or call.place,
+            environment=call.interpreter.environment(),
+            verdict=judge_arity(api, len(specs.items), due),
+            api=api,
+            function=mapped.title,
+            given=len(specs.items),
+            due=due,
+        )
+    )
+
+
+def _column(call: Call, mapped: Mapped, region: Region, spec: Value, arg: Value, position: int) -> Value:
+    """One argument with the spec, or tree of specs, that it is given."""
+
+    def meet(leaf: Value, array: Array, path: str) -> Value:
+        return _shard(call, mapped, region, leaf, array, f"argument {position}{path}")
+
+    met = meet_prefix(spec, arg, meet)
+    # An argument without a spec is closed over: the body sees it as it is, a number as a number.
+    return call.args[position] if is_none(spec) and not isinstance(met, Unknown) else met
+
+
+def _shard(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array, path: str) -> Value:
+    """Judge one array and return one shard of it."""
+    subject = f"`{array.name}`" if array.name else path
+    interpreter, mesh = call.interpreter, region.judging
+    # What is closed over is judged by the axes that its own type names.
+    with interpreter.within(mesh=region.mesh if is_none(leaf) else mesh):
+        placed = place_array(interpreter, (Api.SHARD_MAP_IN,), array, leaf, call.place, subject)
+    if is_none(leaf):
+        _record_whole(call, mapped, leaf, array, subject)
+        return replace(array, sharding=None)
+    if not isinstance(leaf, SpecValue) or not isinstance(mesh, MeshValue) or array.shape is None:
+        return Array(None, array.dtype, origin=array.origin, name=array.name)
+    if placed.sharding is None or region.manual is None:
+        return Unknown("JAX rejects this argument, or the Manual axes are not known")
+    return _cut(array, leaf, region, mesh.mesh)
+
+
+def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Array:
+    """One shard of an array that is split by a spec."""
+    assert array.shape is not None
+    local = laid_out(shard_shape, mesh, leaf.spec, array.shape)
+    axes = frozenset(axis for entry in leaf.spec.entries for axis in entry_axes(entry))
+    inside = region.inside
+    known = isinstance(inside, MeshValue) and local is not None
+    return Array(
+        local,
+        array.dtype,
+        array.weak,
+        origin=array.origin,
+        name=array.name,
+        varying=axes | array.varying,
+        typed=local_type(inside.mesh, array.typed, len(local)) if known else None,
+    )
+
+
+def _inferred(array: Array, region: Region) -> Value:
+    """One shard of an array whose spec is inferred from its type."""
+    mesh, held = region.judging, array.typed
+    if held is None or array.shape is None or not isinstance(region.mesh, MeshValue) or region.manual is None:
+        return Array(None, array.dtype, origin=array.origin, name=array.name)
+    spec = inferred_spec(region.mesh.mesh, region.manual, held.spec)
+    if spec is None or not isinstance(mesh, MeshValue):
+        return Unknown("a spec that cannot be inferred")
+    return _cut(array, SpecValue(spec), region, mesh.mesh)
+
+
+def _record_whole(call: Call, mapped: Mapped, leaf: Value, array: Array, subject: str) -> None:
+    """Record an array that every device gets whole, as its in_specs are None."""
+    if array.shape is None or not array.shape:
+        return
+    place = getattr(leaf, "origin", None) or mapped.place_of("in_specs")
+    record(call.interpreter, f"{mapped.name}(in_specs=None)", place, Accepted(), silent=subject)

@@ -1,0 +1,32 @@
+"""A call of a function under `jax.shard_map`: arguments become shards, and results whole arrays."""
+
+from __future__ import annotations
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.shard_map_arguments import place_arguments
+from shardlint.inference.overlays.shard_map_regions import Mapped, enter, record
+from shardlint.inference.overlays.shard_map_results import place_results
+from shardlint.inference.values import Value
+from shardlint.laws.shard_map import takes_no_keywords
+from shardlint.laws.values import Unknown
+from shardlint.laws.verdicts import Rejected
+
+
+def run(call: Call, mapped: Mapped) -> Value:
+    """Evaluate a call of a mapped function."""
+    interpreter = call.interpreter
+    verdict = takes_no_keywords(mapped.title, call.kwargs)
+    if isinstance(verdict, Rejected):
+        record(interpreter, mapped.name, call.place, verdict)
+        return Unknown("JAX rejects this call")
+    region = enter(call, mapped)
+    if region is None:
+        return Unknown("JAX rejects this call")
+    # Specs of shard_map are bare and belong to its mesh.
+    with interpreter.within(mesh=region.judging):
+        shards = place_arguments(call, mapped, region)
+    bound = region.bound(interpreter.context.bound_axes)
+    with interpreter.within(mesh=region.inside, bound_axes=bound, in_jit=True, check_vma=region.checked):
+        result = interpreter.call(mapped.function, shards, {}, call.place, call.opaque)
+    with interpreter.within(mesh=region.judging):
+        return place_results(call, mapped, region, result)

@@ -1,0 +1,239 @@
+"""A function under `jax.shard_map`, and the mesh and Manual axes that one call of it runs with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from shardlint.inference.calls import Call
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.jax_jit import function_name
+from shardlint.inference.overlays.placing import as_junk, as_mesh, mesh_facts, text_of
+from shardlint.inference.overlays.printing import source_of
+from shardlint.inference.values import (
+    DictValue,
+    External,
+    ListValue,
+    MeshValue,
+    SetValue,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_bool,
+    is_none,
+)
+from shardlint.laws.dims import Dim
+from shardlint.laws.shard_map import (
+    judge_axis_names,
+    judge_inferred,
+    judge_manual,
+    judge_mesh,
+    judging_mesh,
+)
+from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
+from shardlint.laws.verdicts import Rejected, Verdict
+from shardlint.spans import Place
+from shardlint.uses import CallUse, Fact
+
+#: What stands for the program's function where a call is written down: any function would do.
+ANY_FUNCTION = External("jnp.negative")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Mapped:
+    """A function as ``shard_map`` wraps it: ``options`` are what it was given by name, ``name`` which
+    shard_map it is, ``place_of`` tells where an option is written.
+    """
+
+    name: str
+    function: Value
+    options: dict[str, Value]
+    place_of: Callable[[str], Place]
+
+    @property
+    def title(self) -> str:
+        """What the user calls the function."""
+        return function_name(self.function)
+
+    @property
+    def in_specs(self) -> Value | None:
+        """The in_specs, None where they are left to be inferred."""
+        specs = self.options.get("in_specs")
+        return None if isinstance(specs, External) and specs.name.endswith(".Infer") else specs
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Region:
+    """Where a body runs: on ``mesh``, with the axes ``manual`` (None where they are not known), of which
+    ``outer`` are Manual around it already. ``checked`` is ``check_vma``, None where it is not known.
+    """
+
+    mesh: MeshValue | Unknown | None
+    manual: frozenset[str] | None
+    outer: frozenset[str]
+    checked: bool | None
+
+    @property
+    def judging(self) -> MeshValue | Unknown | None:
+        """The mesh that specs are judged on."""
+        if not isinstance(self.mesh, MeshValue):
+            return self.mesh
+        if self.manual is None:
+            blind = dict.fromkeys(self.mesh.mesh.names, AxisType.AUTO)
+            return replace(self.mesh, mesh=self.mesh.mesh.with_types(blind))
+        return replace(self.mesh, mesh=judging_mesh(self.mesh.mesh, self.manual))
+
+    @property
+    def inside(self) -> MeshValue | Unknown:
+        """The mesh that the body sees."""
+        if not isinstance(self.mesh, MeshValue) or self.manual is None:
+            return Unknown("inside shard_map")
+        return replace(self.mesh, mesh=self.mesh.mesh.with_types(dict.fromkeys(self.manual, AxisType.MANUAL)))
+
+    def bound(self, around: tuple[tuple[str, Dim], ...] | Unknown) -> tuple[tuple[str, Dim], ...] | Unknown:
+        """The axes that collectives in the body may use; ``around`` are those outside.
+
+        Where the caller is not known, nobody is taken to bind further names around a shard_map.
+        """
+        if not isinstance(self.mesh, MeshValue) or self.manual is None:
+            return Unknown("the mesh is not known")
+        mesh, kept = self.mesh.mesh, () if isinstance(around, Unknown) else around
+        here = tuple((n, s) for n, s in zip(mesh.names, mesh.sizes, strict=True) if n in self.manual)
+        return (*(pair for pair in kept if pair[0] not in self.manual), *here)
+
+
+def enter(call: Call, mapped: Mapped) -> Region | None:
+    """Return where a call of a mapped function runs; None where JAX rejects it, which is recorded."""
+    interpreter, options = call.interpreter, mapped.options
+    given, context = options.get("mesh"), interpreter.context.mesh
+    own = given is not None and not is_none(given)
+    known = context.mesh if isinstance(context, MeshValue) else context
+    holder = as_mesh(interpreter, given) if own else context
+    if own and _refused(call, mapped, "mesh", judge_mesh(_mesh_or_junk(holder, given), known)):
+        return None
+    mesh = holder.mesh if isinstance(holder, MeshValue) else holder
+    names = _names(options.get("axis_names"))
+    if _refused(call, mapped, "axis_names", judge_axis_names(mesh, names), mesh):
+        return None
+    manual = names if isinstance(names, frozenset) else None
+    if isinstance(mesh, Mesh) and manual is not None:
+        manual = manual or frozenset(mesh.names)
+        if mapped.in_specs is None and _refused(call, mapped, "in_specs", judge_inferred(mesh, manual), mesh):
+            return None
+        for parameter in ("in_specs", "out_specs"):
+            for leaf in _specs(options.get(parameter)):
+                verdict = judge_manual(parameter, leaf.spec, mesh, manual)
+                if _refused(call, mapped, parameter, verdict, mesh, leaf):
+                    return None
+    checked = options.get("check_vma")
+    return Region(holder, manual, _manual_axes(mesh), True if checked is None else as_bool(checked))
+
+
+def _manual_axes(mesh: Mesh | Unknown | None) -> frozenset[str]:
+    """The axes that are Manual already."""
+    if not isinstance(mesh, Mesh):
+        return frozenset()
+    return frozenset(n for n, t in zip(mesh.names, mesh.types, strict=True) if t is AxisType.MANUAL)
+
+
+def _mesh_or_junk(holder: MeshValue | Unknown | None, given: Value | None) -> Mesh | Junk | Unknown | None:
+    if isinstance(holder, MeshValue):
+        return holder.mesh
+    if isinstance(given, ShardingValue):
+        return Junk("a NamedSharding", "NamedSharding")
+    found = Unknown("not a mesh that is known") if given is None else as_junk(given)
+    return Junk(str(found), "PartitionSpec") if isinstance(found, Spec) else found
+
+
+def _names(value: Value | None) -> frozenset[str] | Junk | Unknown:
+    """The members of ``axis_names=``, none where it is not given."""
+    if value is None:
+        return frozenset()
+    if isinstance(value, SetValue):
+        return Unknown("a set that is not known") if value.items is None else value.items
+    if isinstance(value, DictValue):
+        return Junk("a dict", "dict")
+    found = as_junk(value)
+    if isinstance(found, Junk | Unknown):
+        return found
+    return Junk(text_of(value), "PartitionSpec" if isinstance(found, Spec) else "NoneType")
+
+
+def _specs(tree: Value | None) -> Iterator[SpecValue]:
+    """The specs in a tree of them."""
+    if isinstance(tree, SpecValue):
+        yield tree
+    elif isinstance(tree, Tuple | ListValue | DictValue) and tree.items is not None:
+        for item in tree.items.values() if isinstance(tree, DictValue) else tree.items:
+            yield from _specs(item)
+
+
+def _refused(
+    call: Call,
+    mapped: Mapped,
+    option: str,
+    verdict: Verdict,
+    mesh: Mesh | Unknown | None = None,
+    leaf: SpecValue | None = None,
+) -> bool:
+    """Whether an option is rejected; then the call is recorded, at the option."""
+    if not isinstance(verdict, Rejected):
+        return False
+    place = mapped.place_of(option)
+    if leaf is not None and leaf.origin is not None:
+        at = leaf.places[verdict.dimension] if (verdict.dimension or 0) < len(leaf.places) else None
+        place = at or leaf.origin
+    options = {"mesh": mapped.options.get("mesh"), "axis_names": mapped.options.get("axis_names")}
+    whole: dict[str, Value | None] = {"in_specs": SpecValue(Spec()), "out_specs": SpecValue(Spec())}
+    wrong = {**options, **whole, option: mapped.options.get(option) if leaf is None else leaf}
+    right = {**options, **whole, option: whole.get(option)}
+    if leaf is not None:
+        right["axis_names"] = None
+    facts = [Fact("it is called here", call.place)]
+    held = call.interpreter.context.mesh if option == "mesh" else mapped.options.get("mesh")
+    facts.extend(mesh_facts(held if isinstance(held, MeshValue) else None))
+    record(call.interpreter, mapped.name, place, verdict, _called(wrong), _called(right), facts)
+    return True
+
+
+def _called(options: dict[str, Value | None]) -> str | None:
+    """A call of some function under `jax.shard_map` with these options."""
+    text = written("jax.shard_map", [ANY_FUNCTION], options)
+    return None if text is None else f"{text}(np.float32(1))"
+
+
+def written(name: str, args: Iterable[Value], options: dict[str, Value | None]) -> str | None:
+    """A call in Python; options that are None are left out. None where a value is not wholly known."""
+    texts = [source_of(arg) for arg in args]
+    texts += [
+        None if (text := source_of(value)) is None else f"{key}={text}"
+        for key, value in options.items()
+        if value is not None
+    ]
+    return None if None in texts else f"{name}({', '.join(text for text in texts if text is not None)})"
+
+
+def record(
+    interpreter: Evaluator,
+    function: str,
+    place: Place,
+    verdict: Verdict,
+    call: str | None = None,
+    repaired: str | None = None,
+    facts: Iterable[Fact] = (),
+    silent: str | None = None,
+) -> None:
+    """Record a call of shard_map as a whole; without a witness where it cannot be written."""
+    interpreter.record(
+        CallUse(
+            place=place,
+            environment=interpreter.environment(),
+            verdict=verdict,
+            facts=tuple(facts),
+            function=function,
+            call=call,
+            repaired=repaired,
+            silent=silent,
+        )
+    )

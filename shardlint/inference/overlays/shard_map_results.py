@@ -1,0 +1,108 @@
+"""The results of a function under `jax.shard_map`: judged by ``out_specs``, and put together."""
+
+from __future__ import annotations
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.placing import laid_out, mesh_facts, place_array, record_mismatch
+from shardlint.inference.overlays.prefixes import meet_prefix, mismatch
+from shardlint.inference.overlays.shard_map_arguments import record_arity
+from shardlint.inference.overlays.shard_map_regions import Mapped, Region, record
+from shardlint.inference.values import Array, MeshValue, SpecValue, Tuple, Value
+from shardlint.laws.dims import equal
+from shardlint.laws.shard_map import whole_type
+from shardlint.laws.shards import global_shape
+from shardlint.laws.values import Unknown
+from shardlint.laws.varying import judge_varying
+from shardlint.laws.verdicts import Accepted, Api, Rejected
+from shardlint.uses import Fact, Placement
+
+
+def place_results(call: Call, mapped: Mapped, region: Region, result: Value) -> Value:
+    """Judge one shard's results against ``out_specs`` and return the whole arrays.
+
+    The mesh in force is the one that specs are judged on.
+    """
+    specs = mapped.options.get("out_specs")
+    if specs is None or isinstance(result, Unknown):
+        return Unknown("the results of shard_map")
+    if isinstance(specs, Tuple) and isinstance(result, Tuple) and len(specs.items) != len(result.items):
+        record_arity(call, mapped, Api.SHARD_MAP_OUT, specs, len(result.items))
+        return Unknown("the specs do not fit")
+    text = mismatch(specs, result)
+    if text is not None:
+        record_mismatch(call.interpreter, Api.SHARD_MAP_OUT, mapped.title, specs, text, call.place)
+        return Unknown("the specs do not fit")
+
+    def meet(leaf: Value, array: Array, path: str) -> Value:
+        of = f"of `{mapped.title}`"
+        return _whole(call, mapped, region, leaf, array, f"result{path} {of}" if path else f"the result {of}")
+
+    return meet_prefix(specs, result, meet)
+
+
+def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array, name: str) -> Value:
+    """Judge one result and return the whole that its shards make."""
+    placed = place_array(call.interpreter, (Api.SHARD_MAP_OUT,), array, leaf, call.place, name)
+    mesh, outside = region.judging, region.mesh
+    if region.manual is None or not isinstance(mesh, MeshValue) or not isinstance(outside, MeshValue):
+        return Unknown("whether all axes are Manual is not known")
+    if placed.sharding is None or array.shape is None or not isinstance(leaf, SpecValue):
+        return Unknown("what shard_map returns")
+    if _varies_too_much(call, mapped, region, array, leaf, name):
+        return Unknown("what shard_map returns")
+    whole = laid_out(global_shape, mesh.mesh, leaf.spec, array.shape)
+    return Array(
+        whole,
+        array.dtype,
+        array.weak,
+        origin=call.place,
+        varying=array.varying & region.outer,
+        typed=whole_type(outside.mesh, leaf.spec, array.typed, len(array.shape)),
+    )
+
+
+def _varies_too_much(
+    call: Call, mapped: Mapped, region: Region, array: Array, leaf: SpecValue, name: str
+) -> bool:
+    """Whether JAX rejects a result for the axes it varies over, which is recorded.
+
+    Without its check it takes one device's value for that of all: that is recorded too.
+    """
+    assert isinstance(region.mesh, MeshValue)
+    mesh = region.mesh.mesh
+    verdict = judge_varying(mesh, array.varying - region.outer, leaf.spec)
+    if not isinstance(verdict, Rejected) or region.checked is None:
+        return False
+    facts = [*mesh_facts(region.mesh)]
+    if array.origin is not None:
+        facts.append(Fact("the result is computed here", array.origin))
+    place = leaf.origin or call.place
+    if not region.checked:
+        axes = [axis for axis in verdict.detail.split(", ") if equal(mesh.size_of(axis), 1) is not True]
+        if axes:
+            silent = f"{name} varies over {', '.join(axes)}"
+            record(
+                call.interpreter,
+                f"{mapped.name}(check_vma=False)",
+                place,
+                Accepted(),
+                facts=facts,
+                silent=silent,
+            )
+        return False
+    call.interpreter.record(
+        Placement(
+            place=place,
+            environment=call.interpreter.environment(),
+            verdict=verdict,
+            facts=tuple(facts),
+            api=Api.SHARD_MAP_OUT,
+            mesh=mesh,
+            spec=leaf.spec,
+            shape=array.shape if array.shape is not None else Unknown("not known"),
+            dtype=array.dtype,
+            subject=name,
+            raw=True,
+        )
+    )
+    return True
