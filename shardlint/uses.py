@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from shardlint.laws.dims import Dim, Shape
+from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.types import ArrayType
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Api, Undecided, Verdict
@@ -160,6 +161,21 @@ class CallUse(Use):
     call: str | None = None
     repaired: str | None = None
     silent: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogicalAxesUse(CallUse):
+    """Flax's logical names meet rules, or a lifted transform, and something is wrong.
+
+    ``library`` is ``linen`` or ``nnx``, ``mistake`` what is wrong and ``text`` the name, the rule or the
+    rules at fault as written. ``axes`` are the mesh axes in question, ``known`` the names that would do.
+    """
+
+    library: str
+    mistake: Mistake
+    text: str
+    axes: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

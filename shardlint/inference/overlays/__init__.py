@@ -50,6 +50,7 @@ TRANSPARENT_BASES = frozenset({"flax.linen.Module", "flax.nnx.Module", "flax.str
 def _modules() -> tuple[Any, ...]:
     from shardlint.inference.overlays import (
         flax_linen,
+        flax_logical,
         flax_nnx,
         jax_collectives,
         jax_contexts,
@@ -80,7 +81,8 @@ def _modules() -> tuple[Any, ...]:
         py_builtins, py_stdlib, py_dataclasses, numpy_, jax_numpy, jax_lax, jax_convolution, jax_control,
         jax_nn, jax_random, jax_initializers, jax_tree, jax_sharding, jax_meshes, jax_devices,
         jax_contexts, jax_jit, jax_shard_map,
-        jax_collectives, jax_transforms, jax_derivatives, jax_placement, flax_linen, flax_nnx, optax_losses,
+        jax_collectives, jax_transforms, jax_derivatives, jax_placement, flax_linen, flax_logical, flax_nnx,
+        optax_losses,
     )  # fmt: skip
 
 
@@ -211,9 +213,10 @@ def object_attribute(interpreter: Evaluator, value: Value, name: str, place: Pla
 
 def _array_attribute(value: Array, name: str) -> Value:
     from shardlint.inference.overlays import array_methods
+    from shardlint.inference.overlays.explicit.types import sharding_in_type
 
     if name == "sharding":
-        return value.sharding or Unknown("a sharding that JAX chose")
+        return value.sharding or sharding_in_type(value) or Unknown("a sharding that JAX chose")
     if name in array_methods.ATTRIBUTES:
         found = array_methods.ATTRIBUTES[name](value)
         return found.vary(value.varying) if isinstance(found, Array) else found

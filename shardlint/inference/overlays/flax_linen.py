@@ -28,7 +28,6 @@ from shardlint.inference.overlays.flax_metadata import (
     unboxed,
 )
 from shardlint.inference.overlays.flax_modules import (
-    RULES,
     Mode,
     current,
     fresh_run,
@@ -335,12 +334,6 @@ def _decorator(call: Call) -> Value:
     return call.args[0] if call.args else Native("a decorator", _identity)
 
 
-def _rules(call: Call) -> Value:
-    """Logical axis rules: from here on names are not mesh axes, so nothing is said about them."""
-    call.interpreter.switches.add(RULES)
-    return LibraryObject("harmless", {}, call.place)
-
-
 def _lifted_class(prefix: str) -> Callable[[Call], Value]:
     """``nn.remat(Block)`` and ``nn.jit(Block)``: the same module under a class name with a prefix."""
 
@@ -364,8 +357,6 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     **{f"{module}.get_partition_spec": _get_partition_spec for module in _META},
     **{f"{module}.get_sharding": _get_sharding for module in _META},
     **{f"{module}.unbox": _unbox for module in _META},
-    **{f"{module}.logical_axis_rules": _rules for module in _META},
-    **{f"{module}.set_logical_axis_rules": _rules for module in _META},
     **{f"{module}.Partitioned": _partitioned for module in _META},
     **{f"{module}.LogicallyPartitioned": _partitioned for module in _META},
     **{f"flax.linen.{name}": _decorator for name in ("compact", "nowrap", "compact_name_scope")},

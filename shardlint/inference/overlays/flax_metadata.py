@@ -56,7 +56,7 @@ def names_of(value: Value | None) -> Names:
     items = as_items(value)
     if items is None:
         return Names(Unknown("the names are not known"), _origin(value))
-    entries = tuple(_entry(item) for item in items)
+    entries = tuple(entry_of(item) for item in items)
     return Names(Spec(entries), _origin(value), tuple(_origin(item) for item in items))
 
 
@@ -78,14 +78,15 @@ def mesh_of(value: Value | None) -> Mesh | Unknown | None:
     return value.mesh if isinstance(value, MeshValue) else Unknown("the mesh is not known")
 
 
-def _entry(value: Value) -> Entry:
+def entry_of(value: Value) -> Entry:
+    """One name, or a tuple of them, as an entry of a spec."""
     if isinstance(value, Const):
         if value.value is None or isinstance(value.value, (str, Marker)):
             return value.value
         return Junk(repr(value.value), type(value.value).__name__, falsy=not value.value)
     items = as_items(value)
     if items is not None:
-        return tuple(_entry(item) for item in items)
+        return tuple(entry_of(item) for item in items)
     return value if isinstance(value, Unknown) else Unknown("the entry is not known")
 
 

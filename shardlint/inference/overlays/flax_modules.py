@@ -90,8 +90,8 @@ class FlaxState:
     stack: list[Binding] = field(default_factory=list)
 
 
-#: Switches: logical axis rules are or were in force; eager sharding of nnx may be off.
-RULES, NOT_EAGER = "flax.rules", "flax.not_eager"
+#: A switch: eager sharding of nnx may be off.
+NOT_EAGER = "flax.not_eager"
 
 _STATES: WeakKeyDictionary[Evaluator, FlaxState] = WeakKeyDictionary()
 

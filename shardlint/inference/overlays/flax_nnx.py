@@ -14,7 +14,7 @@ from shardlint.inference.overlays.arrays import Stop, given
 from shardlint.inference.overlays.flax_layers import aliases, initializer_makers
 from shardlint.inference.overlays.flax_linen_layers import KEY
 from shardlint.inference.overlays.flax_metadata import map_tree
-from shardlint.inference.overlays.flax_modules import NOT_EAGER, RULES
+from shardlint.inference.overlays.flax_modules import NOT_EAGER
 from shardlint.inference.overlays.flax_nnx_layers import LAYERS, Forward, attend, construct
 from shardlint.inference.overlays.flax_nnx_variables import (
     METADATA,
@@ -231,21 +231,20 @@ def _map_state(function: Callable[[LibraryObject], Value], tree: Value) -> Value
 
 
 def _get_partition_spec(call: Call) -> Value:
-    if RULES in call.interpreter.switches:
-        return call.unknown("logical axis rules decide")
-    return _map_state(variable_spec, call.argument(0, "tree") or call.unknown("no tree"))
+    tree = call.argument(0, "tree") or call.unknown("no tree")
+    return _map_state(lambda variable: variable_spec(call.interpreter, variable, call.place), tree)
 
 
 def _get_named_sharding(call: Call) -> Value:
     """``nnx.get_named_sharding(tree, mesh)``: checked as `NamedSharding` checks them."""
     tree, mesh = call.argument(0, "tree"), call.argument(1, "mesh")
-    if tree is None or mesh is None or RULES in call.interpreter.switches:
-        return call.unknown("no tree or mesh, or rules")
+    if tree is None or mesh is None:
+        return call.unknown("no tree or mesh")
     rejected = False
 
     def sharding(variable: LibraryObject) -> Value:
         nonlocal rejected
-        spec = variable_spec(variable)
+        spec = variable_spec(call.interpreter, variable, call.place)
         if not isinstance(spec, SpecValue):
             return spec
         on = mesh if isinstance(mesh, MeshValue) else Unknown("the mesh is not known")
@@ -282,11 +281,6 @@ def _configure(call: Call) -> Value:
     return NONE
 
 
-def _rules(call: Call) -> Value:
-    call.interpreter.switches.add(RULES)
-    return LibraryObject("harmless", {}, call.place)
-
-
 # -- transforms -------------------------------------------------------------------------------
 
 
@@ -316,8 +310,6 @@ TABLE: dict[str, Rule] = {
     **{f"{module}.with_partitioning": with_metadata for module in _SPMD},
     **{f"{module}.get_partition_spec": _get_partition_spec for module in _SPMD},
     **{f"{module}.get_named_sharding": _get_named_sharding for module in _SPMD},
-    **{f"{module}.logical_axis_rules": _rules for module in (*_SPMD, "flax.core.spmd")},
-    "flax.core.spmd.set_logical_axis_rules": _rules,
     "flax.nnx.with_metadata": with_metadata,
     "flax.nnx.use_eager_sharding": _switch_eager,
     "flax.config.update": _configure,

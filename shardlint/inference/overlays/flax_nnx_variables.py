@@ -7,12 +7,16 @@ a ``flax.nnx.VariableMetadata``, which `Param` takes apart.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.arrays import Stop, operand
+from shardlint.inference.overlays.flax_logical import as_written, record_axis, rules_of
+from shardlint.inference.overlays.flax_logical_uses import Setting, making, record_mistake
 from shardlint.inference.overlays.flax_metadata import Names, mesh_of, names_of
-from shardlint.inference.overlays.flax_modules import NOT_EAGER, RULES
+from shardlint.inference.overlays.flax_modules import NOT_EAGER
 from shardlint.inference.overlays.flax_uses import INERT, Meeting, Owner, record_parameter, shape_known
 from shardlint.inference.values import (
     NONE,
@@ -26,10 +30,13 @@ from shardlint.inference.values import (
     SpecValue,
     Value,
     as_bool,
-    is_none,
 )
+from shardlint.laws.dims import Shape
+from shardlint.laws.logical_axes import Refused, mesh_spec, rename
+from shardlint.laws.logical_axes import given as given_rules
 from shardlint.laws.values import Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Rejected, Undecided, Verdict
+from shardlint.laws.verdicts import Cause, Rejected, Undecided, Verdict
+from shardlint.spans import Place
 
 METADATA = "flax.nnx.VariableMetadata"
 PARAM = "flax.nnx.Param"
@@ -110,25 +117,76 @@ def _sharded(
     if names.spec is None or names.spec in ("", Spec()):
         return Names(None), None, INERT
     own = mesh_of(metadata.get("mesh"))
-    if isinstance(sharding, ShardingValue):
-        # It must be on the context's mesh, if there is one; which is not looked into here.
-        own = sharding.mesh.mesh if isinstance(sharding.mesh, MeshValue) else sharding.mesh
     meeting = Meeting.nnx(interpreter, own)
     eager = metadata.get("eager_sharding")
     if NOT_EAGER in interpreter.switches or (eager is not None and as_bool(eager) is not True):
         return names, meeting.mesh, Undecided("eager sharding may be off")
-    rules = metadata.get("sharding_rules")
-    if RULES in interpreter.switches or (rules is not None and not is_none(rules)):
-        return names, Unknown("logical axis rules decide"), Undecided("logical axis rules decide")
+    setting = _setting(interpreter, sharding, metadata, call.place)
+    renamed = _renamed(interpreter, setting, shape_known(array))
+    if not isinstance(renamed, Spec):
+        return names, Unknown("logical axis rules decide"), renamed
+    if isinstance(sharding, ShardingValue):
+        on = sharding.mesh.mesh if isinstance(sharding.mesh, MeshValue) else sharding.mesh
+        if (refused := _elsewhere(meeting.mesh, on)) is not None:
+            return names, on, refused
+        meeting = Meeting.nnx(interpreter, on)
     if isinstance(sharding, ListValue) or isinstance(names.spec, str):
         # Only a tuple or a `PartitionSpec` shards. A list or a string becomes the constraint None, which
         # leaves the value replicated on the mesh of the context; without one it is refused.
         shown = Names(Unknown("a list of names"), names.place) if isinstance(sharding, ListValue) else names
         bare, legacy = Meeting.nnx(interpreter, None), interpreter.context.legacy_mesh
-        refused = bare.mesh is None and (meeting.mesh is None or legacy is None)
-        verdict = bare.judge(Names(Spec((None,))), (1,)) if refused else Undecided("no effect")
+        refused_here = bare.mesh is None and (meeting.mesh is None or legacy is None)
+        verdict = bare.judge(Names(Spec((None,))), (1,)) if refused_here else Undecided("no effect")
         return shown, meeting.mesh, verdict
-    return names, meeting.mesh, meeting.judge(names, shape_known(array))
+    found = replace(names, spec=renamed)
+    verdict = meeting.judge(found, shape_known(array))
+    record_axis(interpreter, setting, renamed, verdict, meeting.mesh)
+    return found, meeting.mesh, verdict
+
+
+def _setting(
+    interpreter: Evaluator, sharding: Value | None, metadata: Mapping[str, Value], place: Place
+) -> Setting:
+    """A variable's names, and the rules of the context and its own that they meet."""
+    names = as_written(names_of(sharding))
+    if isinstance(sharding, SpecValue | ShardingValue) and isinstance(names.spec, Spec):
+        names = replace(names, spec=mesh_spec(names.spec))
+    written = metadata.get("sharding_rules")
+    context, own = rules_of(interpreter.context.logical_rules), rules_of(written)
+    if isinstance(context, Unknown) and not interpreter.context.program:
+        # `Meeting.judge` knows that the caller's rules may give names another meaning.
+        context = ()
+    if not given_rules(context):
+        context, own = own, ()
+    elif not given_rules(own):
+        written = interpreter.context.logical_rules
+    return Setting("nnx", names, context, place, written, own, "nnx.Param")
+
+
+def _renamed(interpreter: Evaluator, setting: Setting, shape: Shape | Unknown) -> Spec | Rejected | Undecided:
+    """What the rules make of a variable's names. What is wrong with the rules is recorded."""
+    if not isinstance(setting.names.spec, Spec):
+        return Undecided("the names are not known")
+    found = rename(setting.spec, setting.rules, setting.own)
+    if not isinstance(found, Refused):
+        return found
+    verdict = found.at("nnx.Param()")
+    calls = making(setting.spec, setting.rules, shape) if setting.own == () else None
+    record_mistake(interpreter, setting, found.mistake, found.text, verdict, calls=calls)
+    return verdict
+
+
+def _elsewhere(mesh: Mesh | Unknown | None, on: Mesh | Unknown) -> Verdict | None:
+    """Whether a `NamedSharding` is refused because of its mesh (a bare assert in `shard_value`).
+
+    It must be equal to the variable's own mesh, or else to that of `jax.set_mesh`, which is abstract: a
+    mesh of devices never is.
+    """
+    if mesh is None or mesh == on:
+        return None
+    if isinstance(mesh, Unknown) or isinstance(on, Unknown):
+        return Undecided("whether the meshes are equal is not known")
+    return Rejected(Cause.OTHER_MESH, "AssertionError", "nnx.Param()", detail=f"{mesh}")
 
 
 def is_variable(value: Value) -> bool:
@@ -136,20 +194,18 @@ def is_variable(value: Value) -> bool:
     return isinstance(value, LibraryObject) and value.kind in VARIABLES
 
 
-def variable_spec(variable: LibraryObject) -> Value:
+def variable_spec(interpreter: Evaluator, variable: LibraryObject, place: Place) -> Value:
     """``nnx.get_partition_spec`` of one variable (`flax.nnx.spmd.get_var_pspec`)."""
-    names = names_of(variable.fields.get("out_sharding"))
+    sharding = variable.fields.get("out_sharding")
+    names = names_of(sharding)
     if names.spec is None or names.spec == "":
         return SpecValue(Spec(), variable.origin)
-    if isinstance(names.spec, str):
-        letters = tuple(names.spec)
-        return SpecValue(Spec(letters), names.place, (names.place,) * len(letters))
-    if isinstance(names.spec, Unknown) or given_rules(variable):
+    if isinstance(names.spec, Unknown) or isinstance(sharding, ShardingValue):
         return Unknown("the spec is not known")
-    return SpecValue(names.spec, names.place, names.entry_places)
-
-
-def given_rules(variable: LibraryObject) -> bool:
-    """Whether the variable has axis rules of its own."""
-    rules = variable.fields.get("sharding_rules")
-    return rules is not None and not is_none(rules)
+    setting = _setting(interpreter, sharding, variable.fields, place)
+    if isinstance(rules_of(interpreter.context.logical_rules), Unknown):
+        return Unknown("logical axis rules decide")
+    spec = _renamed(interpreter, setting, Unknown("no array is involved"))
+    if not isinstance(spec, Spec):
+        return Unknown("the names are not resolved")
+    return SpecValue(mesh_spec(spec), setting.names.place, setting.names.entry_places)

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from shardlint.inference.overlays.flax_logical import (
+    as_written,
+    effective_rules,
+    record_axis,
+    resolved,
+    rules_of,
+)
+from shardlint.inference.overlays.flax_logical_uses import Setting
 from shardlint.inference.overlays.flax_metadata import (
     LOGICALLY_PARTITIONED,
     Names,
@@ -16,10 +24,18 @@ from shardlint.inference.overlays.flax_metadata import (
     with_value,
 )
 from shardlint.inference.overlays.flax_modules import Binding, Mode, Path, Run, Tree, may_not_happen
-from shardlint.inference.overlays.flax_uses import INERT, Meeting, Owner, record_parameter, shape_known
+from shardlint.inference.overlays.flax_uses import (
+    INERT,
+    Meeting,
+    Owner,
+    held_by,
+    record_parameter,
+    shape_known,
+)
 from shardlint.inference.values import Array, Const, DictValue, LibraryObject, Value
 from shardlint.laws.dims import Shape
-from shardlint.laws.values import Unknown
+from shardlint.laws.logical_axes import Resolved, given, mesh_spec
+from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Rejected, Undecided, Verdict
 from shardlint.spans import Place
 from shardlint.uses import Fact
@@ -55,11 +71,12 @@ def make_variable(
     if isinstance(box, LibraryObject) and is_box(box):
         box = LibraryObject(box.kind, {**box.fields, "subject": Const(owner.subject(name))}, box.origin)
     verdict = _flat_verdict(interpreter, box, owner, name, flat, run.mode)
+    names, mesh = box_names(box), box_meeting(interpreter, box).mesh
     if run.mode is Mode.INIT and isinstance(box, LibraryObject) and not isinstance(verdict, Rejected):
-        verdict = unbox_verdict(interpreter, box)[1]
+        read = unbox_now(interpreter, box)
+        names, verdict = read.names, read.verdict
     if collection == "params":
-        mesh = box_meeting(interpreter, box).mesh
-        record_parameter(interpreter, owner, name, unboxed(box), box_names(box), mesh, verdict)
+        record_parameter(interpreter, owner, name, unboxed(box), names, mesh, verdict)
     if not interpreter.muted:
         _store(run, collection, path, box)
         if may_not_happen(interpreter, run):
@@ -82,16 +99,21 @@ def _flat_verdict(
         return Undecided("who initializes it is not known")
     if flat is None or not isinstance(box, LibraryObject) or not is_box(box):
         return INERT if mode is Mode.INIT else Undecided("the variables are the caller's")
-    meeting, verdict = unbox_verdict(interpreter, with_value(box, Array(flat)), traced=mode is Mode.APPLY)
-    if isinstance(verdict, Rejected):
+    read = unbox_now(interpreter, with_value(box, _flattened(box, flat)), traced=mode is Mode.APPLY)
+    if isinstance(read.verdict, Rejected):
         text = ", ".join(map(str, flat))
         note = Fact(
             f"{owner.name} initializes `{name}` as an array of shape ({text}), with the same names",
             owner.place,
         )
-        names, subject = box_names(box), owner.subject(name)
-        meeting.record(interpreter, names, Array(flat), subject, owner.place, verdict, (note,))
-    return verdict
+        read.record(interpreter, Array(flat), owner.subject(name), owner.place, (note,))
+    return read.verdict
+
+
+def _flattened(box: LibraryObject, flat: Shape) -> Array:
+    """The matrix that a general dense layer makes first, of the array's dtype and with its sharding."""
+    held = unboxed(box)
+    return replace(held, shape=flat) if isinstance(held, Array) else Array(flat)
 
 
 def unbox(interpreter: Evaluator, box: Value, subject: str, place: Place) -> Value:
@@ -101,26 +123,64 @@ def unbox(interpreter: Evaluator, box: Value, subject: str, place: Place) -> Val
     # Outside jit JAX first wants the value to be on the mesh of `jax.set_mesh` (else TypeError), so
     # only what is checked before that is sure.
     loose = box_meeting(interpreter, box).raw and interpreter.context.in_jit is not True
-    meeting, verdict = unbox_verdict(interpreter, box, traced=loose)
-    if loose and isinstance(verdict, Accepted) and verdict is not INERT:
-        verdict = Undecided("where the value is placed")
-    if verdict is not INERT:
-        meeting.record(interpreter, box_names(box), unboxed(box), subject, box.origin or place, verdict)
-    return _value(subject, box, verdict)
+    read = unbox_now(interpreter, box, traced=loose)
+    if loose and isinstance(read.verdict, Accepted) and read.verdict is not INERT:
+        read = replace(read, verdict=Undecided("where the value is placed"))
+    if read.verdict is not INERT:
+        read.record(interpreter, unboxed(box), subject, box.origin or place)
+    return _value(subject, box, read.verdict)
 
 
-def unbox_verdict(
-    interpreter: Evaluator, box: LibraryObject, traced: bool = False
-) -> tuple[Meeting, Verdict]:
+@dataclass(frozen=True, slots=True)
+class Unboxing:
+    """A box is read: the mesh axes that its names stand for, and what JAX says to them."""
+
+    meeting: Meeting
+    names: Names
+    verdict: Verdict
+
+    def record(
+        self,
+        interpreter: Evaluator,
+        value: Value,
+        subject: str,
+        place: Place,
+        facts: tuple[Fact, ...] = (),
+    ) -> None:
+        """Record that the names meet a mesh."""
+        self.meeting.record(interpreter, self.names, value, subject, place, self.verdict, facts)
+
+
+def unbox_now(interpreter: Evaluator, box: LibraryObject, traced: bool = False) -> Unboxing:
     """What JAX says when a box is read now, or ``traced``."""
     meeting = box_meeting(interpreter, box)
     if traced:
         meeting = replace(meeting, in_jit=True)
-    if box.kind == LOGICALLY_PARTITIONED:
-        return meeting, Undecided("logical axis rules decide")
     if meeting.mesh is None:
-        return meeting, INERT
-    return meeting, meeting.judge(box_names(box), shape_known(unboxed(box)))
+        return Unboxing(meeting, box_names(box), INERT)
+    value = unboxed(box)
+    if box.kind != LOGICALLY_PARTITIONED:
+        names = box_names(box)
+        return Unboxing(meeting, names, meeting.judge(names, shape_known(value), held_by(value)))
+    setting = box_setting(interpreter, box)
+    if not given(setting.rules):
+        # Without rules linen does not look at the names.
+        return Unboxing(meeting, setting.names, INERT)
+    found = resolved(interpreter, setting)
+    if not isinstance(found, Resolved):
+        return Unboxing(meeting, setting.names, found)
+    names = replace(setting.names, spec=found.spec)
+    verdict = meeting.judge(names, shape_known(value), held_by(value))
+    record_axis(interpreter, setting, found.spec, verdict, meeting.mesh)
+    return Unboxing(meeting, names, verdict)
+
+
+def box_setting(interpreter: Evaluator, box: LibraryObject) -> Setting:
+    """The logical names of a box, and the rules they meet."""
+    names, written = as_written(box_names(box)), effective_rules(interpreter, box.fields.get("rules"))
+    if isinstance(names.spec, Spec):
+        names = replace(names, spec=mesh_spec(names.spec))
+    return Setting("linen", names, rules_of(written), box.origin, written)
 
 
 def box_meeting(interpreter: Evaluator, box: Value) -> Meeting:

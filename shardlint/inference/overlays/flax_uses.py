@@ -15,6 +15,7 @@ from shardlint.inference.overlays.flax_metadata import Names
 from shardlint.inference.values import Array, Value
 from shardlint.laws.dims import Shape
 from shardlint.laws.placements import judge_placement
+from shardlint.laws.types import TypeSharding
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.spans import Place
@@ -67,18 +68,19 @@ class Meeting:
         """The API that judges here."""
         return self.eager if self.in_jit is False else self.traced
 
-    def judge(self, names: Names, shape: Shape | Unknown) -> Verdict:
-        """What JAX says to these names."""
+    def judge(self, names: Names, shape: Shape | Unknown, held: TypeSharding | None = None) -> Verdict:
+        """What JAX says to these names; ``held`` is the sharding in the value's type, if known."""
         # linen unpacks names into a `PartitionSpec`: a bare string is one axis a letter.
         spec = Spec(tuple(names.spec)) if isinstance(names.spec, str) else names.spec
         if not isinstance(spec, Spec):
             return Undecided("the names are not known")
-        verdict = judge_placement(self.api, self.mesh, spec, shape, raw=self.raw)
+        on_mesh = held.spec if held is not None and held.mesh == self.mesh else None
+        verdict = judge_placement(self.api, self.mesh, spec, shape, raw=self.raw, held=on_mesh)
         if not self.program and self.eager is Api.NNX_PARAM and _by_name(verdict):
             return Undecided("logical rules may give the names another meaning")
         if self.in_jit is None:
             # The caller decides whether this is traced, so both must say the same.
-            other = judge_placement(self.eager, self.mesh, spec, shape, raw=self.raw)
+            other = judge_placement(self.eager, self.mesh, spec, shape, raw=self.raw, held=on_mesh)
             return verdict if type(other) is type(verdict) else Undecided("in or outside jit")
         return verdict
 
@@ -121,6 +123,11 @@ def _meeting(interpreter: Evaluator, eager: Api, traced: Api, mesh: Mesh | Unkno
     raw, context = mesh is None, interpreter.context
     mesh = interpreter.environment().context_mesh if raw else mesh
     return Meeting(eager, traced, mesh, raw, context.in_jit, context.program)
+
+
+def held_by(value: Value) -> TypeSharding | None:
+    """The sharding in an array's type, where it is known."""
+    return value.typed if isinstance(value, Array) else None
 
 
 #: Nothing constrains the names now.

@@ -1,0 +1,437 @@
+"""Flax's logical axes: the rules in force, and the names that meet them.
+
+linen's functions (`flax.linen.spmd`), and the context that linen and nnx share (`flax.core.spmd`). What
+rules make of names is the laws' (`laws.logical_axes`); here both are read from the program.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import replace
+
+from shardlint.inference.calls import Call
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.flax_logical_uses import (
+    Calls,
+    Setting,
+    constraining,
+    placing,
+    record_mistake,
+    resolving,
+)
+from shardlint.inference.overlays.flax_metadata import Names, entry_of, names_of
+from shardlint.inference.overlays.placing import CONSTRAINT, place_array, text_of
+from shardlint.inference.overlays.prefixes import map_arrays, traced
+from shardlint.inference.values import (
+    NONE,
+    Array,
+    Const,
+    DictValue,
+    External,
+    LibraryObject,
+    ListValue,
+    MeshValue,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_items,
+    as_str,
+    is_none,
+)
+from shardlint.laws.checks import is_axis
+from shardlint.laws.logical_axes import (
+    Fallback,
+    LogicalRule,
+    Mistake,
+    NotAPair,
+    Refused,
+    Resolved,
+    Rules,
+    RuleTable,
+    given,
+    mesh_spec,
+    resolve,
+    without_rule,
+)
+from shardlint.laws.shardings import judge_sharding
+from shardlint.laws.values import Junk, Marker, Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
+from shardlint.uses import ShardingUse
+
+_FALLBACK = "flax.linen.spmd.RulesFallback."
+
+# -- rules -------------------------------------------------------------------------------------------
+
+
+def rules_of(value: Value | None) -> RuleTable:
+    """Rules as a program writes them: pairs in a tuple or list; a Junk for what is neither."""
+    items = as_items(value)
+    if items is not None:
+        return tuple(_rule_of(item) for item in items)
+    if isinstance(value, DictValue) and value.items is not None:
+        return Junk(text_of(value), "dict", hashable=False, falsy=not value.items)
+    if value is None or is_none(value):
+        return ()
+    if isinstance(value, Const):
+        return Junk(repr(value.value), type(value.value).__name__, falsy=not value.value)
+    return value if isinstance(value, Unknown) else Unknown("the rules are not known")
+
+
+def _rule_of(value: Value) -> LogicalRule | NotAPair | Unknown:
+    pair = as_items(value)
+    if (text := as_str(value)) is not None:
+        pair = tuple(Const(letter) for letter in text)
+    if pair is not None and len(pair) == 2:
+        return LogicalRule(entry_of(pair[0]), entry_of(pair[1]))
+    if pair is not None:
+        return NotAPair(text_of(value), "ValueError")
+    return NotAPair(text_of(value), "TypeError") if isinstance(value, Const) else Unknown("a rule")
+
+
+def effective_rules(interpreter: Evaluator, own: Value | None) -> Value:
+    """linen's rules: those given to a call, else those of the context."""
+    return interpreter.context.logical_rules if own is None or is_none(own) else own
+
+
+def _logical_axis_rules(call: Call) -> Value:
+    """``with logical_axis_rules(rules):``"""
+    (rules,) = call.bind("rules")
+    return LibraryObject("flax.logical_axis_rules", {"rules": rules or NONE}, call.place)
+
+
+def _set_logical_axis_rules(call: Call) -> Value:
+    (rules,) = call.bind("rules")
+    interpreter = call.interpreter
+    interpreter.context = replace(interpreter.context, logical_rules=rules or NONE)
+    return NONE
+
+
+def _get_logical_axis_rules(call: Call) -> Value:
+    return call.interpreter.context.logical_rules
+
+
+# -- names -------------------------------------------------------------------------------------------
+
+
+def as_written(names: Names) -> Names:
+    """Names with a bare string as what it is made of: one name a letter."""
+    if not isinstance(names.spec, str):
+        return names
+    letters = tuple(names.spec)
+    return Names(Spec(letters), names.place, (names.place,) * len(letters))
+
+
+def resolved(
+    interpreter: Evaluator, setting: Setting, *, quiet: bool = False
+) -> Resolved | Rejected | Undecided:
+    """What linen's rules make of names. What is wrong with names or rules is recorded.
+
+    ``quiet``: names that merely end up without a mesh axis are not looked at.
+    """
+    if not isinstance(setting.names.spec, Spec):
+        return Undecided("the names are not known")
+    found = resolve(setting.spec, setting.rules)
+    if isinstance(found, Refused):
+        verdict = found.at("logical_to_mesh_axes")
+        calls = resolving(setting.spec, setting.rules)
+        record_mistake(interpreter, setting, found.mistake, found.text, verdict, found.dimension, calls=calls)
+        return verdict
+    if isinstance(found, Resolved) and not quiet:
+        _record_dropped(interpreter, setting, found)
+    return found
+
+
+def _record_dropped(interpreter: Evaluator, setting: Setting, found: Resolved) -> None:
+    """Record names that silently get no mesh axis: misspelled ones, and those that come too late."""
+    rules = setting.rules if isinstance(setting.rules, tuple) else ()
+    calls = resolving(setting.spec, rules)
+    silent = Calls(calls.broken, calls.broken)
+    for dimension in without_rule(setting.spec, rules):
+        if _misspelled(setting.name(dimension), rules):
+            mistake, name = Mistake.UNKNOWN_NAME, setting.name(dimension)
+            record_mistake(interpreter, setting, mistake, name, Accepted(), dimension, calls=silent)
+    for dimension, axis in found.taken:
+        mistake, name = Mistake.ONE_MESH_AXIS, setting.name(dimension)
+        record_mistake(interpreter, setting, mistake, name, Accepted(), dimension, (axis,), silent)
+
+
+def _misspelled(name: str, rules: Rules) -> bool:
+    known = [rule.name for rule in rules if isinstance(rule, LogicalRule) and isinstance(rule.name, str)]
+    return bool(difflib.get_close_matches(name, known, n=1, cutoff=0.8))
+
+
+def record_axis(
+    interpreter: Evaluator, setting: Setting, spec: Spec, verdict: Verdict, mesh: Mesh | Unknown | None
+) -> bool:
+    """Record a rejection that comes of a rule, or of the lack of one; whether it does.
+
+    ``spec`` is what rules made of the names, and ``verdict`` JAX's on it.
+    """
+    if not isinstance(verdict, Rejected) or verdict.dimension is None or not isinstance(mesh, Mesh):
+        return False
+    dimension, axis = verdict.dimension, verdict.axis or ""
+    renamed = setting.spec.entries[dimension] != spec.entries[dimension]
+    ruled = isinstance(setting.rules, tuple) and bool(setting.rules)
+    if verdict.cause is Cause.UNKNOWN_AXIS and renamed:
+        mistake = Mistake.UNKNOWN_MESH_AXIS
+    elif verdict.cause is Cause.UNKNOWN_AXIS and ruled:
+        mistake = Mistake.UNKNOWN_NAME
+    elif verdict.cause is Cause.DUPLICATE_AXIS and ruled and renamed:
+        mistake = Mistake.ONE_MESH_AXIS
+    else:
+        return False
+    name = setting.spec.entries[dimension]
+    text = name if isinstance(name, str) else axis
+    calls = placing(setting.spec, setting.rules, mesh) if setting.library == "linen" else Calls()
+    axes = mesh.names if mistake is Mistake.UNKNOWN_NAME else (axis,)
+    record_mistake(interpreter, setting, mistake, text, verdict, dimension, axes, calls)
+    return True
+
+
+# -- names to mesh axes ---------------------------------------------------------------------------------
+
+
+def _logical_to_mesh_axes(call: Call) -> Value:
+    """``logical_to_mesh_axes(array_dim_names, rules=None)``: a spec."""
+    names, rules = call.bind("array_dim_names", rules=None)
+    return NONE if names is None or is_none(names) else _spec_of_names(call, names, rules)
+
+
+def _spec_of_names(call: Call, names: Value, rules: Value | None) -> Value:
+    spec, _ = _resolved_spec(call, names, rules)
+    return spec
+
+
+def _resolved_spec(call: Call, names: Value, rules: Value | None) -> tuple[SpecValue | Unknown, Setting]:
+    """The spec that rules make of names, and both of them."""
+    written = effective_rules(call.interpreter, rules)
+    setting = Setting("linen", as_written(names_of(names)), rules_of(written), call.place, written)
+    found = resolved(call.interpreter, setting)
+    if not isinstance(found, Resolved):
+        return call.unknown("the names are not resolved"), setting
+    return SpecValue(mesh_spec(found.spec), setting.names.place, setting.names.entry_places), setting
+
+
+def _map_specs(tree: Value, change: Callable[[Value], Value]) -> Value:
+    """Change every spec in a tree, whatever the containers; None stays."""
+    from shardlint.inference.overlays import children
+
+    if isinstance(tree, SpecValue):
+        return change(tree)
+    if isinstance(tree, Tuple):
+        return replace(tree, items=tuple(_map_specs(item, change) for item in tree.items))
+    if isinstance(tree, ListValue) and tree.items is not None:
+        return ListValue([_map_specs(item, change) for item in tree.items], tree.origin)
+    if isinstance(tree, DictValue) and tree.items is not None:
+        return DictValue({key: _map_specs(item, change) for key, item in tree.items.items()}, tree.origin)
+    if isinstance(tree, LibraryObject) and (names := children(tree)):
+        changed = {name: _map_specs(tree.fields[name], change) for name in names if name in tree.fields}
+        return LibraryObject(tree.kind, {**tree.fields, **changed}, tree.origin)
+    return tree if is_none(tree) else Unknown("no spec of names")
+
+
+def _logical_to_mesh(call: Call) -> Value:
+    """``logical_to_mesh(tree, rules=None)``: each spec of logical names as one of mesh axes."""
+    tree, rules = call.bind("tree", rules=None)
+    return _map_specs(tree or NONE, lambda names: _spec_of_names(call, names, rules))
+
+
+def _logical_to_mesh_sharding(call: Call) -> Value:
+    """``logical_to_mesh_sharding(tree, mesh, rules=None)``: as `NamedSharding` on the mesh."""
+    tree, mesh, rules = call.bind("tree", "mesh", rules=None)
+    on = mesh if isinstance(mesh, MeshValue) else Unknown("the mesh is not known")
+
+    def sharding(names: Value) -> Value:
+        spec, setting = _resolved_spec(call, names, rules)
+        if isinstance(spec, Unknown):
+            return spec
+        if isinstance(on, MeshValue) and _rejected_on(call, setting, spec, on.mesh):
+            return call.unknown("rejected")
+        return ShardingValue(on, spec, call.place)
+
+    return _map_specs(tree or NONE, sharding)
+
+
+def _rejected_on(call: Call, setting: Setting, spec: SpecValue, mesh: Mesh) -> bool:
+    """Whether `NamedSharding` rejects resolved names, which is then recorded."""
+    verdict, interpreter = judge_sharding(mesh, spec.spec), call.interpreter
+    if not isinstance(verdict, Rejected):
+        return False
+    if not record_axis(interpreter, setting, spec.spec, verdict, mesh):
+        interpreter.record(
+            ShardingUse(
+                place=spec.origin or call.place,
+                environment=interpreter.environment(),
+                verdict=verdict,
+                mesh=mesh,
+                spec=spec.spec,
+                entry_places=spec.places,
+            )
+        )
+    return True
+
+
+# -- constraints --------------------------------------------------------------------------------------
+
+
+def _with_logical_constraint(call: Call) -> Value:
+    """``with_logical_constraint(x, logical_axis_resources, rules=None, mesh=None, fallback=...)``.
+
+    Without rules, or without a mesh, it does nothing.
+    """
+    x, names, rules, mesh, fallback = call.bind(
+        "x", "logical_axis_resources", rules=None, mesh=None, fallback=None
+    )
+    tree, written = traced(x or NONE), effective_rules(call.interpreter, rules)
+    table = rules_of(written)
+    if names is None or is_none(names) or not given(table):
+        return tree
+    return _constrain_tree(call, tree, names, written, mesh, _fallback_of(fallback))
+
+
+def _fallback_of(value: Value | None) -> Fallback | None:
+    if value is None:
+        return Fallback.AXIS_IS_UNSHARDED
+    name = value.name.rpartition(".")[2] if isinstance(value, External) else ""
+    return Fallback(name) if name in Fallback.__members__ else None
+
+
+def _is_names(value: Value) -> bool:
+    """Whether `with_logical_constraint` takes a value for the names of one array (`_is_logical_spec`)."""
+    if isinstance(value, SpecValue) or as_str(value) is not None:
+        return True
+    return isinstance(value, Tuple) and all(
+        isinstance(item, Const) and (item.value is None or isinstance(item.value, str | Marker))
+        for item in value.items
+    )
+
+
+def _constrain_tree(
+    call: Call, tree: Value, names: Value, rules: Value, mesh: Value | None, fallback: Fallback | None
+) -> Value:
+    """Walk a tree of names and the tree of arrays below it."""
+    if is_none(names):
+        return tree
+    if _is_names(names):
+        return map_arrays(
+            tree, lambda array, path: _constrain(call, array, names, rules, mesh, fallback, path)
+        )
+    if isinstance(names, Tuple | ListValue | DictValue) and isinstance(tree, Array):
+        if isinstance(names, DictValue) or not any(
+            isinstance(item, Unknown) for item in names.items or (NONE,)
+        ):
+            _record_not_names(call, names, rules)
+        return call.unknown("a tree of names for one array")
+    if isinstance(names, DictValue) and isinstance(tree, DictValue):
+        given_names, arrays = names.items or {}, tree.items or {}
+        if given_names.keys() == arrays.keys():
+            found = {
+                key: _constrain_tree(call, arrays[key], item, rules, mesh, fallback)
+                for key, item in given_names.items()
+            }
+            return DictValue(found, tree.origin)
+    items, parts = as_items(tree), as_items(names)
+    if type(names) is type(tree) and items is not None and parts is not None and len(items) == len(parts):
+        made = [
+            _constrain_tree(call, item, part, rules, mesh, fallback)
+            for item, part in zip(items, parts, strict=True)
+        ]
+        return Tuple(tuple(made)) if isinstance(tree, Tuple) else ListValue(made)
+    return call.unknown("the tree of names is not followed")
+
+
+def _is_certain_tree(names: Tuple | ListValue | DictValue) -> bool:
+    """Whether names are surely a tree of names, whatever the parts of it that are not known."""
+    if isinstance(names, Tuple):
+        return any(isinstance(item, Tuple | ListValue | DictValue) for item in names.items)
+    return names.items is not None
+
+
+def _record_not_names(call: Call, names: Value, rules: Value) -> None:
+    """A list of names, or a tuple with a tuple in it, is a tree that the array does not have."""
+    shown = Names(Unknown("a tree of names"), getattr(names, "origin", None))
+    setting = Setting("linen", shown, rules_of(rules), call.place, rules)
+    verdict = Refused(Mistake.NOT_NAMES, "ValueError", text_of(names)).at("with_logical_constraint")
+    record_mistake(call.interpreter, setting, Mistake.NOT_NAMES, text_of(names), verdict)
+
+
+def _constrain(
+    call: Call,
+    array: Array,
+    names: Value,
+    rules: Value,
+    mesh: Value | None,
+    fallback: Fallback | None,
+    path: str,
+) -> Value:
+    """Constrain one array (`_with_sharding_constraint_one_fallback`)."""
+    interpreter = call.interpreter
+    setting = Setting("linen", as_written(names_of(names)), rules_of(rules), call.place, rules)
+    setting = replace(setting, function="with_logical_constraint")
+    own = mesh is not None and not is_none(mesh)
+    on: Value | None = mesh if own else interpreter.context.mesh
+    loose = replace(array, sharding=None)
+    found = resolved(interpreter, setting, quiet=on is None or fallback is not Fallback.AXIS_IS_UNSHARDED)
+    if isinstance(found, Rejected):
+        return call.unknown("rejected")
+    if isinstance(found, Undecided) or (found.unmatched and fallback is None):
+        return loose
+    if found.unmatched and fallback is not Fallback.AXIS_IS_UNSHARDED:
+        return _unmatched(call, array, setting, found, fallback, on)
+    if on is None:
+        return array
+    if not isinstance(on, MeshValue):
+        return loose
+    spec = SpecValue(mesh_spec(found.spec), setting.names.place, setting.names.entry_places)
+    verdict = judge_sharding(on.mesh, spec.spec)
+    if record_axis(interpreter, setting, spec.spec, verdict, on.mesh):
+        return call.unknown("rejected")
+    target: Value = ShardingValue(on, spec, call.place) if own else spec
+    name = interpreter.written(call.place_of(0, "x")) or array.name
+    subject = f"`{name}{path}`" if name else None
+    return place_array(interpreter, CONSTRAINT, array, target, call.place, subject)
+
+
+def _unmatched(
+    call: Call, array: Array, setting: Setting, found: Resolved, fallback: Fallback | None, on: Value | None
+) -> Value:
+    """Some name got no mesh axis, and the fallback raises, or leaves the array as it is."""
+    dimension, shape = found.unmatched[0], array.shape
+    name = setting.name(dimension)
+    calls = constraining(setting.spec, setting.rules, shape if shape is not None else Unknown("the shape"))
+    if fallback is Fallback.RAISE_ERROR:
+        verdict = Refused(Mistake.UNKNOWN_NAME, "ValueError", name, dimension).at("with_logical_constraint")
+        record_mistake(call.interpreter, setting, Mistake.UNKNOWN_NAME, name, verdict, dimension, calls=calls)
+        return call.unknown("rejected")
+    lost = tuple(axis for entry in found.spec.entries for axis in entry_axes(entry) if is_axis(axis))
+    if lost and on is not None:
+        record_mistake(call.interpreter, setting, Mistake.CONSTRAINT_OFF, name, Accepted(), dimension, lost)
+    return array
+
+
+#: Where the functions are found; `flax.linen.partitioning` has other names for some.
+_LINEN = ("flax.linen", "flax.linen.spmd", "flax.linen.partitioning", "flax.linen.meta", "flax.core.meta")
+_CORE = (*_LINEN, "flax.nnx", "flax.nnx.spmd", "flax.core.spmd")
+
+TABLE: dict[str, Callable[[Call], Value]] = {
+    **{f"{module}.logical_axis_rules": _logical_axis_rules for module in _CORE},
+    **{f"{module}.set_logical_axis_rules": _set_logical_axis_rules for module in _CORE},
+    **{f"{module}.get_logical_axis_rules": _get_logical_axis_rules for module in _CORE},
+    "flax.linen.partitioning.axis_rules": _logical_axis_rules,
+    "flax.linen.partitioning.set_axis_rules": _set_logical_axis_rules,
+    "flax.linen.partitioning.get_axis_rules": _get_logical_axis_rules,
+    **{f"{module}.logical_to_mesh_axes": _logical_to_mesh_axes for module in _LINEN},
+    **{f"{module}.logical_to_mesh": _logical_to_mesh for module in _LINEN},
+    **{f"{module}.logical_to_mesh_sharding": _logical_to_mesh_sharding for module in _LINEN},
+    **{f"{module}.with_logical_constraint": _with_logical_constraint for module in _LINEN},
+    "flax.linen.partitioning.with_sharding_constraint": _with_logical_constraint,
+}
+
+#: The enum's other spellings.
+ALIASES: dict[str, str] = {
+    f"{module}.RulesFallback.{fallback}": _FALLBACK + fallback
+    for module in ("flax.linen", "flax.linen.partitioning")
+    for fallback in Fallback
+}

@@ -1,0 +1,166 @@
+"""Recording what is wrong where logical names meet rules, with the smallest call that shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shardlint.inference.overlays.flax_metadata import Names
+from shardlint.inference.values import Value
+from shardlint.laws.dims import Shape
+from shardlint.laws.logical_axes import LogicalRule, Mistake, NotAPair, RuleTable
+from shardlint.laws.source import mesh_source, spec_source
+from shardlint.laws.values import Junk, Mesh, Spec, Unknown
+from shardlint.laws.verdicts import Verdict
+from shardlint.spans import Place
+from shardlint.uses import Fact, LogicalAxesUse
+
+if TYPE_CHECKING:
+    from shardlint.inference.evaluator import Evaluator
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Names and the rules they meet, in ``library``; ``written`` is where the rules come from.
+
+    ``own`` are the rules of an nnx variable where the context has some too.
+    """
+
+    library: str
+    names: Names
+    rules: RuleTable
+    place: Place | None
+    written: Value | None = None
+    own: RuleTable = ()
+    function: str = "logical_to_mesh_axes"
+
+    @property
+    def spec(self) -> Spec:
+        """The names; none where they are not known."""
+        return self.names.spec if isinstance(self.names.spec, Spec) else Spec()
+
+    def place_of(self, dimension: int | None) -> Place | None:
+        """Where a name is written, or else all of them, or else the call."""
+        places = self.names.entry_places
+        if dimension is not None and dimension < len(places) and (place := places[dimension]) is not None:
+            return place
+        return self.names.place or self.place
+
+    def name(self, dimension: int) -> str:
+        """One of the names."""
+        return str(self.spec.entries[dimension])
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The smallest call that shows a mistake, and the same call without it, as Python."""
+
+    broken: str | None = None
+    repaired: str | None = None
+
+
+def record_mistake(
+    interpreter: Evaluator,
+    setting: Setting,
+    mistake: Mistake,
+    text: str,
+    verdict: Verdict,
+    dimension: int | None = None,
+    axes: tuple[str, ...] = (),
+    calls: Calls | None = None,
+) -> None:
+    """Record a mistake in one of the names, or (without a dimension) in the rules."""
+    origin = getattr(setting.written, "origin", None)
+    facts = (Fact("the logical axis rules", origin),) if origin is not None else ()
+    rules = setting.rules if isinstance(setting.rules, tuple) else ()
+    known = tuple(dict.fromkeys(str(rule.name) for rule in rules if isinstance(rule, LogicalRule)))
+    in_rules = dimension is None and mistake in (Mistake.NOT_RULES, Mistake.INCONSISTENT)
+    calls = calls or Calls()
+    place = (origin or setting.place) if in_rules else setting.place_of(dimension)
+    if place is None:
+        return
+    interpreter.record(
+        LogicalAxesUse(
+            place=place,
+            environment=interpreter.environment(),
+            verdict=verdict,
+            facts=facts,
+            function=setting.function,
+            call=calls.broken,
+            repaired=calls.repaired,
+            library=setting.library,
+            mistake=mistake,
+            text=text,
+            axes=axes,
+            known=known,
+        )
+    )
+
+
+# -- witnesses ------------------------------------------------------------------------------------------
+
+
+def resolving(names: Spec, rules: RuleTable) -> Calls:
+    """`logical_to_mesh_axes`, and the same without names."""
+    names_text, rules_text = spec_source(names), _rules_source(rules)
+    if names_text is None or rules_text is None:
+        return Calls()
+    return Calls(
+        f"nn.logical_to_mesh_axes({_as_tuple(names_text)}, {rules_text})", "nn.logical_to_mesh_axes((), ())"
+    )
+
+
+def constraining(names: Spec, rules: RuleTable, shape: Shape | Unknown) -> Calls:
+    """`with_logical_constraint` that raises for a name without an axis, and one that does not."""
+    names_text, rules_text = spec_source(names), _rules_source(rules)
+    if names_text is None or rules_text is None or not isinstance(shape, tuple):
+        return Calls()
+    call = f"nn.with_logical_constraint(jnp.ones({(2,) * len(shape)}), {_as_tuple(names_text)}, {rules_text}"
+    return Calls(f"{call}, fallback=nn.spmd.RulesFallback.RAISE_ERROR)", f"{call})")
+
+
+def placing(names: Spec, rules: RuleTable, mesh: Mesh) -> Calls:
+    """`logical_to_mesh_sharding` on the mesh, and the same without names."""
+    names_text, rules_text, mesh_text = spec_source(names), _rules_source(rules), mesh_source(mesh)
+    if names_text is None or rules_text is None or mesh_text is None:
+        return Calls()
+    return Calls(
+        f"nn.logical_to_mesh_sharding({names_text}, {mesh_text}, {rules_text})",
+        f"nn.logical_to_mesh_sharding(P(), {mesh_text}, {rules_text})",
+    )
+
+
+def making(names: Spec, rules: RuleTable, shape: Shape | Unknown) -> Calls:
+    """An nnx variable with these names and rules, and one without."""
+    names_text, rules_text = spec_source(names), _rules_source(rules)
+    if names_text is None or rules_text is None or not isinstance(shape, tuple):
+        return Calls()
+    array = f"jnp.ones({tuple(size if isinstance(size, int) else 8 for size in shape)})"
+    return Calls(
+        f"nnx.Param({array}, out_sharding={_as_tuple(names_text)}, sharding_rules={rules_text})",
+        f"nnx.Param({array})",
+    )
+
+
+def _as_tuple(spec_text: str) -> str:
+    """``P("a", None)`` as the tuple of names that it is made of."""
+    inner = spec_text.removeprefix("P(").removesuffix(")")
+    return f"({inner},)" if inner else "()"
+
+
+def _rules_source(rules: RuleTable) -> str | None:
+    if isinstance(rules, Unknown):
+        return None
+    if isinstance(rules, Junk):
+        return rules.text
+    texts = [_rule_source(rule) for rule in rules]
+    if None in texts:
+        return None
+    return f"({', '.join(text for text in texts if text is not None)},)" if texts else "()"
+
+
+def _rule_source(rule: LogicalRule | NotAPair | Unknown) -> str | None:
+    if isinstance(rule, LogicalRule):
+        pair = spec_source(Spec((rule.name, rule.axes)))
+        return None if pair is None else pair.removeprefix("P")
+    return rule.text if isinstance(rule, NotAPair) else None

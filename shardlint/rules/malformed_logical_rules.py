@@ -1,0 +1,75 @@
+"""# malformed-logical-rules (SHL507)
+
+## What it does
+Finds logical axis rules that Flax cannot read: a dict, a rule that is no pair, rules of a variable that
+contradict those of the context; and names that are no tuple of names.
+
+## Why is this bad?
+Rules are a sequence of pairs `(name, mesh axes)`, because their order matters to linen. A dict, or one
+pair that is not inside a tuple, is refused with a message about unpacking.
+
+## Example
+```python
+import flax.linen as nn
+
+rules = {"embed": "data", "mlp": "model"}
+nn.logical_to_mesh_axes(("embed", "mlp"), rules)  # raises ValueError
+```
+
+## Use instead
+```python
+import flax.linen as nn
+
+rules = (("embed", "data"), ("mlp", "model"))
+nn.logical_to_mesh_axes(("embed", "mlp"), rules)
+```
+
+## What JAX says
+`ValueError` (`TypeError` for a rule that cannot be unpacked at all) where the rules are used, not where they
+are set (Flax 0.12.8).
+
+## References
+- https://flax.readthedocs.io/en/latest/api_reference/flax.linen/spmd.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.laws.logical_axes import Mistake
+from shardlint.laws.verdicts import Rejected
+from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.uses import LogicalAxesUse
+
+
+def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:
+    """Report rules, or names, of the wrong form."""
+    match use.mistake:
+        case Mistake.NOT_RULES:
+            yield Problem(
+                f"{use.text} is no sequence of rules, which are pairs (name, mesh axes)"
+                if use.text[:1] == "{"
+                else f"{use.text} is no logical axis rule, which is a pair (name, mesh axes)",
+                use.place,
+            )
+        case Mistake.NOT_NAMES:
+            yield Problem(
+                f"{use.text} is no tuple of logical names, one a dimension; each is a string or None",
+                use.place,
+            )
+        case Mistake.INCONSISTENT if isinstance(use.verdict, Rejected):
+            yield Problem(
+                f'the rules of the variable and of the context give "{use.text}" different mesh axes: '
+                f"{use.verdict.detail}",
+                use.place,
+            )
+
+
+RULE = Rule(
+    code="SHL507",
+    name="malformed-logical-rules",
+    summary="Logical axis rules, or names, have a form that Flax cannot read",
+    docs=__doc__,
+    kinds=(LogicalAxesUse,),
+    check=check,
+)

@@ -1,0 +1,93 @@
+"""# unknown-logical-axis (SHL505)
+
+## What it does
+Finds logical axis names that no rule gives a mesh axis, where that is an error or surely not meant.
+
+## Why is this bad?
+A misspelled name is not an error in linen: the dimension stays whole on every device. With
+`RulesFallback.NO_CONSTRAINT` one such name switches off the whole constraint. In nnx the name is taken for
+a mesh axis, which there is not.
+
+## Example
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+from jax.sharding import Mesh
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+rules = (("embed", "data"), ("mlp", "model"))
+with jax.set_mesh(mesh), nnx.logical_axis_rules(rules):
+    nnx.Param(jnp.ones((8, 16)), out_sharding=("embed", "mpl"))  # raises ValueError
+```
+
+## Use instead
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+from jax.sharding import Mesh
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+rules = (("embed", "data"), ("mlp", "model"))
+with jax.set_mesh(mesh), nnx.logical_axis_rules(rules):
+    nnx.Param(jnp.ones((8, 16)), out_sharding=("embed", "mlp"))
+```
+
+## What JAX says
+nnx: `ValueError` as the variable is made. linen: nothing, or `ValueError` from `with_logical_constraint` with
+`RulesFallback.RAISE_ERROR` (Flax 0.12.8).
+
+## References
+- https://flax.readthedocs.io/en/latest/api_reference/flax.linen/spmd.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.laws.logical_axes import Mistake
+from shardlint.laws.verdicts import Rejected
+from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.rules.wording import names_text, near_miss
+from shardlint.uses import LogicalAxesUse
+
+
+def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:
+    """Report a name that ends up without a mesh axis."""
+    hint = near_miss(use.text, use.known)
+    if use.mistake is Mistake.CONSTRAINT_OFF:
+        yield Problem(
+            f'no rule gives "{use.text}" a mesh axis, and NO_CONSTRAINT then drops the whole constraint, '
+            f'{names_text(use.axes)} too; give the name a rule (("{use.text}", None) will do){hint}',
+            use.place,
+        )
+    elif use.mistake is Mistake.UNKNOWN_NAME:
+        yield Problem(f"{_missing(use)}{hint or _way_out(use)}", use.place)
+
+
+def _missing(use: LogicalAxesUse) -> str:
+    if use.library == "nnx":
+        return f'"{use.text}" has no logical axis rule, and the mesh has {names_text(use.axes)} only'
+    if isinstance(use.verdict, Rejected) and not use.axes:
+        return f'no rule gives "{use.text}" a mesh axis that is free, and RAISE_ERROR refuses that'
+    if isinstance(use.verdict, Rejected):
+        return f'"{use.text}" is no logical axis that the rules know, and the mesh has no such axis'
+    return f'"{use.text}" has no logical axis rule, so its dimension is silently not sharded'
+
+
+def _way_out(use: LogicalAxesUse) -> str:
+    return f"; the rules are for {names_text(use.known)}" if use.known else "; add a rule for it"
+
+
+RULE = Rule(
+    code="SHL505",
+    name="unknown-logical-axis",
+    summary="A logical axis name has no rule that gives it a mesh axis",
+    docs=__doc__,
+    kinds=(LogicalAxesUse,),
+    explains=("SHL103",),
+    check=check,
+)
