@@ -287,6 +287,13 @@ def a_sharding(case: Case) -> Outcome:
     return Rejected(Cause.BAD_ARGUMENT, "TypeError", "", detail=text)
 
 
+def has_devices(case: Case) -> Outcome:
+    """An AbstractMesh has no devices to put anything on."""
+    if not isinstance(case.mesh, Mesh):
+        return None
+    return Rejected(Cause.DEVICES, "ValueError", "") if case.mesh.abstract else None
+
+
 def meshless_passes(case: Case) -> Outcome:
     """Without a mesh nothing is asked for."""
     return Accepted() if case.mesh is None else None

@@ -25,6 +25,7 @@ from shardlint.laws.checks import (
     even,
     even_unless_unconstrained,
     found_or_none,
+    has_devices,
     meshless_passes,
     nameless_passes,
     none_in_tuple,
@@ -121,7 +122,8 @@ LAWS: dict[Api, Law] = {
     Api.SHARD_SHAPE: _whole("shard_shape"),
     # core._check_sharding: the rank only
     Api.SHAPE_DTYPE_STRUCT: raising("ValueError", "ShapeDtypeStruct()", rank),
-    Api.DEVICE_PUT: _put("device_put"),
+    # dispatch._device_put_sharding_impl asks where the devices are
+    Api.DEVICE_PUT: _put("device_put") + raising("ValueError", "device_put", has_devices),
     Api.DEVICE_PUT_IN_JIT: _put("trace"),
     # sharding_impls.prepare_axis_resources as jit is called, the rest as the function is traced
     Api.JIT_IN: raising("ValueError", "jit()", unconstrained) + _jit("trace"),
@@ -149,7 +151,10 @@ LAWS: dict[Api, Law] = {
     Api.RESHARD_IN_JIT: _reshard("trace", eager=False),
     # lax.full and array.make_array_from_callback call shard_shape before the array gets its type
     Api.CREATE: _created("jnp.zeros(device=)"),
-    Api.CALLBACK: _created("make_array_from_callback"),
+    Api.CALLBACK: (
+        *_created("make_array_from_callback"),
+        *raising("Exception", "make_array_from_callback", has_devices),  # ValueError, or XLA's own
+    ),
     # inside jit lax.full makes a tracer, and ignores a sharding that has devices
     Api.CREATE_IN_JIT: (),
     Api.CREATE_OUT: _created_out("jnp.zeros(out_sharding=)", eager=True),

@@ -45,8 +45,8 @@ NEED_NO_MESH = frozenset({Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER})
 #: APIs that need the mesh's devices: on an AbstractMesh they fail in ways of their own.
 NEED_DEVICES = frozenset(
     {
-        Api.DEVICE_PUT, Api.CONSTRAINT_EAGER, Api.CREATE, Api.CALLBACK, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM,
-        Api.CREATE_IN_JIT, Api.RESHARD, Api.CREATE_OUT, Api.RANDOM_OUT,
+        Api.CONSTRAINT_EAGER, Api.CREATE, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM, Api.CREATE_IN_JIT, Api.RESHARD,
+        Api.CREATE_OUT, Api.RANDOM_OUT,
     }
 )  # fmt: skip
 
@@ -86,7 +86,7 @@ def judge_placement(
     if isinstance(mesh, Mesh):
         if not _ordinary(mesh):
             return Undecided("the mesh is empty or repeats an axis name")
-        if mesh.abstract and api in NEED_DEVICES:
+        if mesh.abstract and (api in NEED_DEVICES or (raw and api is Api.DEVICE_PUT)):
             return Undecided("an AbstractMesh has no devices")
     if api in TAKE_NAMES and isinstance(spec, Spec):
         looks_up = api in (Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT)

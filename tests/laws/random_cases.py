@@ -84,6 +84,8 @@ def causes(api: Api) -> tuple[Cause, ...]:
         found.append(Cause.NO_MESH)
     if api in CONSTRAINTS | EXPLICIT_ONLY | PARAMETERS:
         found.append(Cause.AXIS_TYPE)
+    if api in (Api.DEVICE_PUT, Api.CALLBACK):
+        found.append(Cause.DEVICES)
     if api is Api.CREATE_OUT:
         found.append(Cause.MESH_CONTEXT)
     if api in MINDS_HELD:
@@ -332,6 +334,13 @@ def _mesh_context(rng: random.Random, case: Drawn) -> Drawn:
     return replace(case, mesh=mesh, raw=False, under=False)
 
 
+def _devices(rng: random.Random, case: Drawn) -> Drawn:
+    """A mesh without devices."""
+    if not isinstance(case.mesh, Mesh) or case.api not in (Api.DEVICE_PUT, Api.CALLBACK):
+        return case
+    return replace(case, mesh=replace(case.mesh, abstract=True), raw=False, under=False, held=Spec())
+
+
 MISTAKES: dict[Cause, Callable[[random.Random, Drawn], Drawn]] = {
     Cause.BAD_ENTRY: _bad_entry,
     Cause.NOT_A_SPEC: _not_a_spec,
@@ -344,6 +353,7 @@ MISTAKES: dict[Cause, Callable[[random.Random, Drawn], Drawn]] = {
     Cause.AXIS_TYPE: _axis_type,
     Cause.OTHER_SHARDING: _other_sharding,
     Cause.MESH_CONTEXT: _mesh_context,
+    Cause.DEVICES: _devices,
 }
 
 

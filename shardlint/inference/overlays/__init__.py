@@ -93,10 +93,12 @@ def _merged(table: str) -> dict[Any, Any]:
     for module in _modules():
         found.update(getattr(module, table, {}))
     if table == "TABLE":
-        from shardlint.inference.overlays.jax_placement import CREATION, created
+        from shardlint.inference.overlays.jax_placement import CREATION, SAMPLED, created, sampled
 
         for name in CREATION:
             found[f"jax.numpy.{name}"] = created(found[f"jax.numpy.{name}"])
+        for name in SAMPLED:
+            found[f"jax.random.{name}"] = sampled(found[f"jax.random.{name}"])
     return found
 
 

@@ -121,7 +121,7 @@ def _struct(call: Call) -> Value:
 
 
 def created(transfer: Transfer) -> Transfer:
-    """A creation function (`jnp.zeros`) that also takes ``device=``."""
+    """A creation function (`jnp.zeros`) that also takes ``device=``, or ``out_sharding=``."""
 
     def create(call: Call) -> Value:
         result = transfer(call)
@@ -129,18 +129,45 @@ def created(transfer: Transfer) -> Transfer:
         if not isinstance(result, Array):
             return result
         result = replace(result, origin=call.place)
-        if isinstance(device, ShardingValue):
+        if isinstance(device, ShardingValue | SpecValue):
             # Traced, the sharding is ignored: only an array made outside jit goes there, and is built from
             # parts that have no weak type.
             result = replace(result, weak=result.weak and call.interpreter.context.in_jit is True)
             return place_array(call.interpreter, (Api.CREATE, Api.CREATE_IN_JIT), result, device, call.place)
-        return result
+        return _as_out_sharding(call, (Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT), result)
 
     return create
 
 
+def sampled(transfer: Transfer) -> Transfer:
+    """A random draw that takes ``out_sharding=``."""
+
+    def sample(call: Call) -> Value:
+        result = transfer(call)
+        if not isinstance(result, Array):
+            return result
+        return _as_out_sharding(call, (Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT), result)
+
+    return sample
+
+
+def _as_out_sharding(call: Call, apis: tuple[Api, ...], result: Array) -> Array:
+    """The result placed by ``out_sharding=``, where one is given."""
+    target = call.kwargs.get("out_sharding")
+    if target is None or is_none(target) or isinstance(target, Unknown):
+        return result
+    return place_array(call.interpreter, apis, replace(result, origin=call.place), target, call.place)
+
+
 #: Creation functions whose ``device=`` goes through `Sharding.shard_shape`.
 CREATION = ("zeros", "ones", "full", "empty", "zeros_like", "ones_like", "full_like", "empty_like")
+
+#: Draws whose ``out_sharding=`` goes through `random.core.maybe_auto_axes`.
+SAMPLED = (
+    "normal uniform bits randint bernoulli beta categorical cauchy chisquare exponential f gamma "
+    "generalized_normal gumbel laplace loggamma logistic pareto poisson rademacher rayleigh t triangular "
+    "truncated_normal wald"
+).split()
 
 TABLE: dict[str, Transfer] = {
     "jax.device_put": _device_put,
