@@ -1,0 +1,43 @@
+"""How shardings travel through operations on Explicit axes: the rule of every lax primitive.
+
+Each function takes the context's mesh (`jax.set_mesh`, None when there is none), the types of the operands
+and the primitive's parameters, and answers the sharding in the result's type, `Rejected` (at the stage
+"trace") or `Undecided`. Axes are not negative and shapes are the primitive's own: jax.numpy broadcasts,
+promotes and reorders first. ``out_sharding`` is a bare `Spec`, a NamedSharding as `TypeSharding`, `Unknown`
+or None. The varying axes of results are not told here.
+"""
+
+from shardlint.laws.propagation.convolution import conv_general_dilated, reduce_window
+from shardlint.laws.propagation.creating import iota
+from shardlint.laws.propagation.elementwise import clamp, convert, elementwise, select_n
+from shardlint.laws.propagation.indexing import (
+    Window,
+    dynamic_slice,
+    dynamic_update_slice,
+    gather,
+    scatter,
+    slice,
+)
+from shardlint.laws.propagation.joining import concatenate, pad, split, stack, unstack
+from shardlint.laws.propagation.linalg import linalg
+from shardlint.laws.propagation.operands import Outcome, OutSharding
+from shardlint.laws.propagation.ordering import cumulative, sort, top_k
+from shardlint.laws.propagation.products import DimensionNumbers, dot_general
+from shardlint.laws.propagation.reducing import argminmax, reduce, reduce_sum
+from shardlint.laws.propagation.reshaping import (
+    broadcast_in_dim,
+    expand_dims,
+    reshape,
+    rev,
+    squeeze,
+    tile,
+    transpose,
+)
+
+__all__ = [
+    "DimensionNumbers", "OutSharding", "Outcome", "Window", "argminmax", "broadcast_in_dim", "clamp",
+    "concatenate", "conv_general_dilated", "convert", "cumulative", "dot_general", "dynamic_slice",
+    "dynamic_update_slice", "elementwise", "expand_dims", "gather", "iota", "linalg", "pad", "reduce",
+    "reduce_sum", "reduce_window", "reshape", "rev", "scatter", "select_n", "slice", "sort", "split",
+    "squeeze", "stack", "tile", "top_k", "transpose", "unstack",
+]  # fmt: skip

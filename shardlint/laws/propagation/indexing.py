@@ -1,0 +1,187 @@
+"""Parts of arrays: `slice`, `dynamic_slice`, `dynamic_update_slice`, `gather` and `scatter`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from shardlint.laws.dims import Dim
+from shardlint.laws.propagation.elementwise import agree, both_sets, without_unreduced
+from shardlint.laws.propagation.operands import (
+    Operand,
+    Outcome,
+    law,
+    operand_of,
+    refuse,
+    same,
+    same_mesh,
+)
+from shardlint.laws.propagation.primitives import resized, standard
+from shardlint.laws.types import ArrayType, TypeSharding
+from shardlint.laws.values import Entry, Mesh, Spec
+from shardlint.laws.verdicts import Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """`lax.GatherDimensionNumbers`, and in their words `ScatterDimensionNumbers`.
+
+    Of a scatter ``offset`` is ``update_window_dims``, ``collapsed`` is ``inserted_window_dims``,
+    ``start_index_map`` is ``scatter_dims_to_operand_dims``.
+    """
+
+    offset: tuple[int, ...]
+    collapsed: tuple[int, ...]
+    start_index_map: tuple[int, ...]
+    operand_batching: tuple[int, ...] = ()
+    indices_batching: tuple[int, ...] = ()
+
+
+@law
+def slice(context: Mesh | None, operand: ArrayType, shape: Sequence[Dim]) -> Outcome:
+    """`lax.slice` to a result of this shape: the axes of a cut dimension must divide what is left."""
+    known, sizes = operand_of(operand), tuple(shape)
+    return standard(
+        context, [known], known.rank, lambda: resized(known, sizes, "a slice"), sets=lambda: both_sets(known)
+    )
+
+
+@law
+def dynamic_slice(
+    context: Mesh | None, operand: ArrayType, starts: Sequence[ArrayType], slice_sizes: Sequence[Dim]
+) -> Outcome:
+    """`lax.dynamic_slice`: as `slice`; ``starts`` are the scalar indices."""
+    known, sizes = operand_of(operand), tuple(slice_sizes)
+    return standard(
+        context, [known, *map(operand_of, starts)], known.rank, lambda: resized(known, sizes, "a slice"),
+        sets=lambda: without_unreduced(known),
+    )  # fmt: skip
+
+
+@law
+def dynamic_update_slice(
+    context: Mesh | None, operand: ArrayType, update: ArrayType, starts: Sequence[ArrayType]
+) -> Outcome:
+    """`lax.dynamic_update_slice`: the update is sharded as the operand, and the result too."""
+    known, new = operand_of(operand), operand_of(update)
+
+    def rule() -> TypeSharding:
+        agree(known, new, "an update sharded as the operand", sets=True)
+        return known.typed(known.partitions)
+
+    return standard(
+        context, [known, new, *map(operand_of, starts)], known.rank, rule, sets=lambda: both_sets(known)
+    )
+
+
+@law
+def gather(
+    context: Mesh | None,
+    operand: ArrayType,
+    indices: ArrayType,
+    window: Window,
+    slice_sizes: Sequence[Dim],
+) -> Outcome:
+    """`lax.gather`, of which indexing with arrays and `jnp.take` are made (`_gather_sharding_rule`).
+
+    Dimensions that are cut must be replicated, and the indices too but along batching dimensions.
+    """
+    known, where, sizes = operand_of(operand), operand_of(indices), tuple(slice_sizes)
+    rank = len(window.offset) + where.rank - 1
+
+    def rule() -> TypeSharding:
+        mesh = _one_mesh(context, [known, where])
+        if not any(known.listed) and not any(where.listed):
+            return TypeSharding(mesh, Spec())
+        return TypeSharding(mesh, Spec(_gathered(known, where, window, sizes, rank)))
+
+    return standard(context, [known, where], rank, rule)
+
+
+@law
+def scatter(
+    context: Mesh | None, operand: ArrayType, indices: ArrayType, updates: ArrayType, window: Window
+) -> Outcome:
+    """`lax.scatter`, `scatter_add` …, of which ``.at[].set`` is made (`_scatter_sharding_rule`)."""
+    known, where, new = operand_of(operand), operand_of(indices), operand_of(updates)
+
+    def rule() -> TypeSharding:
+        mesh = _one_mesh(context, [known, where, new])
+        if not any(known.listed) and not any(where.listed) and not any(new.listed):
+            return TypeSharding(mesh, Spec())
+        return TypeSharding(mesh, Spec(_scattered(known, where, new, window)))
+
+    return standard(context, [known, where, new], known.rank, rule)
+
+
+def _one_mesh(context: Mesh | None, operands: Sequence[Operand]) -> Mesh | None:
+    """`slicing._resolve_mesh`: the operands' mesh, else the context's."""
+    meshes = [operand.mesh for operand in operands if operand.mesh is not None]
+    if any(not same_mesh(meshes[0], mesh) for mesh in meshes[1:]):
+        refuse(Cause.OTHER_MESH, "operands of one mesh")
+    return meshes[0] if meshes else context
+
+
+def _gathered(
+    operand: Operand, indices: Operand, window: Window, sizes: Sequence[Dim], rank: int
+) -> tuple[Entry, ...]:
+    """`slicing._gather_spec_computation`: the operand's entries at offsets, the indices' elsewhere."""
+    for dimension in window.start_index_map:
+        entry = operand.partitions[dimension]
+        if entry is not None and not same(sizes[dimension], operand.shape[dimension]):
+            _ask(operand, dimension, "out_sharding= for indexing into a sharded dimension")
+    from_indices = list(indices.partitions)
+    for dimension, batch in zip(window.operand_batching, window.indices_batching, strict=True):
+        entry, other = operand.partitions[dimension], from_indices[batch]
+        if entry is not None and other is not None and entry != other:
+            _ask(operand, dimension, "indices sharded as the operand along batching dimensions")
+        from_indices[batch] = other or entry
+    for dimension, entry in enumerate(indices.partitions):
+        if entry is not None and dimension not in window.indices_batching:
+            _ask(indices, dimension, "out_sharding= for indices that are sharded")
+    gone = {*window.collapsed, *window.operand_batching}
+    offsets = iter([entry for i, entry in enumerate(operand.partitions) if i not in gone])
+    queries = iter(from_indices)
+    return tuple(next(offsets) if i in window.offset else next(queries) for i in range(rank))
+
+
+def _scattered(operand: Operand, indices: Operand, updates: Operand, window: Window) -> tuple[Entry, ...]:
+    """`slicing._scatter_spec_computation`: the operand's entries, those of the others where it has none."""
+    places: list[int | None] = list(range(indices.rank - 1))
+    for place in window.offset:
+        places.insert(place, None)
+    updates_batching = [places.index(i) for i in window.indices_batching]
+    result = list(operand.partitions)
+    for dimension, batch, row in zip(
+        window.operand_batching, window.indices_batching, updates_batching, strict=True
+    ):
+        met = (operand.partitions[dimension], indices.partitions[batch], updates.partitions[row])
+        if len({entry for entry in met if entry is not None}) > 1:
+            _ask(operand, dimension, "indices and updates sharded as the operand along batching dimensions")
+        result[dimension] = met[0] or met[1] or met[2]
+    gone = {*window.collapsed, *window.operand_batching}
+    kept = [i for i in range(operand.rank) if i not in gone]
+    for place, dimension in zip(window.offset, kept, strict=True):
+        entry, other = operand.partitions[dimension], updates.partitions[place]
+        if entry is None and other is None:
+            continue
+        if entry != other or not same(updates.shape[place], operand.shape[dimension]):
+            _ask(operand, dimension, "updates sharded as the operand, and whole along sharded dimensions")
+    for dimension in window.collapsed:
+        if operand.partitions[dimension] is not None:
+            _ask(operand, dimension, "out_sharding= for an update of a sharded dimension")
+    for dimension, entry in enumerate(updates.partitions):
+        if entry is not None and dimension not in (*updates_batching, *window.offset):
+            _ask(updates, dimension, "out_sharding= for updates that are sharded")
+    for dimension, entry in enumerate(indices.partitions):
+        if entry is not None and (dimension == indices.rank - 1 or dimension not in window.indices_batching):
+            _ask(indices, dimension, "out_sharding= for indices that are sharded")
+    return tuple(result)
+
+
+def _ask(operand: Operand, dimension: int, wanted: str) -> NoReturn:
+    refuse(
+        Cause.AMBIGUOUS, wanted,
+        dimension=dimension, entry=operand.partitions[dimension], size=operand.shape[dimension],
+    )  # fmt: skip

@@ -1,0 +1,107 @@
+"""Arrays put together and taken apart: `concatenate`, `stack`, `pad`, `split`, `unstack`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Union
+
+from shardlint.laws.dims import Dim, Shape
+from shardlint.laws.propagation.elementwise import agree, both_sets
+from shardlint.laws.propagation.operands import Operand, Outcome, law, operand_of, refuse
+from shardlint.laws.propagation.primitives import Sets, resized, standard
+from shardlint.laws.types import ArrayType, TypeSharding
+from shardlint.laws.values import Mesh, Spec
+from shardlint.laws.verdicts import Cause, Rejected, Undecided
+
+
+@law
+def concatenate(context: Mesh | None, operands: Sequence[ArrayType]) -> Outcome:
+    """`lax.concatenate`: operands of one sharding, along the joined dimension too.
+
+    `_concatenate_sharding_rule`: all equal but those without a mesh. A single one is returned untouched.
+    """
+    known = [operand_of(operand) for operand in operands]
+    if len(known) == 1:
+        return TypeSharding(known[0].mesh, Spec(known[0].partitions, known[0].unreduced, known[0].reduced))
+    return standard(
+        context, known, known[0].rank, lambda: _joined(context, known), sets=lambda: _joined_sets(known)
+    )
+
+
+@law
+def stack(context: Mesh | None, operands: Sequence[ArrayType], axis: int) -> Outcome:
+    """`lax.stack`: operands of one sharding; the new dimension, ``axis``, is replicated."""
+    known = [operand_of(operand) for operand in operands]
+
+    def rule() -> TypeSharding:
+        joined = _joined(context, known)
+        entries = list(joined.spec.entries)
+        entries.insert(axis, None)
+        return TypeSharding(joined.mesh, Spec(tuple(entries)))
+
+    return standard(context, known, known[0].rank + 1, rule, sets=lambda: _joined_sets(known))
+
+
+@law
+def pad(context: Mesh | None, operand: ArrayType, padding_value: ArrayType, shape: Sequence[Dim]) -> Outcome:
+    """`lax.pad` to a result of this shape: where a sharded dimension changes, its axes must divide it."""
+    known, value = operand_of(operand), operand_of(padding_value)
+    sizes = tuple(shape)
+    return standard(
+        context, [known, value], known.rank, lambda: resized(known, sizes, "padding"),
+        sets=lambda: both_sets(known),
+    )  # fmt: skip
+
+
+@law
+def split(
+    context: Mesh | None, operand: ArrayType, sizes: Sequence[Dim], axis: int
+) -> Union[tuple[TypeSharding, ...], Rejected, Undecided]:
+    """`lax.split`: one type a part; the axes of a split dimension must divide each part."""
+    known = operand_of(operand)
+    results: list[TypeSharding] = []
+    for size in sizes:
+        shape = (*known.shape[:axis], size, *known.shape[axis + 1 :])
+        results.append(_part(context, known, shape))
+    return tuple(results)
+
+
+@law
+def unstack(context: Mesh | None, operand: ArrayType, axis: int) -> Outcome:
+    """`lax.unstack`: the type of each part; the dimension that goes may not be sharded."""
+    known = operand_of(operand)
+
+    def rule() -> TypeSharding:
+        entry = known.listed[axis]
+        if entry is not None:
+            refuse(
+                Cause.UNSUPPORTED, "a dimension that is not sharded",
+                dimension=axis, entry=entry, size=known.shape[axis],
+            )  # fmt: skip
+        return known.typed([e for i, e in enumerate(known.partitions) if i != axis])
+
+    return standard(context, [known], known.rank - 1, rule, sets=lambda: both_sets(known))
+
+
+def _part(context: Mesh | None, operand: Operand, shape: Shape) -> TypeSharding:
+    return standard(
+        context, [operand], operand.rank, lambda: resized(operand, shape, "a split"),
+        sets=lambda: both_sets(operand),
+    )  # fmt: skip
+
+
+def _joined(context: Mesh | None, operands: Sequence[Operand]) -> TypeSharding:
+    meshed = [operand for operand in operands if operand.mesh is not None]
+    if not meshed:
+        return TypeSharding(context, Spec())
+    for operand in meshed[1:]:
+        agree(meshed[0], operand, "operands of one sharding", sets=True)
+    return meshed[0].typed(meshed[0].partitions)
+
+
+def _joined_sets(operands: Sequence[Operand]) -> Sets:
+    """`_concatenate_ur_rule`: `_joined` has seen that all with a mesh have the same axes."""
+    for operand in operands:
+        both_sets(operand)
+    meshed = [operand for operand in operands if operand.mesh is not None]
+    return both_sets(meshed[0]) if meshed else (frozenset(), frozenset())

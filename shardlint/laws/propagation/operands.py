@@ -1,0 +1,183 @@
+"""What every rule of propagation works with: operands whose types are known, and the ways to stop early.
+
+A rule is written as JAX writes it: straight down, stopping where JAX raises (`refuse`) and where what it
+asks is not known (`unsure`). `law` turns that into an answer.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NoReturn, ParamSpec, TypeVar, Union
+
+from shardlint.laws.dims import Dim, Shape, equal, lower_bound, product
+from shardlint.laws.types import ArrayType, TypeSharding
+from shardlint.laws.values import AxisType, Entry, Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.verdicts import Cause, Rejected, Undecided
+
+#: The sharding in the result's type, or why JAX refuses, or what would have to be known.
+Outcome = Union[TypeSharding, Rejected, Undecided]
+#: An ``out_sharding=``: a bare spec, a NamedSharding as mesh and spec, none, or one that is not known.
+OutSharding = Union[Spec, TypeSharding, Unknown, None]
+#: One entry a dimension, as `jax.typeof(x).sharding.spec.partitions`.
+Partitions = tuple[Entry, ...]
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+
+class _Refused(Exception):
+    def __init__(self, verdict: Rejected) -> None:
+        self.verdict = verdict
+
+
+class _Unsure(Exception):
+    pass
+
+
+def refuse(
+    cause: Cause,
+    detail: str,
+    exception: str = "ShardingTypeError",
+    *,
+    dimension: int | None = None,
+    entry: Entry = None,
+    size: Dim | None = None,
+    ways: Dim | None = None,
+) -> NoReturn:
+    """Stop where JAX raises. ``entry`` is what the offending dimension lies along."""
+    axes = entry_axes(entry)
+    raise _Refused(
+        Rejected(
+            cause, exception, "trace", dimension, axis=axes[0] if axes else None, size=size, ways=ways,
+            detail=detail,
+        )
+    )  # fmt: skip
+
+
+def unsure(reason: str) -> NoReturn:
+    """Stop where a rule asks what is not known."""
+    raise _Unsure(reason)
+
+
+def law(
+    rule: Callable[_Arguments, _Result],
+) -> Callable[_Arguments, Union[_Result, Rejected, Undecided]]:
+    """The law that a rule states: its result, or where it stops."""
+
+    @functools.wraps(rule)
+    def answer(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> Union[_Result, Rejected, Undecided]:
+        try:
+            return rule(*args, **kwargs)
+        except _Refused as refused:
+            return refused.verdict
+        except _Unsure as unknown:
+            return Undecided(str(unknown))
+
+    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """An array whose type is known (`core.ShapedArray`). ``mesh`` is None for one made without a mesh."""
+
+    shape: Shape
+    mesh: Mesh | None
+    partitions: Partitions
+    unreduced: frozenset[str] = frozenset()
+    reduced: frozenset[str] = frozenset()
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def listed(self) -> Partitions:
+        """The entries, where JAX iterates over the spec: it refuses to with unreduced or reduced axes.
+
+        `PartitionSpec.__iter__` and ``__getitem__``: ValueError.
+        """
+        if self.unreduced or self.reduced:
+            refuse(Cause.UNSUPPORTED, "an operand without unreduced or reduced axes", "ValueError")
+        return self.partitions
+
+    def typed(self, partitions: Sequence[Entry]) -> TypeSharding:
+        """This operand's mesh with another spec."""
+        return TypeSharding(self.mesh, Spec(tuple(partitions)))
+
+
+def operand_of(array: ArrayType) -> Operand:
+    """An array as rules read it; unsure where its shape or an entry of its spec is not known."""
+    if array.shape is None:
+        unsure("the shape of an operand is not known")
+    if array.sharding is None:
+        unsure("the sharding in an operand's type is not known")
+    mesh, spec = array.sharding.mesh, array.sharding.spec
+    partitions = canonical(spec.entries)
+    if len(partitions) > len(array.shape):
+        unsure("the spec of an operand is longer than its rank")
+    padded = (*partitions, *(None,) * (len(array.shape) - len(partitions)))
+    named = {axis for entry in padded for axis in entry_axes(entry)} | spec.unreduced | spec.reduced
+    if named - set(mesh.names if mesh is not None else ()):
+        unsure("the spec of an operand names axes that its mesh lacks")
+    return Operand(array.shape, mesh, padded, spec.unreduced, spec.reduced)
+
+
+def canonical(entries: Sequence[Entry]) -> Partitions:
+    """Entries as `PartitionSpec` keeps them: ``("x",)`` is ``"x"``, and nothing is None."""
+    return tuple(_canonical_entry(entry) for entry in entries)
+
+
+def _canonical_entry(entry: Entry) -> Entry:
+    names = entry_axes(entry)
+    if entry and len(names) != (len(entry) if isinstance(entry, tuple) else 1):
+        unsure("an entry of a spec is not known")
+    return None if not names else names[0] if len(names) == 1 else names
+
+
+def same_mesh(one: Mesh, other: Mesh) -> bool:
+    """Whether two abstract meshes are one: names, sizes and types; devices aside."""
+    if (one.names, one.types) != (other.names, other.types):
+        return False
+    answers = [same(a, b) for a, b in zip(one.sizes, other.sizes, strict=True)]
+    return all(answers)
+
+
+def same(one: Dim, other: Dim) -> bool:
+    """Whether two sizes are equal; unsure where it depends on sizes that are not known."""
+    answer = equal(one, other)
+    if answer is None:
+        unsure(f"whether {one} equals {other} is not known")
+    return answer
+
+
+def greater(one: Dim, other: Dim) -> bool:
+    """Whether a size is greater than another; unsure where it depends on sizes that are not known."""
+    above, below = lower_bound(one - other), lower_bound(other - one)
+    if above is not None and above > 0:
+        return True
+    if below is not None and below >= 0:
+        return False
+    unsure(f"whether {one} is greater than {other} is not known")
+
+
+def all_of(mesh: Mesh | None, kind: AxisType) -> bool:
+    """Whether there is a mesh and all its axes are of one type (`AbstractMesh.are_all_axes_auto` …)."""
+    return mesh is not None and bool(mesh.types) and all(t is kind for t in mesh.types)
+
+
+def explicit(mesh: Mesh | None) -> bool:
+    """Whether the mesh has Explicit axes, without which no rule is asked."""
+    return mesh is not None and AxisType.EXPLICIT in mesh.types
+
+
+def ways(mesh: Mesh | None, entry: Entry) -> Dim:
+    """Into how many parts an entry splits its dimension (`slicing._get_sub_spec_size`)."""
+    return product(mesh.size_of(axis) for axis in entry_axes(entry)) if mesh is not None else 1
+
+
+def with_reduced(operand: Operand, context: Mesh, reduced: frozenset[str]) -> Operand:
+    """A replicated scalar resharded to be reduced over axes (`core.insert_reduced_reshard`)."""
+    return replace(operand, mesh=context, reduced=reduced)

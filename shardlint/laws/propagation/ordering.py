@@ -1,0 +1,57 @@
+"""Operations along one dimension, which may not be sharded: `sort`, cumulative ones and `top_k`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shardlint.laws.propagation.elementwise import agree
+from shardlint.laws.propagation.operands import Operand, Outcome, explicit, law, operand_of, refuse
+from shardlint.laws.propagation.primitives import standard
+from shardlint.laws.types import ArrayType, TypeSharding
+from shardlint.laws.values import Mesh, Spec
+from shardlint.laws.verdicts import Cause
+
+
+@law
+def sort(context: Mesh | None, operands: Sequence[ArrayType], dimension: int) -> Outcome:
+    """`lax.sort`: operands of one sharding, replicated along ``dimension`` (`_sort_abstract_eval`).
+
+    The answer is the first operand's; each result is as its operand. The meshes are not compared with
+    the context's.
+    """
+    known = [operand_of(operand) for operand in operands]
+    meshed = [operand for operand in known if explicit(operand.mesh)]
+    for operand in meshed:
+        _whole(operand, dimension)
+        agree(meshed[0], operand, "operands of one sharding", sets=True)
+    return TypeSharding(known[0].mesh, Spec(known[0].partitions, known[0].unreduced, known[0].reduced))
+
+
+@law
+def cumulative(context: Mesh | None, operand: ArrayType, axis: int) -> Outcome:
+    """`lax.cumsum`, `cumprod`, `cummax` …: replicated along ``axis`` (`_cumred_sharding_rule`)."""
+    known = operand_of(operand)
+
+    def rule() -> TypeSharding:
+        _whole(known, axis)
+        return known.typed(known.partitions)
+
+    return standard(context, [known], known.rank, rule)
+
+
+@law
+def top_k(context: Mesh | None, operand: ArrayType, axis: int = -1) -> Outcome:
+    """`lax.top_k`: values and indices as the operand, which is replicated along ``axis``."""
+    known = operand_of(operand)
+    _whole(known, axis % known.rank)
+    return TypeSharding(known.mesh, Spec(known.partitions))
+
+
+def _whole(operand: Operand, dimension: int) -> None:
+    """Stop where a dimension is sharded, as JAX asks: ``spec[dimension]``."""
+    entry = operand.listed[dimension]
+    if entry is not None:
+        refuse(
+            Cause.UNSUPPORTED, "a dimension that is not sharded",
+            dimension=dimension, entry=entry, size=operand.shape[dimension],
+        )  # fmt: skip

@@ -1,0 +1,147 @@
+"""What surrounds every primitive's own rule: the meshes that meet, and the checks of the result's type."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from shardlint.laws.dims import Shape, divisible
+from shardlint.laws.propagation.operands import (
+    Operand,
+    all_of,
+    canonical,
+    explicit,
+    refuse,
+    same_mesh,
+    unsure,
+    ways,
+)
+from shardlint.laws.types import TypeSharding
+from shardlint.laws.values import AxisType, Mesh, Spec, entry_axes
+from shardlint.laws.verdicts import Cause
+
+#: The unreduced and reduced axes of a result.
+Sets = tuple[frozenset[str], frozenset[str]]
+_NO_SETS: Sets = (frozenset(), frozenset())
+
+
+def standard(
+    context: Mesh | None,
+    operands: Sequence[Operand],
+    rank: int,
+    rule: Callable[[], TypeSharding],
+    *,
+    shape: Shape | None = None,
+    sets: Callable[[], Sets] | None = None,
+) -> TypeSharding:
+    """The type of a primitive's result (`lax.utils.standard_abstract_eval`, `call_sharding_rule`).
+
+    ``rank`` and ``shape`` are the result's; the shape is needed where the rule may give it a spec that
+    does not divide it. The rule is asked only where the context or an operand has Explicit axes. Without
+    ``sets`` the primitive has no rule for unreduced and reduced axes.
+    """
+    check_context(context, operands)
+    mesh = common_mesh(operands)
+    if not explicit(context) and not explicit(mesh):
+        return TypeSharding(mesh or context, Spec((None,) * rank))
+    result = rule()
+    if sets is None and any(o.unreduced or o.reduced for o in operands):
+        refuse(Cause.UNSUPPORTED, "operands without unreduced or reduced axes", "NotImplementedError")
+    if sets is None and (result.spec.unreduced or result.spec.reduced):
+        refuse(Cause.UNSUPPORTED, "a result without unreduced or reduced axes", "NotImplementedError")
+    unreduced, reduced = _NO_SETS if sets is None else sets()
+    _no_axis_twice(result.spec)
+    typed = TypeSharding(result.mesh, Spec(result.spec.entries, unreduced, reduced))
+    return finished(context, typed, rank, shape)
+
+
+def check_context(context: Mesh | None, operands: Sequence[Operand]) -> None:
+    """`core.check_avals_context_mesh`: what has a mesh has the context's, but for meshes all Auto."""
+    for operand in operands:
+        _check_mesh(context, operand.mesh)
+
+
+def common_mesh(operands: Sequence[Operand]) -> Mesh | None:
+    """`lax.utils._get_abstract_mesh_from_avals`: the mesh that all operands with a mesh have."""
+    found: Mesh | None = None
+    for operand in operands:
+        if operand.mesh is None:
+            continue
+        if found is not None and not same_mesh(found, operand.mesh):
+            if all_of(found, AxisType.AUTO) and all_of(operand.mesh, AxisType.AUTO):
+                return None
+            refuse(Cause.OTHER_MESH, "operands of one mesh", "ValueError")
+        found = operand.mesh
+    return found
+
+
+def finished(
+    context: Mesh | None, typed: TypeSharding, rank: int, shape: Shape | None = None
+) -> TypeSharding:
+    """The type an array gets (`core.get_sharding`): one entry a dimension, each dividing its dimension.
+
+    A spec that is too long loses its last Nones, and is an AssertionError with anything else there.
+    """
+    mesh, spec = typed.mesh, typed.spec
+    entries = canonical(spec.entries)
+    for dimension in range(rank, len(entries)):
+        if entries[dimension] is not None:
+            refuse(
+                Cause.TOO_LONG, "a spec no longer than the rank", "AssertionError",
+                dimension=rank, size=rank, ways=len(entries),
+            )  # fmt: skip
+    entries = (*entries, *(None,) * (rank - len(entries)))[:rank]
+    for dimension, entry in enumerate(entries if shape is not None else ()):
+        assert shape is not None
+        size, parts = shape[dimension], ways(mesh, entry)
+        even = divisible(size, parts) if entry is not None else True
+        if even is None:
+            unsure(f"whether dimension {dimension} divides is not known")
+        if not even:
+            refuse(
+                Cause.INDIVISIBLE, "a dimension that its axes divide", "ValueError",
+                dimension=dimension, entry=entry, size=size, ways=parts,
+            )  # fmt: skip
+    _check_mesh(context, mesh)
+    return TypeSharding(mesh, Spec(entries, spec.unreduced, spec.reduced))
+
+
+def resized(operand: Operand, shape: Shape, what: str) -> TypeSharding:
+    """The operand's sharding for a result of another shape (`slicing._get_sharding_for_varying_out_shape`).
+
+    Where a sharded dimension changes its size, its axes must divide the new one.
+    """
+    for dimension, (old, new, entry) in enumerate(zip(operand.shape, shape, operand.partitions, strict=True)):
+        if entry is None or old == new:
+            continue
+        parts = ways(operand.mesh, entry)
+        even = divisible(new, parts)
+        if even is None:
+            unsure(f"whether {parts} divides {new} is not known")
+        if not even:
+            refuse(
+                Cause.UNSUPPORTED, f"{what} that leaves a sharded dimension divisible by its axes",
+                dimension=dimension, entry=entry, size=new, ways=parts,
+            )  # fmt: skip
+    return operand.typed(operand.partitions)
+
+
+def _check_mesh(context: Mesh | None, mesh: Mesh | None) -> None:
+    if context is None or mesh is None:
+        return
+    if all_of(context, AxisType.AUTO) and all_of(mesh, AxisType.AUTO):
+        return
+    if not same_mesh(context, mesh):
+        refuse(Cause.OTHER_MESH, "operands of the context's mesh", "ValueError")
+
+
+def _no_axis_twice(spec: Spec) -> None:
+    """`named_sharding._check_unique_resources`, as `call_shape_dtype_sharding_rule` reports it."""
+    counts = Counter(axis for entry in spec.entries for axis in entry_axes(entry))
+    for dimension, entry in enumerate(spec.entries):
+        for axis in entry_axes(entry):
+            if counts[axis] > 1:
+                refuse(
+                    Cause.CONFLICT, f'"{axis}" along one dimension of the result',
+                    dimension=dimension, entry=axis,
+                )  # fmt: skip

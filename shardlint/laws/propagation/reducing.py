@@ -1,0 +1,64 @@
+"""Reductions: the dimensions that go, go with their sharding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shardlint.laws.propagation.elementwise import both_sets
+from shardlint.laws.propagation.operands import Outcome, OutSharding, law, operand_of, refuse
+from shardlint.laws.propagation.out_shardings import settled
+from shardlint.laws.propagation.primitives import Sets, standard
+from shardlint.laws.types import ArrayType, TypeSharding
+from shardlint.laws.values import Mesh, entry_axes
+from shardlint.laws.verdicts import Cause
+
+
+@law
+def reduce(context: Mesh | None, operand: ArrayType, axes: Sequence[int]) -> Outcome:
+    """`lax.reduce_max`, `reduce_prod`, `reduce_and`, `argmax`, `lax.reduce` …: the other entries.
+
+    `_reduce_op_sharding_rule`, `_argminmax_sharding_rule`, `_reduce_logical_sharding_rule`. ``axes`` are
+    not negative. For sums there is `reduce_sum`.
+    """
+    known = operand_of(operand)
+    return standard(
+        context, [known], known.rank - len(axes),
+        lambda: known.typed([e for i, e in enumerate(known.listed) if i not in axes]),
+    )  # fmt: skip
+
+
+@law
+def reduce_sum(
+    context: Mesh | None, operand: ArrayType, axes: Sequence[int], out_sharding: OutSharding = None
+) -> Outcome:
+    """`lax.reduce_sum`: the other entries, or ``out_sharding`` (`_reduce_sum_sharding_rule`)."""
+    known, wanted = operand_of(operand), settled(context, out_sharding)
+
+    def rule() -> TypeSharding:
+        if wanted is not None:
+            return wanted
+        return known.typed([e for i, e in enumerate(known.partitions) if i not in axes])
+
+    def sets() -> Sets:
+        unreduced, reduced = both_sets(known)
+        if wanted is not None and wanted.spec.unreduced:
+            summed = {axis for i in axes for axis in entry_axes(known.partitions[i])} | known.unreduced
+            if wanted.spec.unreduced - summed:
+                refuse(Cause.OUT_SHARDING, "unreduced axes that the summed dimensions lie along")
+            unreduced = wanted.spec.unreduced
+        return unreduced, reduced
+
+    shape = tuple(size for i, size in enumerate(known.shape) if i not in axes)
+    return standard(context, [known], len(shape), rule, shape=shape, sets=sets)
+
+
+@law
+def argminmax(context: Mesh | None, operand: ArrayType, axis: int) -> Outcome:
+    """`lax.argmax`, `lax.argmin`: the other entries (`_argminmax_sharding_rule`)."""
+    known = operand_of(operand)
+    return standard(
+        context,
+        [known],
+        known.rank - 1,
+        lambda: known.typed([e for i, e in enumerate(known.listed) if i != axis]),
+    )
