@@ -11,6 +11,7 @@ from shardlint.inference.calling import call_value
 from shardlint.inference.classes import lineage
 from shardlint.inference.context import Frame, Scope
 from shardlint.inference.functions import Code
+from shardlint.inference.overlays.jax_specs import SPEC, subclassed
 from shardlint.inference.syntax import NodePlace, Unit
 from shardlint.inference.values import (
     ClassValue,
@@ -76,6 +77,8 @@ def define_class(
         bases = tuple(evaluate(interpreter, base.value) for base in node.bases)
         decorators = [evaluate(interpreter, decorator.decorator) for decorator in node.decorators]
         origin = interpreter.place(node.name)
+    if any(isinstance(base, External) and base.name == SPEC for base in bases):
+        subclassed(interpreter, node.name.value, origin)
     cls = ClassValue(
         node.name.value,
         tuple(_base(base) for base in bases),

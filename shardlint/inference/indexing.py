@@ -27,7 +27,7 @@ from shardlint.inference.values import (
     as_int,
     is_none,
 )
-from shardlint.laws.values import Spec, Unknown
+from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
@@ -91,8 +91,9 @@ def _from_sequence(interpreter: Evaluator, items: Sequence[Value], key: Value, a
 
 
 def _from_spec(interpreter: Evaluator, spec: SpecValue, key: Value) -> Value:
-    if isinstance(key, Slice) and (cut := bounds(key)) is not None and cut.step != 0:
-        return SpecValue(Spec(spec.spec.entries[cut]), spec.origin, spec.places[cut])
+    """``spec[key]`` is the entries' (`P.__getitem__`): a slice is a tuple, and no spec any more."""
+    if spec.spec.unreduced or spec.spec.reduced:
+        return Unknown("a spec with reductions cannot be indexed")
     return _from_sequence(interpreter, spec_items(spec), key, as_tuple=True)
 
 

@@ -10,13 +10,16 @@ from shardlint.inference.values import (
     Const,
     Devices,
     DictValue,
+    External,
     ListValue,
     SetValue,
     SpecValue,
     Tuple,
     Value,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.specs import equal_specs
+from shardlint.laws.values import Marker, Spec, Unknown
+from shardlint.spans import Place
 
 #: Loops over known items are unrolled up to this many.
 MAX_UNROLLED = 64
@@ -39,7 +42,8 @@ def iterate(value: Value) -> tuple[Value, ...] | None:
         items = tuple(constant(item) for item in value.items or ()) if known else None
     elif isinstance(value, Const) and isinstance(value.value, str):
         items = tuple(Const(c) for c in value.value[: MAX_UNROLLED + 1])
-    elif isinstance(value, SpecValue):
+    elif isinstance(value, SpecValue) and not value.spec.unreduced and not value.spec.reduced:
+        # JAX raises of one with reductions; its entries are `spec.partitions`.
         items = spec_items(value)
     elif isinstance(value, Array) and value.shape and isinstance(value.shape[0], int):
         items = (element(value),) * min(value.shape[0], MAX_UNROLLED + 1)
@@ -64,20 +68,26 @@ def element(value: Value) -> Value:
 
 
 def spec_items(value: SpecValue) -> tuple[Value, ...]:
-    """The entries of a spec as Python values."""
-    return tuple(_entry(entry) for entry in value.spec.entries)
+    """The entries of a spec as Python values, with the places they were written at."""
+    entries = value.spec.entries
+    places = (*value.places, *(None,) * (len(entries) - len(value.places)))
+    return tuple(_entry(entry, place) for entry, place in zip(entries, places, strict=False))
 
 
-def _entry(entry: object) -> Value:
+def _entry(entry: object, place: Place | None) -> Value:
     if isinstance(entry, tuple):
-        return Tuple(tuple(_entry(part) for part in entry))
+        return Tuple(tuple(_entry(part, place) for part in entry), place)
     if entry is None or type(entry) is str:
-        return Const(entry)
+        return Const(entry, place)
+    if entry is Marker.UNCONSTRAINED:
+        return External("jax.sharding.PartitionSpec.UNCONSTRAINED", place)
     return Unknown("an entry of a spec")
 
 
 def constant(key: object) -> Value:
     """A dict key or set item as a value."""
+    if isinstance(key, Spec):
+        return SpecValue(key)
     return Tuple(tuple(constant(part) for part in key)) if isinstance(key, tuple) else Const(key)
 
 
@@ -95,9 +105,14 @@ def too_large(items: Sequence[Value]) -> bool:
 
 
 def hashable(value: Value) -> tuple[bool, Hashable]:
-    """The way back: (True, the Python object) for a constant or a tuple of them, else (False, None)."""
+    """The way back: (True, the Python object) for a constant or a tuple of them, else (False, None).
+
+    Specs are hashed as JAX holds them, so equal ones are one key.
+    """
     if isinstance(value, Const):
         return True, value.value
+    if isinstance(value, SpecValue) and equal_specs(value.spec, value.spec):
+        return True, value.spec
     if isinstance(value, Tuple):
         parts = [hashable(item) for item in value.items]
         return all(found for found, _ in parts), tuple(part for _, part in parts)

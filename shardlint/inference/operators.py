@@ -7,9 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.classes import class_attribute
+from shardlint.inference.iteration import iterate
 from shardlint.inference.joins import each_pair, map_options
 from shardlint.inference.overlays import delegate
 from shardlint.inference.overlays.array_methods import binary, unary
+from shardlint.inference.overlays.jax_specs import spec_operation
+from shardlint.inference.overlays.mesh_arguments import AXIS_TYPES
 from shardlint.inference.truth import truth
 from shardlint.inference.values import (
     Array,
@@ -22,7 +25,9 @@ from shardlint.inference.values import (
     Integer,
     LibraryObject,
     ListValue,
+    MeshValue,
     SetValue,
+    ShardingValue,
     SpecValue,
     Tuple,
     Value,
@@ -31,7 +36,9 @@ from shardlint.inference.values import (
     integer,
 )
 from shardlint.laws import dims
-from shardlint.laws.values import Spec, Unknown
+from shardlint.laws.meshes import equal_meshes
+from shardlint.laws.specs import equal_specs
+from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
@@ -81,6 +88,8 @@ def binary_operation(interpreter: Evaluator, name: str, a: Value, b: Value, plac
         for receiver, other, dunder in ((x, y, f"__{method}__"), (y, x, f"__r{method}__")):
             if isinstance(receiver, Instance) and (found := find_method(receiver, dunder)) is not None:
                 return interpreter.call(Bound(found, receiver), [other], {}, place)
+        if isinstance(x, SpecValue) or isinstance(y, SpecValue):
+            return spec_operation(interpreter, symbol, x, y, place)
         return _python_binary(interpreter, symbol, function, x, y)
 
     return each_pair(a, b, combine)
@@ -180,10 +189,6 @@ def _concatenate(interpreter: Evaluator, x: Value, y: Value) -> Value:
     if isinstance(x, ListValue) and isinstance(y, ListValue):
         known = x.items is not None and y.items is not None
         return ListValue([*(x.items or ()), *(y.items or ())] if known else None, path=interpreter.path)
-    # JAX 0.10: a spec concatenates with specs and tuples on either side.
-    if isinstance(x, SpecValue) and isinstance(y, SpecValue):
-        spec = Spec(x.spec.entries + y.spec.entries, x.spec.unreduced, x.spec.reduced)
-        return SpecValue(spec, x.origin, x.places + y.places)
     return Unknown("`+` on values that are not known")
 
 
@@ -256,7 +261,14 @@ def _equal(x: Value, y: Value) -> bool | None:
         outcomes = [_ordered("Equal", a, b) for a, b in zip(x.items, y.items, strict=True)]
         return False if False in outcomes else None if None in outcomes else True
     if isinstance(x, External) and isinstance(y, External):
-        return True if x.name == y.name else None
+        types = x.name.startswith(AXIS_TYPES) and y.name.startswith(AXIS_TYPES)
+        return True if x.name == y.name else False if types else None
+    if isinstance(x, SpecValue) and isinstance(y, SpecValue):
+        return equal_specs(x.spec, y.spec)
+    if isinstance(x, MeshValue) and isinstance(y, MeshValue):
+        return equal_meshes(x.mesh, y.mesh)
+    if isinstance(x, ShardingValue) and isinstance(y, ShardingValue):
+        return False if _equal(x.mesh, y.mesh) is False or _equal(x.spec, y.spec) is False else None
     if isinstance(x, Const) and isinstance(y, Tuple | ListValue | DictValue):
         return False
     if isinstance(y, Const) and isinstance(x, Tuple | ListValue | DictValue):
@@ -288,6 +300,9 @@ def _contains(container: Value, item: Value) -> bool | None:
         if container.items is None or not isinstance(item, Const):
             return None
         return item.value in container.items
+    if isinstance(container, SpecValue):
+        entries = iterate(container)
+        return None if entries is None else _contains(Tuple(entries), item)
     if isinstance(container, Tuple | ListValue) and container.items is not None:
         outcomes = [_ordered("Equal", item, other) for other in container.items]
         return True if True in outcomes else None if None in outcomes else False

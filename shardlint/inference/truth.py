@@ -14,6 +14,8 @@ from shardlint.inference.values import (
     MeshValue,
     Native,
     SetValue,
+    ShardingValue,
+    SpecValue,
     Tuple,
     Value,
 )
@@ -34,8 +36,10 @@ def _truth(value: Value) -> bool | None:
         return True if low is not None and low > 0 else None
     if isinstance(value, Tuple):
         return bool(value.items)
+    if isinstance(value, SpecValue):
+        return bool(value.spec.entries)
     if isinstance(value, ListValue | DictValue | SetValue):
         return None if value.items is None else bool(value.items)
-    if isinstance(value, Function | Native | ClassValue | MeshValue | Bound):
+    if isinstance(value, Function | Native | ClassValue | MeshValue | ShardingValue | Bound):
         return True
     return None

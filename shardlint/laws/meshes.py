@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Union
 
 from shardlint.laws.dims import Dim, divisible, equal, lower_bound, product
-from shardlint.laws.values import AxisType, Junk, Unknown
+from shardlint.laws.values import AxisType, Junk, Mesh, Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
 
 #: The sizes that a mesh is given, one a dimension; junk among them is no integer, junk alone no sequence.
@@ -34,6 +34,18 @@ class _Given:
 def duplicate_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """The axis names that occur more than once. JAX builds such a mesh; what uses it fails later."""
     return tuple(name for name, count in Counter(names).items() if count > 1)
+
+
+def equal_meshes(left: Mesh, right: Mesh) -> bool | None:
+    """Whether two meshes are equal, which `weak_value_interner` makes one object.
+
+    Those that look alike may still differ in their devices, or in the kind of device an abstract one stands
+    for: then it is not known.
+    """
+    if left.abstract != right.abstract or left.names != right.names or left.types != right.types:
+        return False
+    same = [equal(a, b) for a, b in zip(left.sizes, right.sizes, strict=True)]
+    return False if False in same else None
 
 
 def judge_mesh(
@@ -85,7 +97,10 @@ def _make_mesh(given: _Given) -> Outcome:
             unsure = None
     if any(isinstance(size, int) and size <= 0 for size in shape):
         return _not_positive(shape, devices, stage)
-    return _labelled(given, stage) or unsure
+    outcome = _labelled(given, stage)
+    if isinstance(outcome, Rejected) and unsure is not None and outcome.exception != "ValueError":
+        return replace(outcome, exception="Exception")
+    return outcome or unsure
 
 
 def _not_positive(shape: tuple[Dim, ...], devices: Dim | None, stage: str) -> Outcome:
@@ -208,7 +223,10 @@ def hybrid_shape(inner: tuple[Dim, ...], outer: tuple[Dim, ...]) -> tuple[Dim, .
 
 
 def _labelled(given: _Given, stage: str) -> Outcome:
-    """The names and the types for a device array, in the order that `Mesh` asks."""
+    """The names and the types for a device array, in the order that `Mesh` asks.
+
+    Where an earlier check is undecided, a rejection is only known to be an Exception.
+    """
     names, rank = given.names, len(given.shape)
     if isinstance(names, Junk):
         return _bad(Cause.BAD_ARGUMENT, "TypeError", stage, f"{names.text} are no axis names")
@@ -216,9 +234,10 @@ def _labelled(given: _Given, stage: str) -> Outcome:
         return _bad(Cause.BAD_ARGUMENT, "ValueError", stage, "an axis name is None")
     if isinstance(wrong := _named(rank, names, stage), Rejected):
         return wrong
-    if (mistyped := _typed(rank, given.types, stage)) is not None:
-        # Names that are not known may be rejected first, and by another exception.
-        return mistyped if wrong is None else wrong
+    mistyped = _typed(rank, given.types, stage)
+    if isinstance(mistyped, Rejected):
+        return mistyped if wrong is None else replace(mistyped, exception="Exception")
+    wrong = wrong or mistyped
     return wrong or _odd(names, stage)
 
 

@@ -68,6 +68,7 @@ def _modules() -> tuple[Any, ...]:
         jax_random,
         jax_shard_map,
         jax_sharding,
+        jax_specs,
         jax_transforms,
         jax_tree,
         numpy_,
@@ -79,7 +80,7 @@ def _modules() -> tuple[Any, ...]:
 
     return (
         py_builtins, py_stdlib, py_dataclasses, numpy_, jax_numpy, jax_lax, jax_convolution, jax_control,
-        jax_nn, jax_random, jax_initializers, jax_tree, jax_sharding, jax_meshes, jax_devices,
+        jax_nn, jax_random, jax_initializers, jax_tree, jax_specs, jax_sharding, jax_meshes, jax_devices,
         jax_contexts, jax_jit, jax_shard_map,
         jax_collectives, jax_transforms, jax_derivatives, jax_placement, flax_linen, flax_logical, flax_nnx,
         optax_losses,
@@ -202,7 +203,7 @@ def object_attribute(interpreter: Evaluator, value: Value, name: str, place: Pla
 
         return mesh_attribute(interpreter, value, name, place)
     if isinstance(value, SpecValue):
-        from shardlint.inference.overlays.jax_sharding import spec_attribute
+        from shardlint.inference.overlays.jax_specs import spec_attribute
 
         return spec_attribute(interpreter, value, name, place)
     if isinstance(value, ShardingValue):

@@ -9,7 +9,7 @@ from shardlint.inference.calls import Call
 from shardlint.inference.context import Context
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.mesh_arguments import as_thing, take
-from shardlint.inference.overlays.recording import record_call
+from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.values import (
     NONE,
     LibraryObject,
@@ -27,35 +27,13 @@ from shardlint.laws.contexts import (
 )
 from shardlint.laws.source import mesh_source
 from shardlint.laws.values import AxisType, Junk, Mesh, Unknown
-from shardlint.laws.verdicts import Cause, Rejected, Verdict
+from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.spans import Place
-from shardlint.uses import CallUse
 
 #: The mesh inside a block that JAX does not enter.
 _FAILED = Unknown("JAX does not enter this block")
 
 SET, USE = "jax.set_mesh", "jax.sharding.use_abstract_mesh"
-
-
-def record_of_value(
-    interpreter: Evaluator,
-    function: str,
-    verdict: Verdict,
-    place: Place,
-    call: str | None = None,
-    repaired: str | None = None,
-) -> None:
-    """Record what is no call of a function with arguments: an attribute, the entry of a ``with`` block."""
-    interpreter.record(
-        CallUse(
-            place=place,
-            environment=interpreter.environment(),
-            verdict=verdict,
-            function=function,
-            call=call,
-            repaired=repaired,
-        )
-    )
 
 
 def _given(value: Value | None) -> Mesh | Junk | Unknown | None:

@@ -9,6 +9,7 @@ from shardlint.inference.calls import Call
 from shardlint.inference.overlays.mesh_arguments import (
     AXIS_TYPES,
     as_thing,
+    by_position,
     device_array,
     device_total,
     known_names,
@@ -122,22 +123,14 @@ def _repaired(call: Call, function: str, shape: Sizes) -> dict[int | str, Value]
     rank = len(shape) if isinstance(shape, tuple) else 1
     if function == "create_device_mesh":
         mended: dict[str, Value] = {"mesh_shape": Tuple((integer(call.interpreter.device_count),))}
-        return _by_position(call, mended, ("mesh_shape", "devices"))
+        return by_position(call, mended, ("mesh_shape", "devices"))
     labels = tuple(f"axis{i}" for i in range(rank))
     fixed: dict[str, Value] = {"axis_names": Tuple(tuple(map(Const, labels)))}
     fixed["axis_types"] = Tuple((External(f"{AXIS_TYPES}Auto"),) * rank)
     first = _SHAPES.get(function, "devices")
     if function != "Mesh":
         fixed[first] = shape_value((1,) * rank)
-    return _by_position(call, fixed, (first, "axis_names", "axis_types"))
-
-
-def _by_position(call: Call, fixed: dict[str, Value], order: tuple[str, ...]) -> dict[int | str, Value]:
-    placed: dict[int | str, Value] = {}
-    for name, value in fixed.items():
-        by_name = name in call.kwargs or order.index(name) >= len(call.args)
-        placed[name if by_name else order.index(name)] = value
-    return placed
+    return by_position(call, fixed, (first, "axis_names", "axis_types"))
 
 
 def _mesh(call: Call) -> Value:
@@ -193,7 +186,7 @@ def _notice_spare_devices(call: Call, mesh: Mesh, available: Dim | None) -> None
         call,
         Accepted(),
         place=call.place_of(0, "axis_shapes"),
-        repaired=_by_position(call, {"axis_shapes": shape_value(whole)}, ("axis_shapes",)),
+        repaired=by_position(call, {"axis_shapes": shape_value(whole)}, ("axis_shapes",)),
         silent=f"uses {wanted} of {available} devices",
     )
 

@@ -1,4 +1,4 @@
-"""`jax.sharding`: specs and shardings."""
+"""`jax.sharding`: shardings, and what is read from them."""
 
 from __future__ import annotations
 
@@ -7,107 +7,68 @@ from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.overlays.placing import as_junk, as_mesh, laid_out, mesh_facts, place_array, text_of
+from shardlint.inference.overlays.jax_specs import partition_spec
+from shardlint.inference.overlays.mesh_arguments import as_thing, by_position, take
+from shardlint.inference.overlays.placing import as_junk, as_mesh, laid_out, mesh_facts, place_array
+from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.values import (
     Array,
     Bound,
     Const,
-    DictValue,
-    External,
-    Integer,
-    ListValue,
+    Devices,
     MeshValue,
     Native,
     SetValue,
     ShardingValue,
     SpecValue,
-    Tuple,
     Value,
     as_items,
     as_shape,
+    as_str,
+    integer,
+    is_none,
     shape_value,
 )
-from shardlint.laws.shardings import judge_sharding
+from shardlint.laws.contexts import PLACED_ONLY, judge_concrete
+from shardlint.laws.dims import equal
+from shardlint.laws.shardings import Memory, judge_sharding, replicated_axes
 from shardlint.laws.shards import shard_shape
-from shardlint.laws.specs import judge_spec
-from shardlint.laws.values import Entry, Junk, Marker, Name, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Api, Rejected
+from shardlint.laws.source import mesh_source, spec_source
+from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
+from shardlint.laws.verdicts import Api, Cause, Rejected
 from shardlint.spans import Place
-from shardlint.uses import Fact, ShardingUse, SpecUse
+from shardlint.uses import Fact, ShardingUse
 
-
-def entry_of(value: Value) -> Entry:
-    """One argument of ``P(...)`` as an entry: axis, axes, None, a marker, or what has no business there."""
-    if isinstance(value, Tuple | ListValue):
-        return Unknown("a list that is not known") if value.items is None else tuple(map(_part, value.items))
-    return _part(value)
-
-
-def _part(value: Value) -> Name:
-    if isinstance(value, Const):
-        if value.value is None or isinstance(value.value, str):
-            return value.value
-        return Junk(repr(value.value), type(value.value).__name__, falsy=not value.value)
-    if isinstance(value, External) and value.name == "jax.sharding.PartitionSpec.UNCONSTRAINED":
-        return Marker.UNCONSTRAINED
-    if isinstance(value, Tuple | ListValue) and value.items is not None:
-        return tuple(map(_part, value.items))
-    if isinstance(value, SetValue | DictValue):
-        hashable = isinstance(value, SetValue) and value.frozen
-        kind = "dict" if isinstance(value, DictValue) else "frozenset" if hashable else "set"
-        return Junk(text_of(value), kind, hashable=hashable)
-    if isinstance(value, Integer):
-        return Unknown("a number that is not known")
-    return value if isinstance(value, Unknown) else Unknown("an entry that is not known")
-
-
-def _axes(value: Value | None) -> frozenset[str] | Unknown:
-    if value is None:
-        return frozenset()
-    if (
-        isinstance(value, SetValue)
-        and value.items is not None
-        and all(isinstance(item, str) for item in value.items)
-    ):
-        return value.items
-    return Unknown("axes that are not known")
-
-
-def partition_spec(call: Call) -> Value:
-    """``PartitionSpec(*entries, unreduced=, reduced=)``."""
-    if call.opaque:
-        return Unknown("a spec of unknown length")
-    unreduced, reduced = _axes(call.kwargs.get("unreduced")), _axes(call.kwargs.get("reduced"))
-    if isinstance(unreduced, Unknown) or isinstance(reduced, Unknown):
-        return Unknown("a spec with unknown reduced axes")
-    spec = Spec(tuple(map(entry_of, call.args)), unreduced, reduced)
-    places = tuple(call.arg_places.get(i) for i in range(len(call.args)))
-    verdict = judge_spec(spec)
-    call.interpreter.record(
-        SpecUse(
-            place=call.place,
-            environment=call.interpreter.environment(),
-            verdict=verdict,
-            spec=spec,
-            entry_places=places,
-        )
-    )
-    if isinstance(verdict, Rejected):
-        return Unknown("JAX rejects this spec")
-    normal = verdict.spec if isinstance(verdict, Accepted) and verdict.spec is not None else spec
-    return SpecValue(normal, call.place, places)
+NAMED = "jax.sharding.NamedSharding"
+_ORDER = ("mesh", "spec", "memory_kind", "_logical_device_ids")
 
 
 def named_sharding(call: Call) -> Value:
     """``NamedSharding(mesh, spec, memory_kind=)``."""
-    mesh, spec, *_ = call.bind("mesh", "spec", memory_kind=None, _logical_device_ids=None)
+    mesh, spec, memory, _ = take(call, None, _ORDER[:2], memory_kind=None, _logical_device_ids=None)
     assert mesh is not None and spec is not None
-    holder = as_mesh(call.interpreter, mesh)
-    given = as_junk(spec)
-    known = holder.mesh if isinstance(holder, MeshValue) else holder
-    verdict = judge_sharding(known, given)
+    given = _spec(spec)
+    other = None if isinstance(mesh, MeshValue) else as_thing(mesh)
+    holder = as_mesh(call.interpreter, mesh) if isinstance(other, Unknown | None) else other
+    known = holder.mesh if isinstance(holder, MeshValue) else None if is_none(mesh) else holder
+    verdict = judge_sharding(known, given, _memory(memory))
+    if isinstance(verdict, Rejected) and verdict.cause is Cause.BAD_ARGUMENT:
+        key = "mesh" if isinstance(holder, Junk) else "memory_kind"
+        record_call(
+            call,
+            verdict,
+            function=NAMED,
+            place=call.place_of(_ORDER.index(key), key),
+            repaired=by_position(
+                call, _WORKING if key == "mesh" else {"memory_kind": Const(None), **_P}, _ORDER
+            ),
+        )
+        return Unknown("JAX rejects this sharding")
+    if isinstance(holder, Junk):
+        return Unknown("JAX rejects this sharding")
     if isinstance(given, Unknown):
         return ShardingValue(holder, given, call.place)
+    assert not isinstance(known, Junk | None)
     call.interpreter.record(
         ShardingUse(
             place=call.place if isinstance(given, Spec) else call.place_of(1, "spec"),
@@ -124,6 +85,24 @@ def named_sharding(call: Call) -> Value:
     return ShardingValue(holder, spec, call.place)
 
 
+_P: dict[str, Value] = {"spec": SpecValue(Spec())}
+_WORKING: dict[str, Value] = {"mesh": MeshValue(Mesh(("x",), (1,), (AxisType.AUTO,))), **_P}
+
+
+def _spec(value: Value) -> Spec | Junk | Unknown | None:
+    """What stands where the spec is meant."""
+    given = as_junk(value)
+    named = isinstance(given, Unknown) and isinstance(value, ShardingValue | MeshValue)
+    return as_thing(value) if named else given
+
+
+def _memory(value: Value | None) -> Memory:
+    if value is None or is_none(value):
+        return None
+    text = as_str(value)
+    return as_thing(value) if text is None else text
+
+
 def _used_here(spec: Value, call: Call) -> tuple[Fact, ...]:
     """The call, when the spec is written in another place."""
     if not isinstance(spec, SpecValue) or spec.origin is None:
@@ -133,28 +112,52 @@ def _used_here(spec: Value, call: Call) -> tuple[Fact, ...]:
     return (Fact(f"{spec.spec} meets the mesh here", call.place),)
 
 
-def spec_attribute(interpreter: Evaluator, value: SpecValue, name: str, place: Place) -> Value:
-    """``spec.name``."""
-    if name == "_partitions" or name == "partitions":
-        from shardlint.inference.iteration import spec_items
-
-        return Tuple(spec_items(value))
-    if name == "unreduced":
-        return SetValue(value.spec.unreduced)
-    return Unknown(f"`PartitionSpec.{name}`")
-
-
 def sharding_attribute(interpreter: Evaluator, value: ShardingValue, name: str, place: Place) -> Value:
     """``sharding.name``."""
     if name in ("mesh", "spec"):
         return value.mesh if name == "mesh" else value.spec
-    if name == "shard_shape":
-        return Bound(Native("NamedSharding.shard_shape", _shard_shape), value)
-    if name == "with_spec":
-        return Bound(Native("NamedSharding.with_spec", _with_spec), value)
-    if name == "update" or name == "with_memory_kind":
-        return Bound(Native(f"NamedSharding.{name}", _updated), value)
+    if name in _METHODS:
+        return Bound(Native(f"{NAMED}.{name}", _METHODS[name]), value)
+    mesh = value.mesh.mesh if isinstance(value.mesh, MeshValue) else None
+    if mesh is None:
+        return Unknown(f"`NamedSharding.{name}`")
+    if name in PLACED_ONLY and mesh.abstract:
+        spec = spec_source(value.spec.spec) if isinstance(value.spec, SpecValue) else None
+        texts = [_reading(on, spec, name) for on in (mesh, replace(mesh, abstract=False))]
+        record_of_value(interpreter, f"NamedSharding.{name}", judge_concrete(name, mesh), place, *texts)
+        return Unknown(f"`NamedSharding.{name}` on an AbstractMesh")
+    if name == "num_devices":
+        return integer(mesh.device_count if mesh.names else 0)
+    if name in ("device_set", "addressable_devices"):
+        return Devices((mesh.device_count,))
+    if isinstance(value.spec, SpecValue) and name in ("is_fully_replicated", "replicated_axes"):
+        return _replication(mesh, value.spec.spec, name)
     return Unknown(f"`NamedSharding.{name}`")
+
+
+def _reading(mesh: Mesh, spec: str | None, name: str) -> str | None:
+    text = mesh_source(mesh)
+    return None if text is None or spec is None else f"NamedSharding({text}, {spec}).{name}"
+
+
+def _replication(mesh: Mesh, spec: Spec, name: str) -> Value:
+    axes = replicated_axes(mesh, spec)
+    if isinstance(axes, Unknown):
+        return axes
+    if name == "replicated_axes":
+        return SetValue(axes, frozen=True)
+    if equal(mesh.device_count, 1):
+        return Const(True)
+    if spec.unreduced:
+        return Const(False)
+    split = [
+        equal(mesh.size_of(axis), 1) for axis in mesh.names if axis not in axes and axis not in spec.reduced
+    ]
+    whole = False if False in split else None if None in split else True
+    return Unknown("sizes that are not known") if whole is None else Const(whole)
+
+
+# -- methods ------------------------------------------------------------------------------------------
 
 
 def _shard_shape(call: Call) -> Value:
@@ -177,19 +180,43 @@ def _with_spec(call: Call) -> Value:
     sharding, spec = call.bind("self", "spec")
     if not isinstance(sharding, ShardingValue) or spec is None:
         return Unknown("NamedSharding.with_spec")
-    return named_sharding(
-        Call(call.interpreter, call.name, [sharding.mesh, spec], {}, call.place, False, call.arg_places)
-    )
+    return _remade(call, sharding.mesh, spec, None)
 
 
 def _updated(call: Call) -> Value:
-    """A copy with another memory kind is the same sharding; other changes are not followed."""
-    return (
-        call.args[0] if not (set(call.kwargs) - {"memory_kind", "kind"}) else Unknown("NamedSharding.update")
-    )
+    """``sharding.update(mesh=, spec=, memory_kind=)``: a spec may be given as a tuple of entries."""
+    held = call.args[0]
+    if not isinstance(held, ShardingValue) or call.opaque or len(call.args) > 1:
+        return Unknown("NamedSharding.update")
+    spec = call.kwargs.get("spec", held.spec)
+    if (items := as_items(spec)) is not None:
+        spec = partition_spec(Call(call.interpreter, "P", items, {}, call.place_of(None, "spec")))
+    return _remade(call, call.kwargs.get("mesh", held.mesh), spec, call.kwargs.get("memory_kind"))
 
 
-TABLE: dict[str, Callable[[Call], Value]] = {
-    "jax.sharding.PartitionSpec": partition_spec,
-    "jax.sharding.NamedSharding": named_sharding,
+def _with_memory_kind(call: Call) -> Value:
+    held, kind = call.bind("self", "kind")
+    if not isinstance(held, ShardingValue):
+        return Unknown("NamedSharding.with_memory_kind")
+    return _remade(call, held.mesh, held.spec, kind)
+
+
+def _remade(call: Call, mesh: Value, spec: Value, memory: Value | None) -> Value:
+    """A new sharding of these parts, judged as one."""
+    kwargs = {} if memory is None else {"memory_kind": memory}
+    places: dict[int | str, Place] = {
+        0: call.place_of(None, "mesh"),
+        1: call.place_of(1, "spec"),
+        "memory_kind": call.place_of(1 if "memory_kind" not in call.arg_places else None, "memory_kind"),
+    }
+    return named_sharding(Call(call.interpreter, NAMED, [mesh, spec], kwargs, call.place, False, places))
+
+
+_METHODS: dict[str, Callable[[Call], Value]] = {
+    "shard_shape": _shard_shape,
+    "with_spec": _with_spec,
+    "update": _updated,
+    "with_memory_kind": _with_memory_kind,
 }
+
+TABLE: dict[str, Callable[[Call], Value]] = {NAMED: named_sharding}

@@ -68,6 +68,15 @@ def _misfit(call: Call, positional: int | None, required: tuple[str, ...], order
     return f"`{missing[0]}` is missing" if missing else "an argument is given twice"
 
 
+def by_position(call: Call, fixed: dict[str, Value], order: tuple[str, ...]) -> dict[int | str, Value]:
+    """Arguments by name, as the call gives them: by position where it does."""
+    placed: dict[int | str, Value] = {}
+    for name, value in fixed.items():
+        by_name = name in call.kwargs or order.index(name) >= len(call.args)
+        placed[name if by_name else order.index(name)] = value
+    return placed
+
+
 def as_thing(value: Value | None) -> Junk | Unknown:
     """A value that is known to be no mesh (or whatever is meant), as text and class."""
     if isinstance(value, Const):

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.overlays.jax_contexts import record_of_value
 from shardlint.inference.overlays.jax_meshes import TABLE as CONSTRUCTORS
 from shardlint.inference.overlays.mesh_arguments import AXIS_TYPES
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.values import (
     Array,
     Bound,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.inference.calls import Call
+from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.printing import call_source
 from shardlint.inference.values import Value
 from shardlint.laws.verdicts import Verdict
@@ -45,5 +46,26 @@ def record_call(
             call=written,
             repaired=mended,
             silent=silent,
+        )
+    )
+
+
+def record_of_value(
+    interpreter: Evaluator,
+    function: str,
+    verdict: Verdict,
+    place: Place,
+    call: str | None = None,
+    repaired: str | None = None,
+) -> None:
+    """Record what is no call of a function with arguments: an attribute, the entry of a ``with`` block."""
+    interpreter.record(
+        CallUse(
+            place=place,
+            environment=interpreter.environment(),
+            verdict=verdict,
+            function=function,
+            call=call,
+            repaired=repaired,
         )
     )

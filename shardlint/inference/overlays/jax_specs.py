@@ -1,0 +1,260 @@
+"""`PartitionSpec`: making specs, reading them, and what their operators do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from shardlint.inference.calls import Call
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.iteration import spec_items
+from shardlint.inference.overlays.mesh_arguments import as_thing
+from shardlint.inference.overlays.placing import text_of
+from shardlint.inference.overlays.printing import source_of
+from shardlint.inference.overlays.recording import record_call, record_of_value
+from shardlint.inference.values import (
+    Bound,
+    Const,
+    DictValue,
+    External,
+    Integer,
+    ListValue,
+    MeshValue,
+    Native,
+    SetValue,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_items,
+    is_none,
+)
+from shardlint.laws.specs import Axes, equal_specs, judge_spec, judge_sum
+from shardlint.laws.values import Entry, Junk, Marker, Name, Spec, Unknown
+from shardlint.laws.verdicts import Accepted, Cause, Rejected, Verdict
+from shardlint.spans import Place
+from shardlint.uses import SpecUse
+
+SPEC = "jax.sharding.PartitionSpec"
+UNCONSTRAINED = f"{SPEC}.UNCONSTRAINED"
+
+
+# -- making specs -------------------------------------------------------------------------------------
+
+
+def entry_of(value: Value) -> Entry:
+    """One argument of ``P(...)`` as an entry: axis, axes, None, a marker, or what has no business there."""
+    if isinstance(value, Tuple | ListValue):
+        return Unknown("a list that is not known") if value.items is None else tuple(map(_part, value.items))
+    return _part(value)
+
+
+def _part(value: Value) -> Name:
+    if isinstance(value, Const):
+        if value.value is None or isinstance(value.value, str):
+            return value.value
+        return Junk(repr(value.value), type(value.value).__name__, falsy=not value.value)
+    if isinstance(value, External) and value.name == UNCONSTRAINED:
+        return Marker.UNCONSTRAINED
+    if isinstance(value, Tuple | ListValue) and value.items is not None:
+        return tuple(map(_part, value.items))
+    if isinstance(value, SetValue | DictValue):
+        hashable = isinstance(value, SetValue) and value.frozen
+        kind = "dict" if isinstance(value, DictValue) else "frozenset" if hashable else "set"
+        return Junk(text_of(value), kind, hashable=hashable)
+    if isinstance(value, SpecValue):
+        return Junk(str(value.spec), "PartitionSpec", falsy=not value.spec.entries)
+    if isinstance(value, MeshValue | ShardingValue):
+        what = "Mesh" if isinstance(value, MeshValue) else "NamedSharding"
+        return Junk("a mesh" if what == "Mesh" else "a sharding", what)
+    if isinstance(value, Integer):
+        return Unknown("a number that is not known")
+    return value if isinstance(value, Unknown) else Unknown("an entry that is not known")
+
+
+def _axes(value: Value | None) -> Axes | None:
+    """What is given for ``unreduced=`` or ``reduced=``; None where nothing is."""
+    if value is None:
+        return None
+    if not isinstance(value, SetValue):
+        return as_thing(value)
+    strings = value.items is not None and all(item is None or isinstance(item, str) for item in value.items)
+    return value.items if strings and value.items is not None else Unknown("axes that are not known")
+
+
+def _names(axes: Axes | None) -> frozenset[str]:
+    return (
+        frozenset(axis for axis in axes if isinstance(axis, str))
+        if isinstance(axes, frozenset)
+        else frozenset()
+    )
+
+
+def partition_spec(call: Call) -> Value:
+    """``PartitionSpec(*entries, unreduced=, reduced=)``."""
+    if call.opaque:
+        return Unknown("a spec of unknown length")
+    for keyword in call.kwargs.keys() - {"unreduced", "reduced"}:
+        detail = f"it has no argument `{keyword}`"
+        record_call(call, Rejected(Cause.BAD_ARGUMENT, "TypeError", "P()", detail=detail), function=SPEC)
+        return Unknown("JAX rejects this spec")
+    unreduced, reduced = _axes(call.kwargs.get("unreduced")), _axes(call.kwargs.get("reduced"))
+    spec = Spec(tuple(map(entry_of, call.args)), _names(unreduced), _names(reduced))
+    places = tuple(call.arg_places.get(i) for i in range(len(call.args)))
+    verdict = judge_spec(spec, unreduced=unreduced, reduced=reduced)
+    if isinstance(verdict, Rejected) and verdict.cause is Cause.BAD_ARGUMENT:
+        keyword = verdict.detail.partition("=")[0]
+        mended: dict[int | str, Value] = {keyword: SetValue(frozenset())}
+        record_call(call, verdict, function=SPEC, place=call.place_of(None, keyword), repaired=mended)
+        return Unknown("JAX rejects this spec")
+    open_sets = isinstance(unreduced, Unknown) or isinstance(reduced, Unknown)
+    if open_sets and not isinstance(verdict, Rejected):
+        return Unknown("a spec with unknown reduced axes")
+    return _made(call.interpreter, spec, verdict, call.place, places)
+
+
+def _made(
+    interpreter: Evaluator, spec: Spec, verdict: Verdict, place: Place, places: tuple[Place | None, ...]
+) -> Value:
+    """Record a spec, and return it as JAX holds it."""
+    interpreter.record(
+        SpecUse(
+            place=place,
+            environment=interpreter.environment(),
+            verdict=verdict,
+            spec=spec,
+            entry_places=places,
+        )
+    )
+    if isinstance(verdict, Rejected):
+        return Unknown("JAX rejects this spec")
+    normal = verdict.spec if isinstance(verdict, Accepted) and verdict.spec is not None else spec
+    return SpecValue(normal, place, places)
+
+
+# -- operators ----------------------------------------------------------------------------------------
+
+
+def spec_operation(interpreter: Evaluator, symbol: str, x: Value, y: Value, place: Place) -> Value:
+    """``x <symbol> y`` where one of them is a spec: it adds to specs and to tuples."""
+    if symbol != "+":
+        return Unknown(f"`{symbol}` on a spec")
+    parts = [_addend(value) for value in (x, y)]
+    if any(isinstance(part, Unknown) for part in parts):
+        return Unknown("a spec and something that is not known")
+    left, right = (part for part in parts if not isinstance(part, Unknown))
+    verdict = judge_sum(left, right)
+    if isinstance(verdict, Rejected):
+        texts = [source_of(value) for value in (x, y)]
+        written = None if None in texts else " + ".join(text for text in texts if text is not None)
+        record_of_value(interpreter, f"{SPEC}.__add__", verdict, place, written, "P() + P()")
+        return Unknown("JAX rejects this sum")
+    if isinstance(verdict, Accepted) and verdict.spec is not None:
+        return SpecValue(verdict.spec, place, (*_written(x), *_written(y)))
+    return Unknown("a sum that is not known")
+
+
+def _addend(value: Value) -> Spec | tuple[Entry, ...] | Junk | Unknown:
+    """What is added, as the law takes it."""
+    if isinstance(value, SpecValue):
+        return value.spec
+    if isinstance(value, Tuple):
+        return tuple(map(entry_of, value.items))
+    return as_thing(value)
+
+
+def _written(value: Value) -> tuple[Place | None, ...]:
+    """Where the entries are written."""
+    if isinstance(value, SpecValue):
+        return tuple(value.places)
+    return tuple(getattr(item, "origin", None) for item in as_items(value) or ())
+
+
+def subclassed(interpreter: Evaluator, name: str, place: Place) -> None:
+    """Record ``class Q(PartitionSpec)``, which JAX prohibits (`P.__init_subclass__`)."""
+    detail = "a PartitionSpec cannot be subclassed; write a function that returns one"
+    verdict = Rejected(Cause.BAD_ARGUMENT, "TypeError", "class", detail=detail)
+    record_of_value(
+        interpreter, SPEC, verdict, place, f'type("{name}", (P,), {{}})', f'type("{name}", (), {{}})'
+    )
+
+
+# -- reading specs ------------------------------------------------------------------------------------
+
+
+def spec_attribute(interpreter: Evaluator, value: SpecValue, name: str, place: Place) -> Value:
+    """``spec.name``."""
+    if name == "_partitions" or name == "partitions":
+        return Tuple(spec_items(value))
+    if name in ("unreduced", "reduced"):
+        return SetValue(value.spec.unreduced if name == "unreduced" else value.spec.reduced, frozen=True)
+    if name in _METHODS:
+        return Bound(Native(f"{SPEC}.{name}", _METHODS[name]), value)
+    return Unknown(f"`PartitionSpec.{name}`")
+
+
+def _update(call: Call) -> Value:
+    """``spec.update(partitions=, unreduced=, reduced=)``: a new spec, as `P` makes it."""
+    held, partitions, *marked = call.bind("self_", partitions=None, unreduced=None, reduced=None)
+    if not isinstance(held, SpecValue):
+        return Unknown("PartitionSpec.update")
+    entries: tuple[Value, ...] | None = spec_items(held)
+    if partitions is not None and not is_none(partitions):
+        text = partitions.value if isinstance(partitions, Const) else None
+        letters = tuple(map(Const, text)) if isinstance(text, str) else None
+        entries = (
+            spec_items(partitions) if isinstance(partitions, SpecValue) else letters or as_items(partitions)
+        )
+    if entries is None:
+        return Unknown("a spec of unknown length")
+    own = (held.spec.unreduced, held.spec.reduced)
+    sets = [
+        SetValue(mine, frozen=True) if given is None or is_none(given) else given
+        for given, mine in zip(marked, own, strict=True)
+    ]
+    kwargs = dict(zip(("unreduced", "reduced"), sets, strict=True))
+    return partition_spec(Call(call.interpreter, SPEC, entries, kwargs, call.place))
+
+
+def _count(call: Call) -> Value:
+    """``spec.count(entry)``: what is counted is brought into the form that specs hold."""
+    held, wanted = call.bind("self_", "value")
+    if not isinstance(held, SpecValue) or wanted is None:
+        return Unknown("PartitionSpec.count")
+    found = _matches(held, wanted)
+    return Unknown("entries that are not known") if found is None else Const(len(found))
+
+
+def _index(call: Call) -> Value:
+    """``spec.index(entry)``; what is not there raises a plain ValueError."""
+    held, wanted = call.bind("self_", "value")
+    if not isinstance(held, SpecValue) or wanted is None:
+        return Unknown("PartitionSpec.index")
+    found = _matches(held, wanted)
+    return Const(found[0]) if found else Unknown("no such entry")
+
+
+def _matches(held: SpecValue, wanted: Value) -> list[int] | None:
+    """The dimensions whose entry is this one; None where that is not known."""
+    entry = entry_of(wanted)
+    same = [equal_specs(Spec((entry,)), Spec((other,))) for other in held.spec.entries]
+    return None if None in same else [i for i, equal in enumerate(same) if equal]
+
+
+def _swapped(call: Call) -> Value:
+    """``spec.to_ct_spec()``: the cotangent of what is unreduced is reduced."""
+    (held,) = call.bind("self_")
+    if not isinstance(held, SpecValue):
+        return Unknown("PartitionSpec.to_ct_spec")
+    spec = Spec(held.spec.entries, held.spec.reduced, held.spec.unreduced)
+    return SpecValue(spec, held.origin, held.places)
+
+
+_METHODS: dict[str, Callable[[Call], Value]] = {
+    "update": _update,
+    "count": _count,
+    "index": _index,
+    "to_ct_spec": _swapped,
+    "to_tangent_spec": lambda call: call.args[0],
+}
+
+TABLE: dict[str, Callable[[Call], Value]] = {SPEC: partition_spec}
