@@ -53,6 +53,9 @@ class Evaluator(Protocol):
     def comparison(self, name: str, a: Value, b: Value) -> Value:
         """Evaluate one comparison of any values; ``name`` is the operator's (``LessThan``)."""
 
+    def import_module(self, name: str, place: Place) -> Value:
+        """Import a module by its full dotted name at ``place``."""
+
     def parameter_names(self, function: Value) -> list[str]:
         """The parameters that a function of the program takes by position; none of other values."""
 

@@ -279,6 +279,11 @@ class Interpreter:
 
         return compare(name, a, b)
 
+    def import_module(self, name: str, place: Place) -> Value:
+        """Import a module by its full dotted name, as the statement does."""
+        self.project.reference(self, name, place, "ModuleNotFoundError")
+        return self.project.import_module(self, name)
+
     def parameter_names(self, function: Value) -> list[str]:
         """The parameters that a function of the program takes by position; none of other values."""
         from shardlint.inference.functions import parameter_names

@@ -331,8 +331,11 @@ def _getattr(call: Call) -> Value:
     text = as_str(name)
     if receiver is None or text is None:
         return Unknown("getattr of something unknown")
-    found = call.interpreter.attribute(receiver, text, call.place)
-    return Unknown("may be the default") if isinstance(found, Unknown) and default is not None else found
+    if default is None:
+        return call.interpreter.attribute(receiver, text, call.place)
+    with call.interpreter.within(caught=call.interpreter.context.caught | {"AttributeError"}):
+        found = call.interpreter.attribute(receiver, text, call.place)
+    return Unknown("may be the default") if isinstance(found, Unknown) else found
 
 
 def _hasattr(call: Call) -> Value:
