@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from shardlint.laws.axis_types import all_of, in_type
-from shardlint.laws.checks import located
+from shardlint.laws.axis_types import all_of, in_type, only_auto, only_explicit
+from shardlint.laws.checks import SHARDING, a_leaf, a_spec, located, rank
+from shardlint.laws.dims import Shape
+from shardlint.laws.judging import Case, judge, raising, staged
 from shardlint.laws.specs import canonical
 from shardlint.laws.types import TypeSharding
 from shardlint.laws.values import AxisType, Entry, Junk, Mesh, Spec, Unknown, entry_axes
-from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 
 #: The stages of a call: the function is wrapped, and later called with arrays.
 WRAPPED, CALLED = "shard_map()", "trace"
@@ -143,6 +145,8 @@ def _shown(mesh: Mesh, what: str) -> str:
 
 def judge_axis_names(mesh: Mesh | Unknown | None, names: frozenset[object] | Junk | Unknown) -> Verdict:
     """Judge ``axis_names=``: a set, whose members the mesh has (`_shmap_checks`)."""
+    if mesh is None:
+        return Undecided("there is no mesh, which is met first")
     if isinstance(names, Junk):
         return _misuse(f"axis_names= must be a set, not {names.text}", stage=CALLED)
     if isinstance(names, Unknown) or not isinstance(mesh, Mesh):
@@ -238,18 +242,47 @@ def _in_types(mesh: Mesh, spec: Spec, rank: int) -> tuple[Entry, ...]:
     return entries + (None,) * (rank - len(entries))
 
 
-def judge_placed_inside(mesh: Mesh | Unknown | None, varying: frozenset[str]) -> Verdict:
-    """Judge a sharding given to an array that varies over Manual axes, under ``check_vma=True``.
+def judge_inside(
+    api: Api,
+    mesh: Mesh | Unknown | None,
+    spec: Spec | Junk | Unknown | None,
+    shape: Shape | Unknown,
+    *,
+    raw: bool,
+    varying: frozenset[str],
+) -> Verdict:
+    """Judge a spec or sharding given to an array in a body; as `placements.judge_placement`.
 
-    The array's type would vary over an axis that is not Manual in the sharding's mesh: ValueError
-    (`core.ShapedArray`), whatever the spec says.
+    ``varying`` are the Manual axes that the array varies over in its type. A bare spec of a constraint or
+    of reshard belongs to the mesh of the body. A sharding brings its own: on one where these axes are not
+    Manual the array has no type (`core.ShapedArray`, ValueError), whatever the spec says.
     """
-    if not isinstance(mesh, Mesh):
-        return Undecided("the mesh is not known")
-    for axis in mesh.names:
-        if axis in varying and mesh.type_of(axis) is not AxisType.MANUAL:
-            return Rejected(Cause.AXIS_TYPE, "ValueError", CALLED, axis=axis)
-    return Undecided("inside shard_map")
+    law = _INSIDE.get((api, raw))
+    if law is None:
+        return Undecided("inside shard_map")
+    verdict = judge(law, Case(mesh, spec, shape))
+    if isinstance(verdict, Rejected) or raw or not isinstance(mesh, Mesh):
+        return verdict if isinstance(verdict, Rejected) else Undecided("inside shard_map")
+    others = [axis for axis in mesh.names if axis in varying and mesh.type_of(axis) is not AxisType.MANUAL]
+    if not others:
+        return Undecided("inside shard_map")
+    detail = (
+        f'inside shard_map "{others[0]}" is Manual, and the array varies over it; '
+        "a bare spec names the axes that stay as they are"
+    )
+    return Rejected(Cause.AXIS_TYPE, "ValueError", CALLED, detail=detail)
+
+
+#: What a body checks of a bare spec, or of a sharding (which is well-formed), whatever else may be wrong.
+_INSIDE = {
+    (Api.CONSTRAINT, True): raising("TypeError", CALLED, a_spec)
+    + staged(CALLED, *SHARDING)
+    + raising("ValueError", CALLED, rank, only_auto),
+    (Api.RESHARD_IN_JIT, True): staged(CALLED, a_leaf, *SHARDING, only_explicit),
+    (Api.CONSTRAINT, False): raising("ValueError", CALLED, rank, only_auto),
+    (Api.RESHARD_IN_JIT, False): staged(CALLED, only_explicit),
+    (Api.DEVICE_PUT_IN_JIT, False): (),
+}
 
 
 def judge_smap(axis_name: object, in_axes: object, out_axes: object) -> Verdict:

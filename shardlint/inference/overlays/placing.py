@@ -23,6 +23,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import Shape
 from shardlint.laws.placements import judge_placement
+from shardlint.laws.shard_map import judge_inside
 from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.spans import Place
@@ -55,7 +56,7 @@ def place_array(
         return replace(array, sharding=None, typed=None)
     shape: Shape | Unknown = array.shape if array.shape is not None else Unknown("shape not known")
     held = held_in_type(interpreter, array, mesh) or _held(array, mesh)
-    verdict, api = _judge(interpreter, apis, mesh, spec, shape, raw, held)
+    verdict, api = _judge(interpreter, apis, mesh, spec, shape, raw, held, array.varying)
     interpreter.record(
         Placement(
             place=place,
@@ -119,13 +120,15 @@ def _judge(
     shape: Shape | Unknown,
     raw: bool,
     held: Spec | None,
+    varying: frozenset[str],
 ) -> tuple[Verdict, Api]:
     """The verdict of the API in force; where the caller decides about jit, only what both reject."""
     context = context_mesh(interpreter, legacy=False)
     in_jit = interpreter.context.in_jit
     api = apis[-1] if in_jit is not False else apis[0]
     if inside_shard_map(interpreter) and api not in (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT):
-        return Undecided("inside shard_map"), api
+        varies = varying if interpreter.context.check_vma else frozenset()
+        return judge_inside(api, mesh, spec, shape, raw=raw, varying=varies), api
     if raw and context is None and isinstance(mesh, Mesh) and set(mesh.types) != {AxisType.AUTO}:
         # The laws of bare specs are those under `jax.set_mesh`, where Explicit axes only assert.
         return Undecided("a mesh of `with mesh:` with other than Auto axes"), api

@@ -80,13 +80,11 @@ def _column(call: Call, mapped: Mapped, region: Region, spec: Value, arg: Value,
 def _shard(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array, path: str) -> Value:
     """Judge one array and return one shard of it."""
     subject = f"`{array.name}`" if array.name else path
-    interpreter, mesh = call.interpreter, region.judging
-    # What is closed over is judged by the axes that its own type names.
-    with interpreter.within(mesh=region.mesh if is_none(leaf) else mesh):
-        placed = place_array(interpreter, (Api.SHARD_MAP_IN,), array, leaf, call.place, subject)
+    mesh = region.judging
     if is_none(leaf):
         _record_whole(call, mapped, leaf, array, subject)
         return replace(array, sharding=None)
+    placed = place_array(call.interpreter, (Api.SHARD_MAP_IN,), array, leaf, call.place, subject)
     if not isinstance(leaf, SpecValue) or not isinstance(mesh, MeshValue) or array.shape is None:
         return Array(None, array.dtype, origin=array.origin, name=array.name)
     if placed.sharding is None or region.manual is None:
@@ -108,6 +106,8 @@ def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Array:
         origin=array.origin,
         name=array.name,
         varying=axes | array.varying,
+        may_vary=axes | (region.outer if array.may_vary is None else array.may_vary),
+        equal=(region.manual or frozenset()) - region.outer - axes,
         typed=local_type(inside.mesh, array.typed, len(local)) if known else None,
     )
 

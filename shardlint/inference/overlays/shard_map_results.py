@@ -11,7 +11,7 @@ from shardlint.inference.values import Array, MeshValue, SpecValue, Tuple, Value
 from shardlint.laws.dims import equal
 from shardlint.laws.shard_map import whole_type
 from shardlint.laws.shards import global_shape
-from shardlint.laws.values import Unknown
+from shardlint.laws.values import Unknown, entry_axes
 from shardlint.laws.varying import judge_varying
 from shardlint.laws.verdicts import Accepted, Api, Rejected
 from shardlint.uses import Fact, Placement
@@ -56,9 +56,17 @@ def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
         array.dtype,
         array.weak,
         origin=call.place,
-        varying=array.varying & region.outer,
+        varying=_varying_outside(region, array, leaf),
         typed=whole_type(outside.mesh, leaf.spec, array.typed, len(array.shape)),
     )
+
+
+def _varying_outside(region: Region, array: Array, leaf: SpecValue) -> frozenset[str]:
+    """The axes that are Manual outside too, and that a result varies over in its type: also those that its
+    spec names. What is computed without the check has a type that tells of none.
+    """
+    named = frozenset(axis for entry in leaf.spec.entries for axis in entry_axes(entry))
+    return (array.varying | named) & region.outer if region.checked else frozenset()
 
 
 def _varies_too_much(
