@@ -110,13 +110,19 @@ class ArityUse(Use):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectiveUse(Use):
-    """``lax.psum(x, axes)`` and its kin; the axes it may use are in the environment."""
+    """``lax.psum(x, axes)`` and its kin; the axes it may use are in the environment.
+
+    ``varying`` are axes that its array surely varies over, where one is judged; ``silent`` says what an
+    accepted call does that is surely not meant.
+    """
 
     function: str
     axes: tuple[str, ...]
     shape: Shape | Unknown = Unknown("not inferred")
     arguments: tuple[tuple[str, object], ...] = ()
     axis_places: tuple[Place | None, ...] = ()
+    varying: frozenset[str] | None = None
+    silent: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -231,12 +231,7 @@ def _call_external(
         args = [delegate(arg) for arg in args]
         kwargs = {key: delegate(value) for key, value in kwargs.items()}
     call = Call(interpreter, function.name, args, kwargs, place, opaque, places)
-    result = _each_alternative(interpreter, call, handler)
-    if interpreter.context.check_vma:
-        from shardlint.inference.overlays import varying
-
-        return varying.spread(call, result) if varying.computes(function.name) else result
-    return result
+    return _each_alternative(interpreter, call, handler)
 
 
 def _each_alternative(interpreter: Interpreter, call: Call, handler: Callable[[Call], Value]) -> Value:
@@ -295,8 +290,10 @@ def _choices(value: Value) -> tuple[tuple[Value, Tag], ...]:
 
 
 def _attempt(call: Call, handler: Callable[[Call], Value]) -> Value:
+    from shardlint.inference.overlays.varying import finish_call
+
     try:
-        return handler(call)
+        return finish_call(call, handler(call))
     except CannotBind as problem:
         return Unknown(f"arguments not understood: {problem}")
 

@@ -11,6 +11,7 @@ from shardlint.inference.iteration import iterate
 from shardlint.inference.joins import each_pair, map_options
 from shardlint.inference.overlays import delegate
 from shardlint.inference.overlays.array_methods import binary, unary
+from shardlint.inference.overlays.varying import computed, variation_of, vary
 from shardlint.inference.overlays.jax_specs import spec_operation
 from shardlint.inference.overlays.mesh_arguments import AXIS_TYPES
 from shardlint.inference.truth import truth
@@ -39,6 +40,7 @@ from shardlint.laws import dims
 from shardlint.laws.meshes import equal_meshes
 from shardlint.laws.specs import equal_specs
 from shardlint.laws.values import Unknown
+from shardlint.laws.varying import combined
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
@@ -84,7 +86,9 @@ def binary_operation(interpreter: Evaluator, name: str, a: Value, b: Value, plac
     def combine(x: Value, y: Value) -> Value:
         x, y = delegate(x), delegate(y)
         if isinstance(x, Array) or isinstance(y, Array):
-            return Unknown("an operand is unknown") if _unknown(x, y) else _spread(binary(symbol, x, y), x, y)
+            if _unknown(x, y):
+                return Unknown("an operand is unknown")
+            return computed(interpreter, binary(symbol, x, y), (x, y))
         for receiver, other, dunder in ((x, y, f"__{method}__"), (y, x, f"__r{method}__")):
             if isinstance(receiver, Instance) and (found := find_method(receiver, dunder)) is not None:
                 return interpreter.call(Bound(found, receiver), [other], {}, place)
@@ -107,9 +111,7 @@ def _unknown(*values: Value) -> bool:
 
 def _spread(result: Value, *operands: Value) -> Value:
     """The result of an operator, varying over the mesh axes that its operands vary over."""
-    if not isinstance(result, Array):
-        return result
-    return result.vary(result.varying.union(*(x.varying for x in operands if isinstance(x, Array))))
+    return vary(result, combined(map(variation_of, operands), checked=False))
 
 
 def _python_binary(

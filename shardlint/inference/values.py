@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Union
 from shardlint.laws.dims import Dim, Expr, Shape
 from shardlint.laws.types import TypeSharding
 from shardlint.laws.values import Mesh, Spec, Unknown
+from shardlint.laws.varying import Variation
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
@@ -96,8 +97,9 @@ class Array:
     ``shape`` is None when even the rank is unknown. ``dtype`` is a numpy-style name (``bfloat16``)
     or None; ``weak`` is JAX's weak type. ``numpy`` tells a numpy array from a JAX one.
     ``sharding`` is what it was placed with; ``name`` is what the user calls it. ``typed`` is the sharding in
-    its type, None where that is not known. ``varying`` are mesh axes that it varies over for sure, inside
-    shard_map.
+    its type, None where that is not known. Inside shard_map ``varying`` are mesh axes that it varies over
+    for sure, ``may_vary`` all that it may vary over (None: any), ``equal`` as in `laws.varying.Variation`;
+    ``summed`` are axes that JAX summed it over, being a gradient.
     """
 
     shape: Shape | None
@@ -110,10 +112,19 @@ class Array:
     name: str | None = field(default=None, compare=False)
     varying: frozenset[str] = frozenset()
     typed: TypeSharding | None = None
+    may_vary: frozenset[str] | None = None
+    equal: frozenset[str] = frozenset()
+    summed: frozenset[str] = frozenset()
 
-    def vary(self, axes: frozenset[str]) -> Array:
-        """The same array, varying over these axes."""
-        return self if axes == self.varying else replace(self, varying=axes)
+    @property
+    def variation(self) -> Variation:
+        """Over which mesh axes it varies."""
+        return Variation(self.varying, self.may_vary, self.equal)
+
+    def vary(self, variation: Variation, summed: frozenset[str] = frozenset()) -> Array:
+        """The same array, varying so."""
+        surely, perhaps, equal = variation.surely, variation.perhaps, variation.equal
+        return replace(self, varying=surely, may_vary=perhaps, equal=equal, summed=summed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Collectives: the axes they may use, and the shapes they make."""
+"""Collectives: the axes they may use, how devices are grouped and paired, and the shapes they make."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ EXCEPTIONS: dict[str, tuple[str, str, str]] = {
     "psum_scatter": _LOOKED_UP,
     "axis_index": _LOOKED_UP,
     "axis_size": _LOOKED_UP,
+    "ragged_all_to_all": _LOOKED_UP,
     "pcast": ("AssertionError", "AssertionError", ANY),
     "pvary": ("AssertionError", "AssertionError", ANY),
 }
@@ -74,18 +75,67 @@ def _exception(function: str, inside: bool, check_vma: bool | None, several: boo
     return checked if checked == unchecked == outside else ANY
 
 
+#: Groups of devices by their indices, and pairs of a sender and a receiver.
+Groups = tuple[tuple[int, ...], ...]
+Permutation = tuple[tuple[int, int], ...]
+
+
+def judge_groups(groups: Groups) -> Verdict:
+    """Judge ``axis_index_groups``: every index once (`_validate_reduce_axis_index_groups`, ValueError).
+
+    JAX counts the indices that are given, not the devices: groups that leave some out fail only in XLA.
+    """
+    count = sum(map(len, groups))
+    if {index for group in groups for index in group} == set(range(count)):
+        return Accepted()
+    detail = f"its groups must hold every index from 0 to {count - 1} once"
+    return Rejected(Cause.BAD_ARGUMENT, "ValueError", STAGE, detail=detail)
+
+
+def judge_permutation(function: str, permutation: Permutation, size: Dim | None) -> Verdict:
+    """Judge the pairs of a `ppermute`, or of a `pshuffle`, over ``size`` devices.
+
+    `pshuffle` wants a permutation when it is traced; senders and receivers must be unique, counted modulo
+    the size, and in range when the program is lowered (`_pcollectives_lowering_common`). Negative indices
+    count from the end.
+    """
+    sources, targets = [source for source, _ in permutation], [target for _, target in permutation]
+    if function == "pshuffle" and sorted(set(sources)) != targets:
+        detail = f"its permutation must hold every index from 0 to {len(targets) - 1} once"
+        return Rejected(Cause.PERMUTATION, "ValueError", STAGE, detail=detail)
+    if not isinstance(size, int):
+        return Undecided("the number of devices is not known")
+    for role, indices in (("sends twice", sources), ("receives twice", targets)):
+        folded = [index % size for index in indices]
+        twice = next((index for index in folded if folded.count(index) > 1), None)
+        if twice is not None:
+            detail = f"device {twice} {role}"
+            return Rejected(Cause.PERMUTATION, "ValueError", "lower", size=twice, ways=size, detail=detail)
+    for index in (*sources, *targets):
+        if not -size <= index < size:
+            detail = f"there is no device {index} among {size}"
+            return Rejected(Cause.PERMUTATION, "IndexError", "lower", size=index, ways=size, detail=detail)
+    return Accepted()
+
+
+def without_receiver(permutation: Permutation, size: Dim | None) -> tuple[int, ...]:
+    """The devices that a `ppermute` sends nothing to: what they get is zeros."""
+    if not isinstance(size, int):
+        return ()
+    reached = {target % size for _, target in permutation}
+    return tuple(index for index in range(size) if index not in reached)
+
+
 Result = Shape | Rejected | Unknown
 
 
-def local_result(function: str, shape: Shape, axis_size: Dim, **options: object) -> Result:
-    """The shape on each device of what a collective over ``axis_size`` devices makes of ``shape``.
+def local_result(function: str, shape: Shape, ways: Dim, **options: object) -> Result:
+    """The shape on each device of what a collective of ``ways`` devices makes of ``shape``.
 
     ``options`` are the call's own: ``axis``, ``tiled`` (`all_gather`), ``scatter_dimension``,
-    ``tiled`` (`psum_scatter`), ``split_axis``, ``concat_axis``, ``tiled`` (`all_to_all`), and
-    ``axis_index_groups``, which makes the result Unknown. Rejected where `lax.parallel` raises ValueError.
+    ``tiled`` (`psum_scatter`), ``split_axis``, ``concat_axis``, ``tiled`` (`all_to_all`), ``axis``
+    (`pswapaxes`). Rejected where `lax.parallel` raises.
     """
-    if options.get("axis_index_groups") is not None:
-        return Unknown("axis_index_groups")
     if function in SAME_SHAPE:
         return shape
     if function not in SHAPE_LAWS:
@@ -93,7 +143,7 @@ def local_result(function: str, shape: Shape, axis_size: Dim, **options: object)
     tiled = options.get("tiled", False)
     if not isinstance(tiled, bool):
         return Unknown("tiled is not known")
-    return SHAPE_LAWS[function](shape, axis_size, tiled, options)
+    return SHAPE_LAWS[function](shape, ways, tiled, options)
 
 
 SAME_SHAPE = frozenset(
@@ -104,32 +154,53 @@ SAME_SHAPE = frozenset(
 def _all_gather(shape: Shape, ways: Dim, tiled: bool, options: dict[str, object]) -> Result:
     """`_all_gather_effectful_abstract_eval`: a new dimension, or a longer one if tiled."""
     rank = len(shape) if tiled else len(shape) + 1
-    axis = options.get("axis", 0)
-    axis = _dimension(axis + rank if isinstance(axis, int) and axis < 0 else axis, rank)
+    axis = _integer(options.get("axis", 0))
     if axis is None:
         return Unknown("axis is not known")
+    if not -rank <= axis < rank:
+        return _out_of_range(axis, rank, "ValueError")
+    axis %= rank
     if tiled:
         return (*shape[:axis], shape[axis] * ways, *shape[axis + 1 :])
     return (*shape[:axis], ways, *shape[axis:])
 
 
 def _psum_scatter(shape: Shape, ways: Dim, tiled: bool, options: dict[str, object]) -> Result:
-    """`_reduce_scatter_effectful_abstract_eval`: the dimension is split when tiled, else used up."""
-    axis = _dimension(options.get("scatter_dimension", 0), len(shape))
+    """`_reduce_scatter_effectful_abstract_eval`: the dimension is split when tiled, else used up.
+
+    A negative dimension counts from the end while tracing, and is refused when the program is lowered.
+    """
+    axis = _integer(options.get("scatter_dimension", 0))
     if axis is None:
         return Unknown("scatter_dimension is not known")
+    if not -len(shape) <= axis < len(shape):
+        return _out_of_range(axis, len(shape), "IndexError")
+    wrong = _fits(shape, axis % len(shape), ways, tiled)
+    if axis < 0 and wrong is None:
+        detail = f"scatter_dimension={axis} must be {axis + len(shape)}: it does not count from the end"
+        return Rejected(Cause.BAD_ARGUMENT, "ValueError", "lower", detail=detail)
     kept: Shape = (shape[axis] // ways,) if tiled else ()
-    return _fits(shape, axis, ways, tiled) or (*shape[:axis], *kept, *shape[axis + 1 :])
+    return wrong or (*shape[:axis], *kept, *shape[axis + 1 :])
 
 
 def _all_to_all(shape: Shape, ways: Dim, tiled: bool, options: dict[str, object]) -> Result:
-    """`lax.all_to_all`: tiled splits one dimension and lengthens another, else one moves."""
-    split = _dimension(options.get("split_axis"), len(shape))
-    concat = _dimension(options.get("concat_axis"), len(shape))
-    if split is None or concat is None:
+    """`lax.all_to_all`: tiled splits one dimension and lengthens another, else one moves.
+
+    XLA refuses negative dimensions, or crashes on them.
+    """
+    split, concat, rank = (
+        _integer(options.get("split_axis")),
+        _integer(options.get("concat_axis")),
+        len(shape),
+    )
+    if split is None or concat is None or split < 0 or concat < 0:
         return Unknown("split_axis or concat_axis is not known")
+    if split >= rank:
+        return _out_of_range(split, rank, "IndexError")
     if (wrong := _fits(shape, split, ways, tiled)) is not None:
         return wrong
+    if concat >= rank:
+        return _out_of_range(concat, rank, "IndexError" if tiled else "ValueError")
     result = list(shape)
     if tiled:
         result[split] = result[split] // ways
@@ -138,6 +209,12 @@ def _all_to_all(shape: Shape, ways: Dim, tiled: bool, options: dict[str, object]
         del result[split]
         result.insert(concat, ways)
     return tuple(result)
+
+
+def _pswapaxes(shape: Shape, ways: Dim, tiled: bool, options: dict[str, object]) -> Result:
+    """`lax.pswapaxes`: an `all_to_all` that splits and puts together one dimension."""
+    axis = options.get("axis")
+    return _all_to_all(shape, ways, False, {"split_axis": axis, "concat_axis": axis})
 
 
 def _fits(shape: Shape, axis: int, ways: Dim, tiled: bool) -> Rejected | Unknown | None:
@@ -149,15 +226,18 @@ def _fits(shape: Shape, axis: int, ways: Dim, tiled: bool) -> Rejected | Unknown
     return None if fits else wrong
 
 
-def _dimension(value: object, rank: int) -> int | None:
-    """A dimension that is known and in range. XLA refuses or crashes on the negative ones left here."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < rank:
-        return None
-    return value
+def _integer(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _out_of_range(axis: int, rank: int, exception: str) -> Rejected:
+    detail = f"there is no dimension {axis} in an array of {rank} dimensions"
+    return Rejected(Cause.BAD_ARGUMENT, exception, STAGE, detail=detail)
 
 
 SHAPE_LAWS: dict[str, Callable[[Shape, Dim, bool, dict[str, object]], Result]] = {
     "all_gather": _all_gather,
     "psum_scatter": _psum_scatter,
     "all_to_all": _all_to_all,
+    "pswapaxes": _pswapaxes,
 }

@@ -59,6 +59,7 @@ class Cause(StrEnum):
     VARYING = "varying"
     LOCAL_SHAPE = "local-shape"
     CARRY = "carry"
+    PERMUTATION = "permutation"
     CONFLICT = "conflict"
     AMBIGUOUS = "ambiguous"
     UNSUPPORTED = "unsupported"

@@ -222,7 +222,7 @@ def _array_attribute(value: Array, name: str) -> Value:
         return value.sharding or sharding_in_type(value) or Unknown("a sharding that JAX chose")
     if name in array_methods.ATTRIBUTES:
         found = array_methods.ATTRIBUTES[name](value)
-        return found.vary(value.varying) if isinstance(found, Array) else found
+        return found.vary(value.variation) if isinstance(found, Array) else found
     if name in array_methods.METHODS:
         return Bound(Native(name, _spreading(array_methods.METHODS[name])), value)
     if name in ("block_until_ready", "copy", "__array__"):
@@ -236,8 +236,7 @@ def _spreading(method: Transfer) -> Transfer:
     def call_it(call: Call) -> Value:
         from shardlint.inference.overlays.varying import spread
 
-        result = method(call)
-        return spread(call, result) if call.interpreter.context.check_vma else result
+        return spread(call, method(call))
 
     return call_it
 

@@ -215,14 +215,23 @@ def _at(a: Array) -> Value:
 def at_index(at: LibraryObject, key: Value) -> Value:
     """``x.at[key]``: its methods (`set`, `add`, …) give an array like x, `get` gives ``x[key]``."""
     array = at.fields.get("array")
+    from shardlint.inference.overlays.varying import computed
+
     if not isinstance(array, Array):
         return Unknown("at[] of something unknown")
     updated = replace(array, numpy=False, sharding=None, name=None)
+
+    def set_to(call: Call) -> Value:
+        return computed(call.interpreter, updated, (updated, key, *call.args, *call.kwargs.values()))
+
+    def get(call: Call) -> Value:
+        return computed(call.interpreter, index(updated, key), (updated, key))
+
     attributes: dict[str, Value] = {
-        name: Native(f"at[].{name}", lambda call: updated)
+        name: Native(f"at[].{name}", set_to)
         for name in ("set", "add", "subtract", "multiply", "mul", "divide", "power", "min", "max", "apply")
     }
-    attributes["get"] = Native("at[].get", lambda call: index(updated, key))
+    attributes["get"] = Native("at[].get", get)
     return LibraryObject("jax.Array.at[]", attributes)
 
 

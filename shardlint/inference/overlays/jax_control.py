@@ -6,6 +6,7 @@ from whichever side knows it better.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
@@ -20,11 +21,29 @@ from shardlint.inference.overlays.arrays import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.trees import leaves, tree_map
-from shardlint.inference.values import Array, Const, Integer, Tuple, Value, as_dim, as_items, is_none
+from shardlint.inference.overlays.varying import manual_axes, variation_of, vary
+from shardlint.inference.values import (
+    Array,
+    Const,
+    DictValue,
+    External,
+    Integer,
+    ListValue,
+    Tuple,
+    Value,
+    as_dim,
+    as_items,
+    is_none,
+)
+from shardlint.laws.carries import Carried, judge_carry
 from shardlint.laws.dims import Dim, fresh
-from shardlint.laws.values import Unknown
+from shardlint.laws.types import ArrayType, TypeSharding
+from shardlint.laws.values import Spec, Unknown
+from shardlint.laws.varying import CONSTANT, UNKNOWN, Variation, of_equal_types, one_of
+from shardlint.laws.verdicts import Rejected
+from shardlint.uses import CarryUse
 
-_COUNTER = Array((), "int32", weak=True)
+_COUNTER = Array((), "int32").vary(CONSTANT)
 
 
 def traced(tree: Value) -> Value:
@@ -36,25 +55,89 @@ def _traced_leaf(leaf: Value) -> Value:
     numbers = isinstance(leaf, Integer) or (
         isinstance(leaf, Const) and isinstance(leaf.value, (bool, int, float, complex))
     )
-    return operand(leaf) if numbers or isinstance(leaf, Array) else leaf
+    return operand(leaf).vary(variation_of(leaf)) if numbers or isinstance(leaf, Array) else leaf
 
 
-def agreed(first: Value, second: Value) -> Value:
-    """The value of a carry or branch result that both describe. Stops where structures differ."""
+def agreed(first: Value, second: Value, checked: bool = True) -> Value:
+    """The value of a carry or branch result that both describe. Stops where structures differ.
+
+    Where types are ``checked`` for what varies, both have one type; else it may be either.
+    """
     if isinstance(first, Unknown):
         return second
     if isinstance(second, Unknown):
         return first
-    return tree_map(_agreed_leaf, traced(first), traced(second))
+    together = of_equal_types if checked else one_of
+    return tree_map(
+        lambda a, b: _agreed_leaf(a, b, together(variation_of(a), variation_of(b))),
+        traced(first),
+        traced(second),
+    )
 
 
-def _agreed_leaf(first: Value, second: Value) -> Value:
+def _agreed_leaf(first: Value, second: Value, variation: Variation) -> Value:
     if isinstance(first, Array) and isinstance(second, Array):
         shape = same_shape([first.shape, second.shape])
-        if first.weak and not second.weak:
-            return Array(shape, second.dtype)
-        return Array(shape, first.dtype or second.dtype, first.weak and second.weak)
+        better = second if first.weak and not second.weak or first.dtype is None else first
+        weak = first.weak and second.weak
+        typed = first.typed or second.typed
+        return replace(better, shape=shape, weak=weak, sharding=None, typed=typed).vary(variation)
     return second if isinstance(first, Unknown) else first
+
+
+def carried(call: Call, before: Value, after: Value) -> Value:
+    """What a loop carries in the end, or what one of two branches returns, judged by their types."""
+    context = call.interpreter.context
+    checked, local = context.check_vma is True, manual_axes(context) != frozenset()
+    for path, first, second in _pairs(traced(before), traced(after)):
+        kinds = [_kind(leaf, local, checked) for leaf in (first, second)]
+        verdict = judge_carry(*kinds)
+        if isinstance(verdict, Rejected):
+            call.interpreter.record(
+                CarryUse(
+                    place=call.place,
+                    environment=call.interpreter.environment(),
+                    verdict=verdict,
+                    function=call.name,
+                    path=path,
+                    before=_shown(first),
+                    after=_shown(second),
+                )
+            )
+            return Unknown("JAX rejects this carry")
+    return agreed(before, after, checked or context.bound_axes == ())
+
+
+def _pairs(first: Value, second: Value, path: str = "") -> Iterator[tuple[str, Array, Array]]:
+    """The arrays at the same places of two trees, as far as these are alike."""
+    if isinstance(first, Array) and isinstance(second, Array):
+        yield path, first, second
+    elif isinstance(first, Tuple | ListValue) and isinstance(second, Tuple | ListValue):
+        one, other = first.items or (), second.items or ()
+        for i, (a, b) in enumerate(zip(one, other, strict=False) if len(one) == len(other) else ()):
+            yield from _pairs(a, b, f"{path}[{i}]")
+    elif isinstance(first, DictValue) and isinstance(second, DictValue):
+        items = second.items or {}
+        for key, value in (first.items or {}).items():
+            if key in items:
+                yield from _pairs(value, items[key], f"{path}[{key!r}]")
+
+
+def _kind(array: Array, local: bool, checked: bool) -> Carried:
+    """What types say: of shapes only inside shard_map, where sharding makes them."""
+    shape = array.shape if local else None
+    return Carried(shape, variation_of(array) if checked else CONSTANT, array.typed)
+
+
+def _shown(array: Array) -> ArrayType:
+    return ArrayType(array.shape, array.dtype, array.typed, array.varying)
+
+
+def _begun(call: Call, init: Value) -> Value:
+    """What a loop's body gets as its carry. Where types do not say what varies, later it may be more."""
+    carry = traced(init)
+    context = call.interpreter.context
+    return carry if context.check_vma is True or context.bound_axes == () else vary(carry, UNKNOWN)
 
 
 def _leading(tree: Value) -> Dim | None:
@@ -70,7 +153,16 @@ def _row(leaf: Value) -> Value:
     x = operand(leaf)
     if x.shape == ():
         raise Stop("a scalar has no leading axis", rejected=True)
-    return Array(None if x.shape is None else x.shape[1:], x.dtype)
+    shape = None if x.shape is None else x.shape[1:]
+    return Array(shape, x.dtype, typed=_shifted(x.typed, -1)).vary(variation_of(leaf))
+
+
+def _shifted(typed: TypeSharding | None, by: int) -> TypeSharding | None:
+    """The sharding of an array with one leading dimension more, or less: which must not be split."""
+    if typed is None or (by < 0 and typed.spec.entries[:1] not in ((), (None,))):
+        return None
+    entries = (None, *typed.spec.entries) if by > 0 else typed.spec.entries[1:]
+    return TypeSharding(typed.mesh, Spec(entries))
 
 
 def _piled(size: Dim, tree: Value) -> Value:
@@ -80,7 +172,8 @@ def _piled(size: Dim, tree: Value) -> Value:
         if isinstance(leaf, Unknown):
             return leaf
         x = operand(leaf)
-        return Array(None if x.shape is None else (size, *x.shape), x.dtype, x.weak)
+        shape = None if x.shape is None else (size, *x.shape)
+        return Array(shape, x.dtype, x.weak, typed=_shifted(x.typed, 1)).vary(variation_of(leaf))
 
     return tree_map(pile, tree)
 
@@ -96,13 +189,16 @@ def scan(call: Call) -> Value:
     size = None if unknown_xs or is_none(xs) else _leading(xs)
     if size is None:
         size = as_dim(length) if given(length) else None
-    carry = traced(init)
+    carry = _begun(call, init)
     step = xs if unknown_xs else tree_map(_row, xs)
     answer = call.interpreter.call(function, [carry, step], {}, call.place)
     pair = as_items(answer)
     if pair is None or len(pair) != 2:
         return Tuple((carry, call.unknown("the body's result is not known")))
-    return Tuple((agreed(carry, pair[0]), _piled(fresh() if size is None else size, pair[1])))
+    last = carried(call, carry, pair[0])
+    if isinstance(last, Unknown):
+        return last
+    return Tuple((last, _piled(fresh() if size is None else size, pair[1])))
 
 
 def fori_loop(call: Call) -> Value:
@@ -110,9 +206,8 @@ def fori_loop(call: Call) -> Value:
     _, _, body, init, _ = call.bind("lower", "upper", "body_fun", "init_val", unroll=None)
     if body is None or init is None:
         unresolved("the arguments are not known")
-    carry = traced(init)
-    counter = replace(_COUNTER, weak=False)
-    return agreed(carry, call.interpreter.call(body, [counter, carry], {}, call.place))
+    carry = _begun(call, init)
+    return carried(call, carry, call.interpreter.call(body, [_COUNTER, carry], {}, call.place))
 
 
 def while_loop(call: Call) -> Value:
@@ -120,9 +215,9 @@ def while_loop(call: Call) -> Value:
     condition, body, init = call.bind("cond_fun", "body_fun", "init_val")
     if condition is None or body is None or init is None:
         unresolved("the arguments are not known")
-    carry = traced(init)
+    carry = _begun(call, init)
     call.interpreter.call(condition, [carry], {}, call.place)
-    return agreed(carry, call.interpreter.call(body, [carry], {}, call.place))
+    return carried(call, carry, call.interpreter.call(body, [carry], {}, call.place))
 
 
 def cond(call: Call) -> Value:
@@ -142,11 +237,20 @@ def switch(call: Call) -> Value:
 
 
 def _branches(call: Call, branches: list[Value], operands: list[Value]) -> Value:
+    """What all branches return. What types do not say, the choice between branches may do: it may vary."""
     arguments = [traced(value) for value in operands]
     answer: Value = Unknown("no branch")
     for branch in branches:
-        answer = agreed(answer, call.interpreter.call(branch, arguments, {}, call.place))
-    return traced(answer)
+        result = call.interpreter.call(branch, arguments, {}, call.place)
+        answer = result if isinstance(answer, Unknown) else carried(call, answer, result)
+        if isinstance(answer, Unknown) and not isinstance(result, Unknown):
+            return answer
+    context = call.interpreter.context
+    if context.check_vma is True or context.bound_axes == ():
+        return traced(answer)
+    if variation_of(call.args[0]) == CONSTANT:
+        return traced(answer)
+    return tree_map(lambda leaf: operand(leaf).vary(Variation(variation_of(leaf).surely)), traced(answer))
 
 
 def map_(call: Call) -> Value:
@@ -161,9 +265,12 @@ def map_(call: Call) -> Value:
 
 
 def associative_scan(call: Call) -> Value:
-    """`associative_scan(fn, elems)`: as the elements."""
-    _, elements, *_ = call.bind("fn", "elems", reverse=None, axis=None)
-    return Unknown("the elements are not known") if elements is None else tree_map(operand, elements)
+    """`associative_scan(fn, elems)`: as the elements, unless the function makes them vary more."""
+    function, elements, *_ = call.bind("fn", "elems", reverse=None, axis=None)
+    if elements is None:
+        return Unknown("the elements are not known")
+    found = tree_map(operand, elements)
+    return found if isinstance(function, External) else vary(found, UNKNOWN)
 
 
 TABLE: dict[str, Transfer] = table("jax.lax.", {

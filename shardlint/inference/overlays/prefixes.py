@@ -21,6 +21,7 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.laws.values import Unknown
+from shardlint.laws.varying import CONSTANT
 
 #: What to do where a prefix's leaf meets an array: (leaf of the prefix, array, path) -> new array.
 Meet = Callable[[Value, Array, str], Value]
@@ -146,7 +147,8 @@ def scalar(value: Const | Integer) -> Array:
     """A Python number as the array JAX makes of it."""
     kind = type(value.value) if isinstance(value, Const) else int
     dtype = _SCALARS.get(kind, "int32")
-    return Array((), dtype, weak=kind is not bool, origin=value.origin, typed=meshless(()))
+    scalar_type = meshless(())
+    return Array((), dtype, kind is not bool, origin=value.origin, typed=scalar_type).vary(CONSTANT)
 
 
 _NARROW = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64"}
@@ -158,7 +160,8 @@ def traced(tree: Value) -> Value:
     def trace(array: Array, _: str) -> Value:
         dtype = _NARROW.get(array.dtype, array.dtype) if array.dtype is not None else None
         typed = meshless(array.shape) if array.numpy and array.shape is not None else array.typed
-        return replace(array, dtype=dtype, numpy=False, struct=False, typed=typed)
+        traced_array = replace(array, dtype=dtype, numpy=False, struct=False, typed=typed)
+        return traced_array.vary(CONSTANT) if array.numpy else traced_array
 
     return map_arrays(tree, trace)
 

@@ -1,57 +1,140 @@
 """Values that vary over mesh axes: inside `jax.shard_map` each device may hold another one.
 
-JAX's types say over which Manual axes a value varies (`core.ShapedArray.vma`): a shard varies over the
-axes of its spec, an operation's result over those of all its operands (`core.standard_vma_rule`), and a
-reduction no longer over the axes it reduces. `Array.varying` holds axes that a value varies over for sure;
-what is not followed loses them, so that nothing false is said.
+What a library computes varies as its operands do; collectives, loops and transforms say so themselves
+(`laws.varying` knows JAX's rules). Outside shard_map nothing varies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays import jax_control, jax_lax, jax_nn, jax_numpy, jax_random, optax_losses
-from shardlint.inference.overlays.prefixes import map_arrays
-from shardlint.inference.values import Array, DictValue, LibraryObject, ListValue, Tuple, Value
+from shardlint.inference.context import Context
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays import jax_convolution, jax_lax, jax_nn, jax_numpy, jax_random, optax_losses
+from shardlint.inference.values import (
+    Array,
+    Const,
+    Devices,
+    DictValue,
+    External,
+    Integer,
+    LibraryObject,
+    ListValue,
+    MeshValue,
+    SetValue,
+    ShardingValue,
+    Slice,
+    SpecValue,
+    Tuple,
+    Value,
+)
+from shardlint.laws.values import AxisType
+from shardlint.laws.varying import CONSTANT, UNKNOWN, Variation, combined
 
 #: Functions that compute with the values of their operands, not through functions of the program.
 _COMPUTE = frozenset(
-    name for module in (jax_numpy, jax_lax, jax_nn, jax_random, optax_losses) for name in module.TABLE
-) - frozenset(jax_control.TABLE)
+    name
+    for module in (jax_numpy, jax_lax, jax_convolution, jax_nn, jax_random, optax_losses)
+    for name in module.TABLE
+)
 
 
-def computes(name: str) -> bool:
-    """Whether a library function's result varies over every axis that its operands vary over."""
-    return name in _COMPUTE
-
-
-def axes_of(values: Iterable[Value]) -> frozenset[str]:
-    """The axes that some array among values, or in their containers, varies over."""
-    found: frozenset[str] = frozenset()
-    for value in values:
-        if isinstance(value, Array):
-            found |= value.varying
-        elif isinstance(value, Tuple | ListValue):
-            found |= axes_of(value.items or ())
-        elif isinstance(value, DictValue):
-            found |= axes_of((value.items or {}).values())
-        elif isinstance(value, LibraryObject):
-            found |= axes_of([v for v in value.fields.values() if isinstance(v, Array)])
-    return found
+def finish_call(call: Call, result: Value) -> Value:
+    """What a call of a library's function or a transformed function returns, as it varies."""
+    if call.interpreter.context.bound_axes == ():
+        return _settled(result)
+    return spread(call, result) if call.name in _COMPUTE else result
 
 
 def spread(call: Call, result: Value) -> Value:
-    """What a call returns, varying over the axes of its operands."""
-    return over(result, axes_of((*call.args, *call.kwargs.values())))
+    """What a call computes from its operands."""
+    return computed(call.interpreter, result, (*call.args, *call.kwargs.values()))
 
 
-def over(value: Value, axes: frozenset[str], less: frozenset[str] = frozenset()) -> Value:
-    """The same value, its arrays varying over ``axes`` too, and not over ``less``."""
-    if not axes and not less:
-        return value
+def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value]) -> Value:
+    """The arrays in a result vary as the operands do that they are computed from.
 
-    def vary(array: Array, _: str) -> Value:
-        return array.vary((array.varying | axes) - less)
+    Of several results each may come from one of the arrays only.
+    """
+    context = interpreter.context
+    if context.bound_axes == ():
+        return _settled(result)
+    values = tuple(operands)
+    parts = [variation for value in values for variation in variations(value)]
+    made = combined(parts, checked=context.check_vma is True)
+    if not isinstance(result, Array):
+        arrays = [variation_of(value).surely for value in values if not isinstance(value, Const)]
+        made = replace(made, surely=frozenset.intersection(*arrays) if arrays else frozenset())
+    return vary(result, made)
 
-    return map_arrays(value, vary)
+
+def vary(tree: Value, variation: Variation) -> Value:
+    """The same tree, all its arrays varying so."""
+    return _change(tree, lambda array: array.vary(variation))
+
+
+def variation_of(value: Value) -> Variation:
+    """Over what a leaf varies, or all that a tree holds together."""
+    if isinstance(value, Array):
+        return CONSTANT if value.numpy else value.variation
+    return combined(variations(value), checked=True)
+
+
+def variations(value: Value) -> Iterator[Variation]:
+    """Over what the leaves of a value vary."""
+    match value:
+        case Array():
+            yield variation_of(value)
+        case Const() | Integer() | External() | SpecValue() | MeshValue() | ShardingValue() | SetValue():
+            yield CONSTANT
+        case Devices():
+            yield CONSTANT
+        case Slice():
+            for part in (value.start, value.stop, value.step):
+                yield from variations(part)
+        case Tuple() | ListValue() if value.items is not None:
+            for item in value.items:
+                yield from variations(item)
+        case DictValue() if value.items is not None:
+            for item in value.items.values():
+                yield from variations(item)
+        case LibraryObject(kind="jax.Array.at"):
+            yield from variations(value.fields["array"])
+        case _:
+            yield UNKNOWN
+
+
+def manual_axes(context: Context) -> frozenset[str] | None:
+    """The axes that values may vary over here; None where that is not known."""
+    if context.bound_axes == ():
+        return frozenset()
+    mesh = context.mesh.mesh if isinstance(context.mesh, MeshValue) else None
+    if mesh is None:
+        return None
+    return frozenset(n for n, kind in zip(mesh.names, mesh.types, strict=True) if kind is AxisType.MANUAL)
+
+
+def _settled(result: Value) -> Value:
+    """The same value, outside shard_map. Lists and dicts stay the objects that they are."""
+    if isinstance(result, Array):
+        return result if result.may_vary is not None else result.vary(CONSTANT)
+    if isinstance(result, Tuple):
+        return replace(result, items=tuple(map(_settled, result.items)))
+    return result
+
+
+def _change(tree: Value, change: Callable[[Array], Array]) -> Value:
+    """Change the arrays in tuples, lists and dicts; other leaves stay as they are."""
+    match tree:
+        case Array():
+            return change(tree)
+        case Tuple():
+            return Tuple(tuple(_change(item, change) for item in tree.items), tree.origin, tree.fields)
+        case ListValue() if tree.items is not None:
+            return ListValue([_change(item, change) for item in tree.items], tree.origin, tree.path)
+        case DictValue() if tree.items is not None:
+            changed = {key: _change(item, change) for key, item in tree.items.items()}
+            return DictValue(changed, tree.origin, tree.path)
+    return tree
