@@ -32,7 +32,6 @@ from shardlint.laws.dims import Dim, fresh, product
 from shardlint.laws.values import Unknown
 from shardlint.laws.varying import (
     CONSTANT,
-    Variation,
     collective_result,
     judge_foreign,
     judge_operand,

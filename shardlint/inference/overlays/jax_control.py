@@ -78,7 +78,7 @@ def agreed(first: Value, second: Value, checked: bool = True) -> Value:
 def _agreed_leaf(first: Value, second: Value, variation: Variation) -> Value:
     if isinstance(first, Array) and isinstance(second, Array):
         shape = same_shape([first.shape, second.shape])
-        better = second if first.weak and not second.weak or first.dtype is None else first
+        better = second if (first.weak and not second.weak) or first.dtype is None else first
         weak = first.weak and second.weak
         typed = first.typed or second.typed
         return replace(better, shape=shape, weak=weak, sharding=None, typed=typed).vary(variation)

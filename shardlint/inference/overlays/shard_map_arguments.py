@@ -108,8 +108,6 @@ def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Array:
         varying=axes | array.varying,
         may_vary=axes | (region.outer if array.may_vary is None else array.may_vary),
         equal=(region.manual or frozenset()) - region.outer - axes,
-        may_vary=axes | (region.outer if array.may_vary is None else array.may_vary),
-        equal=(region.manual or frozenset()) - region.outer - axes,
         typed=local_type(inside.mesh, array.typed, len(local)) if known else None,
     )
 
