@@ -1,0 +1,102 @@
+"""What jit asks of arrays that are committed: of their layout where in_shardings say one, and of their devices."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shardlint.laws.checks import is_axis, parts
+from shardlint.laws.dims import Dim, equal
+from shardlint.laws.values import Mesh, Spec
+from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
+
+#: More shards than this are not compared one by one.
+_MOST_DEVICES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A sharding on a mesh of devices; without a mesh, the whole array on one device."""
+
+    mesh: Mesh | None
+    spec: Spec = Spec()
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceOrder:
+    """The devices of a sharding, in its order: how many, and their places in `jax.devices()` where known."""
+
+    count: Dim
+    ids: tuple[int, ...] | None = None
+
+
+def judge_committed(wanted: Layout, held: Layout, rank: int) -> Verdict:
+    """Judge an array committed to ``held`` that meets ``wanted`` of in_shardings (`pjit._resolve_in_shardings`).
+
+    Layouts are compared as the compiler sees them: which shard each device holds, by its number in the
+    mesh. Names of axes do not matter, nor do axes of one device or trailing Nones, and nor do the devices
+    themselves, to which jit moves an array of equal layout.
+    """
+    same = _alike(wanted, held, rank)
+    if same is None:
+        return Undecided("the layouts are not wholly known")
+    return Accepted() if same else Rejected(Cause.OTHER_SHARDING, "ValueError", "call", detail=str(held.spec))
+
+
+def judge_devices(orders: Sequence[DeviceOrder]) -> Verdict:
+    """Judge the devices of all that a jit computes with (`pxla._get_and_check_device_assignment`).
+
+    They must be the same devices in the same order. Arguments that nothing is computed from do not count.
+    """
+    unsure = False
+    for one, other in itertools.combinations(orders, 2):
+        same = _same_devices(one, other)
+        if same is False:
+            return Rejected(Cause.DEVICES, "ValueError", "call", size=one.count, ways=other.count)
+        unsure = unsure or same is None
+    return Undecided("whether the devices are the same is not known") if unsure else Accepted()
+
+
+def _same_devices(one: DeviceOrder, other: DeviceOrder) -> bool | None:
+    if equal(one.count, other.count) is False:
+        return False
+    return None if one.ids is None or other.ids is None else one.ids == other.ids
+
+
+def _alike(one: Layout, other: Layout, rank: int) -> bool | None:
+    if one == other:
+        return True
+    shards = [_shards(layout, rank) for layout in (one, other)]
+    if shards[0] is None or shards[1] is None:
+        return None
+    whole = [not any(map(any, held)) for held in shards if held is not None]
+    return True if all(whole) else shards[0] == shards[1]
+
+
+def _shards(layout: Layout, rank: int) -> list[tuple[int, ...]] | None:
+    """Which shard of each dimension the devices hold, in order; None where something is not known."""
+    mesh, spec = layout.mesh, layout.spec
+    if mesh is None:
+        return [(0,) * rank]
+    sizes = [size for size in mesh.sizes if isinstance(size, int)]
+    if len(sizes) < len(mesh.sizes) or math.prod(sizes) > _MOST_DEVICES or spec.unreduced or spec.reduced:
+        return None
+    names = [part for entry in spec.entries for part in parts(entry)]
+    plain = all(entry is None or parts(entry) for entry in spec.entries)
+    if not plain or not all(is_axis(name) and name in mesh.names for name in names) or len(spec) > rank:
+        return None
+    axes = [[mesh.names.index(str(part)) for part in parts(entry)] for entry in spec.entries]
+    axes += [[]] * (rank - len(axes))
+    return [
+        tuple(_number(at, along, sizes) for along in axes) for at in itertools.product(*map(range, sizes))
+    ]
+
+
+def _number(at: Sequence[int], axes: Sequence[int], sizes: Sequence[int]) -> int:
+    """The number of a shard along these axes, the first of them the slowest."""
+    number = 0
+    for axis in axes:
+        number = number * sizes[axis] + at[axis]
+    return number
