@@ -99,7 +99,8 @@ class Array:
     ``sharding`` is what it was placed with; ``name`` is what the user calls it. ``typed`` is the sharding in
     its type, None where that is not known. Inside shard_map ``varying`` are mesh axes that it varies over
     for sure, ``may_vary`` all that it may vary over (None: any), ``equal`` as in `laws.varying.Variation`;
-    ``summed`` are axes that JAX summed it over, being a gradient.
+    ``summed`` are axes that JAX summed it over, being a gradient. ``committed`` is where it lies outside jit
+    for sure, a sharding (then also its ``sharding``) or one device, because the program put it there.
     """
 
     shape: Shape | None
@@ -112,6 +113,7 @@ class Array:
     name: str | None = field(default=None, compare=False)
     varying: frozenset[str] = frozenset()
     typed: TypeSharding | None = None
+    committed: ShardingValue | Devices | None = None
     may_vary: frozenset[str] | None = None
     equal: frozenset[str] = frozenset()
     summed: frozenset[str] = frozenset()
@@ -129,20 +131,25 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Devices:
-    """A list (``numpy`` false) or numpy array of JAX devices; ``shape`` as numpy would say."""
+    """A list (``numpy`` false) or numpy array of JAX devices; ``shape`` as numpy would say.
+
+    ``ids`` are their places in `jax.devices()`, in C order; None where they are not known.
+    """
 
     shape: Shape
     numpy: bool = False
     origin: Place | None = field(default=None, compare=False)
+    ids: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MeshValue:
-    """A mesh. ``name`` is the variable that holds it."""
+    """A mesh. ``name`` is the variable that holds it; ``ids`` are its devices', as in `Devices`."""
 
     mesh: Mesh
     origin: Place | None = field(default=None, compare=False)
     name: str | None = field(default=None, compare=False)
+    ids: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What jit asks of arrays that are committed: of their layout where in_shardings say one, and of their devices."""
+"""What jit asks of committed arrays: the layout that in_shardings say, and the same devices for all."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class DeviceOrder:
 
 
 def judge_committed(wanted: Layout, held: Layout, rank: int) -> Verdict:
-    """Judge an array committed to ``held`` that meets ``wanted`` of in_shardings (`pjit._resolve_in_shardings`).
+    """Judge an array committed to ``held`` that meets in_shardings (`pjit._resolve_in_shardings`).
 
     Layouts are compared as the compiler sees them: which shard each device holds, by its number in the
     mesh. Names of axes do not matter, nor do axes of one device or trailing Nones, and nor do the devices
@@ -89,6 +89,7 @@ def _shards(layout: Layout, rank: int) -> list[tuple[int, ...]] | None:
         return None
     axes = [[mesh.names.index(str(part)) for part in parts(entry)] for entry in spec.entries]
     axes += [[]] * (rank - len(axes))
+    places = itertools.product(*map(range, sizes))
     return [
         tuple(_number(at, along, sizes) for along in axes) for at in itertools.product(*map(range, sizes))
     ]

@@ -16,7 +16,19 @@ from shardlint.inference.overlays.shapes_layout import (
     swapped,
     target_items,
 )  # fmt: skip
-from shardlint.inference.values import Const, Devices, Slice, Tuple, Value, as_dim, integer, shape_value
+from shardlint.inference.values import (
+    Const,
+    Devices,
+    Slice,
+    Tuple,
+    Value,
+    as_dim,
+    as_int,
+    as_str,
+    integer,
+    is_none,
+    shape_value,
+)
 from shardlint.laws.dims import Shape, product
 from shardlint.laws.values import Unknown
 
@@ -29,7 +41,27 @@ def index_devices(devices: Devices, key: Value) -> Value:
         shape = indexed(devices.shape, key, devices.numpy)
     except Stop as stop:
         return stop.answer("indexing")
-    return Unknown("indexing") if shape is None else replace(devices, shape=shape)
+    return Unknown("indexing") if shape is None else replace(devices, shape=shape, ids=_picked(devices, key))
+
+
+def _picked(devices: Devices, key: Value) -> tuple[int, ...] | None:
+    """The ids of what an integer or a slice of integers picks along the first dimension."""
+    rows = devices.shape[0] if devices.shape else None
+    if devices.ids is None or not isinstance(rows, int) or not rows:
+        return None
+    width = len(devices.ids) // rows
+    if isinstance(key, Slice):
+        bounds = [None if is_none(part) else as_int(part) for part in (key.start, key.stop, key.step)]
+        parts = (key.start, key.stop, key.step)
+        if any(b is None and not is_none(part) for b, part in zip(bounds, parts, strict=True)):
+            return None
+        picked = range(rows)[slice(*bounds)]
+    else:
+        at = as_int(key)
+        if at is None or not -rows <= at < rows:
+            return None
+        picked = range(rows)[at : at + 1] if at >= 0 else range(rows)[at : at + 1 or None]
+    return tuple(i for row in picked for i in devices.ids[row * width : (row + 1) * width])
 
 
 def length(devices: Devices) -> Value:
@@ -44,8 +76,8 @@ def _receiver(call: Call) -> Devices:
     return receiver
 
 
-def _method(rearrange: Callable[[Call, Shape], Shape | None]) -> Transfer:
-    """A method of a numpy array of devices that gives one of another shape."""
+def _method(rearrange: Callable[[Call, Shape], Shape | None], in_order: bool = True) -> Transfer:
+    """A method of a numpy array of devices that gives one of another shape, in the same order or not."""
 
     def transfer(call: Call) -> Value:
         devices = _receiver(call)
@@ -54,7 +86,8 @@ def _method(rearrange: Callable[[Call, Shape], Shape | None]) -> Transfer:
         shape = rearrange(call, devices.shape)
         if shape is None:
             raise Stop("the rank is not known")
-        return replace(devices, shape=shape)
+        plain = in_order and not call.kwargs and not any(as_str(value) for value in call.args[1:])
+        return replace(devices, shape=shape, ids=devices.ids if plain else None)
 
     return transfer
 
@@ -89,11 +122,11 @@ def _tolist(call: Call) -> Value:
 #: Methods of numpy arrays of devices; the receiver is the first argument.
 METHODS: dict[str, Transfer] = table("", {
     "reshape": _method(lambda call, shape: reshaped(shape, target_items(_star(call)))),
-    "transpose": _method(lambda call, shape: permuted(shape, _star(call))),
+    "transpose": _method(lambda call, shape: permuted(shape, _star(call)), in_order=False),
     "flatten": _method(lambda call, shape: (product(shape),)),
     "ravel": _method(lambda call, shape: (product(shape),)),
     "squeeze": _method(_squeeze),
-    "swapaxes": _method(_swapaxes),
+    "swapaxes": _method(_swapaxes, in_order=False),
     "copy": _method(lambda call, shape: shape),
     "tolist": _tolist,
 })  # fmt: skip
@@ -102,7 +135,7 @@ ATTRIBUTES: dict[str, Callable[[Devices], Value]] = {
     "shape": lambda devices: shape_value(devices.shape),
     "size": lambda devices: integer(product(devices.shape)),
     "ndim": lambda devices: Const(len(devices.shape)),
-    "T": lambda devices: replace(devices, shape=devices.shape[::-1]),
+    "T": lambda devices: replace(devices, shape=devices.shape[::-1], ids=None),
     "flat": lambda devices: replace(devices, shape=(product(devices.shape),)),
 }
 

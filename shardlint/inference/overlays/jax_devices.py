@@ -48,7 +48,9 @@ def _numpy_reshape(call: Call) -> Value:
 
 
 def _devices(call: Call) -> Value:
-    return Devices((call.interpreter.device_count,), origin=call.place)
+    count = call.interpreter.device_count
+    known = isinstance(count, int) and not call.args and not call.kwargs
+    return Devices((count,), origin=call.place, ids=tuple(range(int(str(count)))) if known else None)
 
 
 def _device_count(call: Call) -> Value:

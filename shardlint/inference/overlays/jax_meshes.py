@@ -149,7 +149,8 @@ def mesh_of(call: Call, devices: Value | None, names: Names, types: Types) -> Va
     facts: tuple[Fact, ...] = ()
     if grid.origin is not None:
         facts = (Fact(f"the devices are arranged as {shape_text(grid.shape)}", grid.origin),)
-    return _build(call, "Mesh", grid.shape, names, types, None, facts)
+    made = _build(call, "Mesh", grid.shape, names, types, None, facts)
+    return replace(made, ids=grid.ids) if isinstance(made, MeshValue) else made
 
 
 def _without_devices(call: Call, devices: Value | None, rank: int, names: Names, types: Types) -> Value:
@@ -170,6 +171,9 @@ def _make_mesh(call: Call) -> Value:
     made = _build(call, "make_mesh", sizes_of(shape), names_of(names), types_of(types), available)
     if isinstance(made, MeshValue) and (devices is None or is_none(devices)):
         _notice_spare_devices(call, made.mesh, available)
+        # On CPU; elsewhere the order follows the hardware's.
+        count = made.mesh.device_count
+        return replace(made, ids=tuple(range(count))) if isinstance(count, int) else made
     return made
 
 

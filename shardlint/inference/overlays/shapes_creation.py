@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import (
@@ -86,7 +87,7 @@ def array(call: Call) -> Value:
         "object", dtype=None, copy=None, order=None, ndmin=None, subok=None, like=None, **_PLACEMENT
     )
     if isinstance(value, Devices) and is_numpy(call):
-        return Devices(value.shape, numpy=True, origin=value.origin)
+        return replace(value, numpy=True)
     x = operand(value, is_numpy(call))
     shape = x.shape
     if given(rest[2]):
