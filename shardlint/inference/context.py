@@ -7,12 +7,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shardlint.inference.values import MeshValue, Tuple, Value
-from shardlint.laws.dims import Dim
+from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 
 #: The logical axis rules of a program that sets none.
 NO_RULES = Tuple(())
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """What each device has of an array that shard_map splits: its shape, and that of the whole."""
+
+    name: str | None
+    shape: Shape
+    whole: Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +32,7 @@ class Context:
     where the caller decides; ``bound_axes`` are the axis names collectives may use. ``logical_rules`` is
     what Flax's `logical_axis_rules` set, as the program wrote it.
     ``check_vma`` is what the enclosing shard_map was given, None outside or where it is not known.
+    ``shards`` are the arguments of the enclosing shard_map's body.
     ``caught`` names the exceptions that enclosing handlers catch. ``program`` is false in a function
     whose caller is not known, who may have set up anything.
     """
@@ -32,6 +42,7 @@ class Context:
     in_jit: bool | None = False
     bound_axes: tuple[tuple[str, Dim], ...] | Unknown = ()
     check_vma: bool | None = None
+    shards: tuple[Shard, ...] = ()
     caught: frozenset[str] = frozenset()
     expected: bool = False
     entry: str | None = None

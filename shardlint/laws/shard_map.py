@@ -311,3 +311,13 @@ def _leaves(tree: object) -> list[object]:
 
 def _text(value: object) -> str:
     return value.text if isinstance(value, Junk) else repr(value)
+
+
+def impossible(function: str, problem: str, operand: str, local: str, whole: str | None) -> Rejected:
+    """The rejection of an operation in a body, whose operand has a shard's shape there.
+
+    The exception is the operation's own, and its class is not told: most raise TypeError.
+    """
+    of = "" if whole is None or whole == local else f", of an array of shape {whole}"
+    detail = f"{function} fails in the body: {problem}; {operand} is one shard there, of shape {local}{of}"
+    return Rejected(Cause.LOCAL_SHAPE, "Exception", CALLED, detail=detail)

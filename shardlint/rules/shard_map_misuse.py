@@ -42,7 +42,8 @@ double(jnp.ones((8, 4)))
 
 ## What JAX says
 Arguments that the signature does not have raise `TypeError` at once. The rest is met when the mapped function
-is called: `TypeError` for what is of another type, `ValueError` for axes and meshes that do not fit (JAX 0.10.2).
+is called: `TypeError` for what is of another type, `ValueError` for axes and meshes that do not fit
+(JAX 0.10.2).
 
 ## References
 - https://docs.jax.dev/en/latest/_autosummary/jax.shard_map.html

@@ -7,7 +7,7 @@ when something it needs is not known. Tables turn both into `Unknown`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import NoReturn
 
@@ -34,6 +34,13 @@ from shardlint.laws.values import Unknown
 Transfer = Callable[[Call], Value]
 
 
+@dataclass(frozen=True, slots=True)
+class Impossible(Unknown):
+    """What a call would return that the library rejects for its operands; ``problem`` says why."""
+
+    problem: str
+
+
 class Stop(Exception):
     """The result is unknown; ``rejected`` when the library raises."""
 
@@ -44,7 +51,9 @@ class Stop(Exception):
 
     def answer(self, name: str) -> Unknown:
         """The value of a call of ``name`` that stopped so."""
-        return Unknown(f"rejected by {name}: {self.reason}" if self.rejected else f"{name}: {self.reason}")
+        if self.rejected:
+            return Impossible(f"rejected by {name}: {self.reason}", self.reason)
+        return Unknown(f"{name}: {self.reason}")
 
 
 def reject(reason: str) -> NoReturn:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.context import Shard
 from shardlint.inference.overlays.placing import laid_out, place_array, record_mismatch
 from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
 from shardlint.inference.overlays.shard_map_regions import Mapped, Region, record
 from shardlint.inference.values import (
     Array,
+    DictValue,
     MeshValue,
     SpecValue,
     Tuple,
@@ -49,6 +52,18 @@ def place_arguments(call: Call, mapped: Mapped, region: Region) -> list[Value]:
         _column(call, mapped, region, spec, arg, i)
         for i, (spec, arg) in enumerate(zip(columns, args, strict=True))
     ]
+
+
+def split(wholes: Sequence[Value], shards: Sequence[Value]) -> Iterator[Shard]:
+    """What the arrays in arguments became, leaf by leaf."""
+    for whole, shard in zip(wholes, shards, strict=False):
+        if isinstance(whole, Array) and isinstance(shard, Array):
+            if whole.shape is not None and shard.shape is not None:
+                yield Shard(shard.name, shard.shape, whole.shape)
+        elif isinstance(whole, DictValue) and isinstance(shard, DictValue):
+            yield from split(list((whole.items or {}).values()), list((shard.items or {}).values()))
+        else:
+            yield from split(as_items(whole) or (), as_items(shard) or ())
 
 
 def record_arity(call: Call, mapped: Mapped, api: Api, specs: Tuple, due: int) -> None:

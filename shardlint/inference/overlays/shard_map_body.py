@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.shard_map_arguments import place_arguments
+from shardlint.inference.overlays.shard_map_arguments import place_arguments, split
 from shardlint.inference.overlays.shard_map_regions import Mapped, enter, record
 from shardlint.inference.overlays.shard_map_results import place_results
 from shardlint.inference.values import Value
@@ -26,7 +26,8 @@ def run(call: Call, mapped: Mapped) -> Value:
     with interpreter.within(mesh=region.judging):
         shards = place_arguments(call, mapped, region)
     bound = region.bound(interpreter.context.bound_axes)
-    with interpreter.within(mesh=region.inside, bound_axes=bound, in_jit=True, check_vma=region.checked):
+    inner = {"mesh": region.inside, "bound_axes": bound, "check_vma": region.checked, "in_jit": True}
+    with interpreter.within(**inner, shards=tuple(split(list(call.args), shards))):
         result = interpreter.call(mapped.function, shards, {}, call.place, call.opaque)
     with interpreter.within(mesh=region.judging):
         return place_results(call, mapped, region, result)

@@ -1,0 +1,66 @@
+"""Operations in a body of `jax.shard_map`: what JAX rejects for the shapes of shards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from shardlint.inference.calls import Call
+from shardlint.inference.context import Shard
+from shardlint.inference.overlays.arrays import Impossible
+from shardlint.inference.overlays.placing import inside_shard_map, shape_text
+from shardlint.inference.values import Array, DictValue, ListValue, Tuple, Value
+from shardlint.laws.shard_map import impossible
+from shardlint.laws.values import Unknown
+from shardlint.uses import CallUse, Fact
+
+#: Writes a call of an operation; None where a value in it is not known.
+Written = Callable[[Sequence[Value], dict[str, Value]], "str | None"]
+
+
+def note_impossible(call: Call, function: str, result: Unknown, written: Written) -> Unknown:
+    """Record an operation that fails in a body: there arrays have the shapes of shards.
+
+    ``function`` is what users call it. Elsewhere shapes that do not fit are no mistake about sharding.
+    """
+    if not isinstance(result, Impossible) or call.place is None or not inside_shard_map(call.interpreter):
+        return result
+    operands = [array for array in _arrays((*call.args, *call.kwargs.values())) if array.shape is not None]
+    if not operands:
+        return result
+    shards = call.interpreter.context.shards
+    found = next(((a, s) for a in operands for s in shards if _is_shard(a, s)), None)
+    array, shard = found or (operands[0], None)
+    named = f"`{array.name}`" if array.name else "an operand"
+    local = shape_text(array.shape or ())
+    whole = None if shard is None else shape_text(shard.whole)
+    text = written(call.args, call.kwargs)
+    facts = (
+        () if array.origin is None else (Fact(f"{named} has the shape {local} on each device", array.origin),)
+    )
+    call.interpreter.record(
+        CallUse(
+            place=call.place,
+            environment=call.interpreter.environment(),
+            verdict=impossible(function, result.problem, named, local, whole),
+            facts=facts,
+            function=function,
+            call=text,
+            repaired=None if text is None else "jnp.zeros(())",
+        )
+    )
+    return result
+
+
+def _is_shard(array: Array, shard: Shard) -> bool:
+    """Whether an operand is that argument of the body."""
+    return array.name is not None and (array.name, array.shape) == (shard.name, shard.shape)
+
+
+def _arrays(values: Iterable[Value]) -> Iterable[Array]:
+    for value in values:
+        if isinstance(value, Array):
+            yield value
+        elif isinstance(value, Tuple | ListValue):
+            yield from _arrays(value.items or ())
+        elif isinstance(value, DictValue):
+            yield from _arrays((value.items or {}).values())
