@@ -290,10 +290,11 @@ def _choices(value: Value) -> tuple[tuple[Value, Tag], ...]:
 
 
 def _attempt(call: Call, handler: Callable[[Call], Value]) -> Value:
-    from shardlint.inference.overlays.varying import finish_call
+    from shardlint.inference.overlays import varying
+    from shardlint.inference.overlays.explicit.finishing import finish_call
 
     try:
-        return finish_call(call, handler(call))
+        return varying.finish_call(call, finish_call(call, handler(call)))
     except CannotBind as problem:
         return Unknown(f"arguments not understood: {problem}")
 

@@ -179,7 +179,8 @@ def _boolean(interpreter: Interpreter, node: cst.BooleanOperation) -> Value:
 
 
 def _unary(interpreter: Interpreter, node: cst.UnaryOperation) -> Value:
-    return unary_operation(type(node.operator).__name__, evaluate(interpreter, node.expression))
+    value = evaluate(interpreter, node.expression)
+    return unary_operation(interpreter, type(node.operator).__name__, value, interpreter.place(node))
 
 
 def _comparison(interpreter: Interpreter, node: cst.Comparison) -> Value:
@@ -187,7 +188,7 @@ def _comparison(interpreter: Interpreter, node: cst.Comparison) -> Value:
     result: Value = Const(True)
     for target in node.comparisons:
         right = evaluate(interpreter, target.comparator)
-        result = compare(type(target.operator).__name__, left, right)
+        result = compare(interpreter, type(target.operator).__name__, left, right, interpreter.place(node))
         if truth(result) is not True:
             # With one link its value is the value; in a longer chain a later link may still be False.
             return result if len(node.comparisons) == 1 or truth(result) is False else Unknown("undecided")

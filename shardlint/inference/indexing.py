@@ -10,6 +10,7 @@ from shardlint.inference.joins import each_pair, join
 from shardlint.inference.overlays import object_item
 from shardlint.inference.overlays.array_methods import index
 from shardlint.inference.overlays.devices import index_devices
+from shardlint.inference.overlays.explicit.finishing import finish_index
 from shardlint.inference.overlays.varying import computed
 from shardlint.inference.values import (
     Array,
@@ -42,7 +43,7 @@ def get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place) 
 
 def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place) -> Value:
     if isinstance(receiver, Array):
-        found = index(receiver, key)
+        found = finish_index(interpreter, receiver, key, index(receiver, key), place)
         return computed(interpreter, found, (receiver, key)) if isinstance(found, Array) else found
     if isinstance(receiver, Devices):
         return index_devices(receiver, key)

@@ -277,7 +277,7 @@ class Interpreter:
         """Evaluate one comparison of any values."""
         from shardlint.inference.operators import compare
 
-        return compare(name, a, b)
+        return compare(self, name, a, b)
 
     def import_module(self, name: str, place: Place) -> Value:
         """Import a module by its full dotted name, as the statement does."""

@@ -11,9 +11,10 @@ from shardlint.inference.iteration import iterate
 from shardlint.inference.joins import each_pair, map_options
 from shardlint.inference.overlays import delegate
 from shardlint.inference.overlays.array_methods import binary, unary
-from shardlint.inference.overlays.varying import computed, variation_of, vary
+from shardlint.inference.overlays.explicit.finishing import finish_operator
 from shardlint.inference.overlays.jax_specs import spec_operation
 from shardlint.inference.overlays.mesh_arguments import AXIS_TYPES
+from shardlint.inference.overlays.varying import computed, variation_of, vary
 from shardlint.inference.truth import truth
 from shardlint.inference.values import (
     Array,
@@ -88,7 +89,8 @@ def binary_operation(interpreter: Evaluator, name: str, a: Value, b: Value, plac
         if isinstance(x, Array) or isinstance(y, Array):
             if _unknown(x, y):
                 return Unknown("an operand is unknown")
-            return computed(interpreter, binary(symbol, x, y), (x, y))
+            found = finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place)
+            return computed(interpreter, found, (x, y))
         for receiver, other, dunder in ((x, y, f"__{method}__"), (y, x, f"__r{method}__")):
             if isinstance(receiver, Instance) and (found := find_method(receiver, dunder)) is not None:
                 return interpreter.call(Bound(found, receiver), [other], {}, place)
@@ -206,12 +208,12 @@ def _repeat(interpreter: Evaluator, x: Value, y: Value) -> Value:
     return Unknown("`*` on values that are not known")
 
 
-def compare(name: str, a: Value, b: Value) -> Value:
+def compare(interpreter: Evaluator, name: str, a: Value, b: Value, place: Place | None = None) -> Value:
     """Evaluate one comparison; ``name`` is the operator's, as in `_COMPARE`."""
-    return each_pair(a, b, lambda x, y: _compare(name, x, y))
+    return each_pair(a, b, lambda x, y: _compare(interpreter, name, x, y, place))
 
 
-def _compare(name: str, x: Value, y: Value) -> Value:
+def _compare(interpreter: Evaluator, name: str, x: Value, y: Value, place: Place | None) -> Value:
     if name in ("Is", "IsNot"):
         outcome = _identical(x, y)
         return Unknown("identity is not known") if outcome is None else Const(outcome is (name == "Is"))
@@ -221,7 +223,8 @@ def _compare(name: str, x: Value, y: Value) -> Value:
     if isinstance(x, Unknown) or isinstance(y, Unknown):
         return Unknown("compared with something unknown")
     if isinstance(x, Array) or isinstance(y, Array):
-        return _spread(binary(_COMPARE[name][0], x, y), x, y)
+        symbol = _COMPARE[name][0]
+        return _spread(finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place), x, y)
     outcome = _ordered(name, x, y)
     return Unknown("not comparable here") if outcome is None else Const(outcome)
 
@@ -311,18 +314,18 @@ def _contains(container: Value, item: Value) -> bool | None:
     return None
 
 
-def unary_operation(name: str, value: Value) -> Value:
+def unary_operation(interpreter: Evaluator, name: str, value: Value, place: Place) -> Value:
     """Evaluate ``-x``, ``+x``, ``~x`` or ``not x``; ``name`` is the operator's (``Minus``)."""
     if name == "Not":
         outcome = truth(value)
         return Unknown("`not` of something undecided") if outcome is None else Const(not outcome)
-    return map_options(value, lambda option: _unary(name, option))
+    return map_options(value, lambda option: _unary(interpreter, name, option, place))
 
 
-def _unary(name: str, value: Value) -> Value:
+def _unary(interpreter: Evaluator, name: str, value: Value, place: Place) -> Value:
     symbol, function = _UNARY[name]
     if isinstance(value, Array):
-        return _spread(unary(symbol, value), value)
+        return _spread(finish_operator(interpreter, symbol, (value,), unary(symbol, value), place), value)
     if isinstance(value, Const) and isinstance(value.value, int | float | complex):
         try:
             return Const(function(value.value), value.origin)

@@ -25,6 +25,7 @@ from shardlint.inference.overlays.arrays import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.dtypes import dtype_value, itemsize, real_part
+from shardlint.inference.overlays.explicit.finishing import finish_update
 from shardlint.inference.overlays.indexing import index
 from shardlint.inference.values import Array, Const, LibraryObject, Native, Tuple, Value, integer, shape_value
 from shardlint.laws.dims import product
@@ -145,7 +146,7 @@ def binary(op: str, a: Value, b: Value) -> Value:
     numpy = all(side.numpy for side in sides)
     call = _library_call(numpy, op)
     if any(isinstance(side, Tuple) or type(side).__name__ == "ListValue" for side in (a, b)) and not numpy:
-        return Unknown(f"rejected by jax.numpy: {op} with a sequence")
+        return Stop("not an array", rejected=True).answer("jax.numpy")
     try:
         if op == "@":
             x, y = operand(a, numpy), operand(b, numpy)
@@ -222,10 +223,12 @@ def at_index(at: LibraryObject, key: Value) -> Value:
     updated = replace(array, numpy=False, sharding=None, name=None)
 
     def set_to(call: Call) -> Value:
-        return computed(call.interpreter, updated, (updated, key, *call.args, *call.kwargs.values()))
+        found = finish_update(call, array, key, updated)
+        return computed(call.interpreter, found, (updated, key, *call.args, *call.kwargs.values()))
 
     def get(call: Call) -> Value:
-        return computed(call.interpreter, index(updated, key), (updated, key))
+        found = finish_update(call, array, key, index(updated, key))
+        return computed(call.interpreter, found, (updated, key))
 
     attributes: dict[str, Value] = {
         name: Native(f"at[].{name}", set_to)

@@ -41,11 +41,16 @@ _COMPUTE = frozenset(
 )
 
 
+def computes(name: str) -> bool:
+    """Whether a library's function computes from its arguments' values, not by functions of the program."""
+    return name in _COMPUTE
+
+
 def finish_call(call: Call, result: Value) -> Value:
     """What a call of a library's function or a transformed function returns, as it varies."""
     if call.interpreter.context.bound_axes == ():
         return _settled(result)
-    return spread(call, result) if call.name in _COMPUTE else result
+    return spread(call, result) if computes(call.name) else result
 
 
 def spread(call: Call, result: Value) -> Value:

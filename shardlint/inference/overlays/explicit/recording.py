@@ -1,0 +1,140 @@
+"""Recording operations that the laws of explicit sharding reject."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.explicit.types import type_of
+from shardlint.inference.overlays.printing import call_source, source_of
+from shardlint.inference.values import (
+    Array,
+    External,
+    LibraryObject,
+    ListValue,
+    Slice,
+    SpecValue,
+    Tuple,
+    Value,
+)
+from shardlint.laws.types import ArrayType
+from shardlint.laws.verdicts import Rejected
+from shardlint.spans import Place
+from shardlint.uses import OperationUse
+
+#: Writes an operation with its operands named ``x0``, ``x1``, …; None where that cannot be done.
+Written = Callable[[Sequence[Value], dict[str, Value]], "str | None"]
+
+_SHORT = {"jax.numpy.": "jnp.", "jax.lax.": "lax."}
+
+
+def short_name(name: str) -> str:
+    """A function as programs name it: ``jnp.add``, ``lax.reshape``, ``jax.nn.softmax``."""
+    prefix = next((long for long in _SHORT if name.startswith(long)), "")
+    return _SHORT.get(prefix, "") + name[len(prefix) :]
+
+
+def record_operation(
+    interpreter: Evaluator,
+    place: Place,
+    verdict: Rejected,
+    function: str,
+    args: Sequence[Value],
+    kwargs: dict[str, Value],
+    written: Written,
+) -> None:
+    """Record that a law rejects an operation. ``function`` is what users call it."""
+    operands: list[ArrayType] = []
+    named = [_named(arg, operands) for arg in args]
+    options = {key: _named(value, operands) for key, value in kwargs.items()}
+    asked = kwargs.get("out_sharding")
+    interpreter.record(
+        OperationUse(
+            place=place,
+            environment=interpreter.environment(),
+            verdict=verdict,
+            function=function,
+            operands=tuple(operands),
+            call=written(named, options) if all(kind.shape is not None for kind in operands) else None,
+            out_sharding=asked.spec if isinstance(asked, SpecValue) else None,
+        )
+    )
+
+
+def _named(value: Value, operands: list[ArrayType]) -> Value:
+    """The value with names for the arrays in it, whose types are appended."""
+    if isinstance(value, Array):
+        kind = type_of(value)
+        assert kind is not None
+        operands.append(kind)
+        return External(f"x{len(operands) - 1}")
+    if isinstance(value, Tuple):
+        return Tuple(tuple(_named(item, operands) for item in value.items))
+    if isinstance(value, ListValue) and value.items is not None:
+        return ListValue([_named(item, operands) for item in value.items])
+    if isinstance(value, LibraryObject) and isinstance(array := value.fields.get("value"), Array):
+        return _named(array, operands)
+    return value
+
+
+def as_function(name: str) -> Written:
+    """An operation that is a call of a library's function."""
+    return lambda args, kwargs: call_source(short_name(name), args, kwargs)
+
+
+def as_method(name: str) -> Written:
+    """An operation that is a call of a method of its first operand."""
+
+    def write(args: Sequence[Value], kwargs: dict[str, Value]) -> str | None:
+        receiver = source_of(args[0])
+        return None if receiver is None else call_source(f"{receiver}.{name}", args[1:], kwargs)
+
+    return write
+
+
+def as_operator(symbol: str) -> Written:
+    """An operation that is an operator on one or two operands."""
+
+    def write(args: Sequence[Value], kwargs: dict[str, Value]) -> str | None:
+        texts = [source_of(arg) for arg in args]
+        if None in texts:
+            return None
+        return f" {symbol} ".join(str(text) for text in texts) if len(texts) == 2 else f"{symbol}{texts[0]}"
+
+    return write
+
+
+def as_index(args: Sequence[Value], kwargs: dict[str, Value]) -> str | None:
+    """``x0[key]``."""
+    receiver, key = source_of(args[0]), index_source(args[1])
+    return None if receiver is None or key is None else f"{receiver}[{key}]"
+
+
+def as_update(name: str) -> Written:
+    """``x0.at[key].set(x1)``."""
+
+    def write(args: Sequence[Value], kwargs: dict[str, Value]) -> str | None:
+        target = as_index([External(f"{source_of(args[0])}.at"), args[1]], {})
+        return None if target is None else call_source(f"{target}.{name}", args[2:], kwargs)
+
+    return write
+
+
+def index_source(key: Value) -> str | None:
+    """What stands between the brackets of an index."""
+    if not isinstance(key, Tuple):
+        return _subscript(key)
+    parts = [_subscript(item) for item in key.items]
+    if None in parts:
+        return None
+    return ", ".join(str(part) for part in parts) + ("," if len(parts) == 1 else "")
+
+
+def _subscript(item: Value) -> str | None:
+    if not isinstance(item, Slice):
+        return "..." if (text := source_of(item)) == "Ellipsis" else text
+    parts = [source_of(part) for part in (item.start, item.stop, item.step)]
+    if None in parts:
+        return None
+    texts = ["" if part == "None" else str(part) for part in parts]
+    return ":".join(texts[:2] if not texts[2] else texts)
