@@ -45,19 +45,26 @@ from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import api_text, array_text, entry_place
-from shardlint.uses import Placement
+from shardlint.rules.wording import ARRAY_KINDS, api_text, array_text, entry_place, is_parameter, spec_text
+from shardlint.uses import ParameterUse, Placement
 
 
-def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
+def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report a spec that the array is not sharded by already."""
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.OTHER_SHARDING:
         return
     held = f"is sharded as {verdict.detail}" if verdict.detail else "cannot be sharded so"
+    if is_parameter(use):
+        yield Problem(
+            f"on Explicit axes linen only asserts a parameter's names, and {array_text(use)} {held}, "
+            f"not as {spec_text(use)}; give the mesh Auto axes",
+            entry_place(use, verdict.dimension),
+        )
+        return
     yield Problem(
         f"on Explicit axes {api_text(use)} asserts the sharding, and {array_text(use)} {held}, "
-        f"not as {use.spec}; use jax.sharding.reshard",
+        f"not as {spec_text(use)}; use jax.sharding.reshard",
         entry_place(use, verdict.dimension),
     )
 
@@ -67,6 +74,6 @@ RULE = Rule(
     name="other-sharding",
     summary="A spec asserts a sharding that the array does not have",
     docs=__doc__,
-    kinds=(Placement,),
+    kinds=ARRAY_KINDS,
     check=check,
 )

@@ -49,6 +49,7 @@ TRANSPARENT_BASES = frozenset({"flax.linen.Module", "flax.nnx.Module", "flax.str
 
 def _modules() -> tuple[Any, ...]:
     from shardlint.inference.overlays import (
+        flax_lifted,
         flax_linen,
         flax_logical,
         flax_nnx,
@@ -83,7 +84,7 @@ def _modules() -> tuple[Any, ...]:
         py_builtins, py_stdlib, py_dataclasses, py_imports, numpy_, jax_numpy, jax_lax, jax_convolution,
         jax_control, jax_nn, jax_random, jax_initializers, jax_tree, jax_specs, jax_sharding, jax_meshes,
         jax_devices, jax_contexts, jax_jit, jax_shard_map, jax_collectives, jax_transforms, jax_derivatives,
-        jax_placement, flax_linen, flax_logical, flax_nnx, optax_losses,
+        jax_placement, flax_linen, flax_lifted, flax_logical, flax_nnx, optax_losses,
     )  # fmt: skip
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays import jax_initializers
 from shardlint.inference.overlays.arrays import known_int, reject, unresolved
 from shardlint.inference.overlays.dtypes import as_dtype, kind, promote
+from shardlint.inference.overlays.explicit.types import made_here
+from shardlint.inference.overlays.recording import record_call
 from shardlint.inference.values import (
     Array,
     Const,
     DictValue,
     External,
+    Native,
     Tuple,
     Value,
     as_dim,
@@ -22,6 +26,11 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.laws.dims import Dim, Shape, floordiv, fresh, lower_bound
+from shardlint.laws.types import TypeSharding
+from shardlint.laws.values import Spec
+from shardlint.laws.verdicts import Cause, Rejected
+
+_INITIALIZERS = ("jax.nn.initializers.", "flax.linen.initializers.", "flax.nnx.initializers.")
 
 #: Names that `flax.linen` and `flax.nnx` take over from JAX.
 ACTIVATIONS = (
@@ -57,6 +66,33 @@ def aliases(package: str) -> dict[str, str]:
     for name in jax_initializers.TABLE:
         found[f"{package}.initializers.{name.rpartition('.')[2]}"] = name
     return found
+
+
+def initialized(call: Call, init: Value, args: Sequence[Value], kwargs: dict[str, Value]) -> Value:
+    """What an initializer returns: JAX's own make an array that is replicated over the context's mesh."""
+    made = call.interpreter.call(init, list(args), dict(kwargs), call.place)
+    name = init.name if isinstance(init, External) else init.description if isinstance(init, Native) else ""
+    if isinstance(made, Array) and made.typed is None and name.startswith(_INITIALIZERS):
+        return replace(made, typed=made_here(call.interpreter, made.shape))
+    return made
+
+
+def typed_as_made(made: Value, shape: Shape) -> TypeSharding | None:
+    """The sharding in the type of a parameter of this shape that an initializer made, perhaps as a matrix."""
+    held = made.typed if isinstance(made, Array) else None
+    if held is None or any(entry is not None for entry in held.spec.entries):
+        return held if isinstance(made, Array) and made.shape == shape else None
+    return replace(held, spec=Spec((None,) * len(shape)))
+
+
+def refuse_array(call: Call, function: str, init: Value) -> bool:
+    """Whether an array stands where an initializer is called (TypeError), which is then recorded."""
+    if not isinstance(init, Array):
+        return False
+    detail = f"{function} takes an initializer, which Flax calls with a key and a shape; this is an array"
+    verdict = Rejected(Cause.MISUSE, "TypeError", "init", detail=detail)
+    record_call(call, verdict, place=init.origin, function=function)
+    return True
 
 
 def initializer_makers(package: str) -> dict[str, Callable[[Call], Value]]:

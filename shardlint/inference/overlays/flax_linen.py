@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import Stop
-from shardlint.inference.overlays.flax_layers import aliases, initializer_makers
+from shardlint.inference.overlays.flax_layers import aliases, initialized, initializer_makers, refuse_array
+from shardlint.inference.overlays.flax_lifted import LIFTED
 from shardlint.inference.overlays.flax_linen_layers import KEY, LAYERS, Forward, attend
 from shardlint.inference.overlays.flax_metadata import (
     LOGICALLY_PARTITIONED,
@@ -203,7 +204,7 @@ def _variable(
 
 
 def _made_by(call: Call, init: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    made = call.interpreter.call(init, args, kwargs, call.place)
+    made = initialized(call, init, args, kwargs)
     if not isinstance(made, Unknown) or len(args) < 2:
         return made
     # By convention an initializer takes (key, shape, dtype) and returns an array of that shape.
@@ -242,7 +243,9 @@ def _with_partitioning(call: Call) -> Value:
     fields = {"names": names, "mesh": mesh or NONE, "rules": rules or NONE}
 
     def boxed(inner: Call) -> Value:
-        value = inner.interpreter.call(init, list(inner.args), dict(inner.kwargs), inner.place)
+        if refuse_array(call, "nn.with_partitioning", init):
+            return call.unknown("rejected")
+        value = initialized(inner, init, inner.args, inner.kwargs)
         if (
             isinstance(value, Unknown)
             and len(inner.args) > 1
@@ -396,7 +399,7 @@ _MODULE_METHODS: dict[str, Callable[[Call], Value]] = {
 
 #: Methods by kind and name; the object is the call's first argument.
 METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {
-    **{(kind, name): method for kind in (_BASE, *CALLS) for name, method in _MODULE_METHODS.items()},
+    **{(kind, name): method for kind in (_BASE, *CALLS, LIFTED) for name, method in _MODULE_METHODS.items()},
     ("flax.linen.Embed", "attend"): _forward(attend),
     **{(kind, "unbox"): _unbox for kind in (PARTITIONED, LOGICALLY_PARTITIONED)},
     **{(kind, "get_partition_spec"): _box_spec for kind in (PARTITIONED, LOGICALLY_PARTITIONED)},

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import Stop, axes_of, given, operand, reject, shape_of, unresolved
 from shardlint.inference.overlays.dtypes import as_dtype
+from shardlint.inference.overlays.explicit.types import made_here
 from shardlint.inference.overlays.flax_layers import (
     chain,
     contracted,
@@ -23,10 +24,13 @@ from shardlint.inference.overlays.flax_layers import (
     ints_of,
     last,
     layer_dtype,
+    refuse_array,
     replace_last,
     spatial_ints,
+    typed_as_made,
 )
-from shardlint.inference.overlays.flax_metadata import PARTITIONED, is_box, with_value
+from shardlint.inference.overlays.flax_layers import initialized as from_initializer
+from shardlint.inference.overlays.flax_metadata import PARTITIONED, is_box, unboxed, with_value
 from shardlint.inference.overlays.flax_modules import Binding, module_created, running
 from shardlint.inference.overlays.flax_parameters import make_variable
 from shardlint.inference.overlays.flax_uses import Owner
@@ -108,11 +112,12 @@ def initialized(call: Call, init: Value | None, shape: Shape, dtype: str | None,
     """
     array = Array(shape, dtype, origin=call.place)
     if init is None:
-        return array
+        return replace(array, typed=made_here(call.interpreter, shape))
     asked = shape_value(shape if flat is None else flat)
-    made = call.interpreter.call(
-        init, [KEY, asked, Const(dtype) if dtype else Unknown("dtype")], {}, call.place
-    )
+    made: Value = Unknown("no initializer")
+    if not refuse_array(call, "the layer", init):
+        made = from_initializer(call, init, [KEY, asked, Const(dtype) if dtype else Unknown("dtype")], {})
+    array = replace(array, typed=typed_as_made(unboxed(made), shape))
     if isinstance(made, LibraryObject) and is_box(made):
         return with_value(made, array)
     if isinstance(made, Array):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import axes_of, given, operand, reject, shape_of, unresolved
 from shardlint.inference.overlays.dtypes import as_dtype
+from shardlint.inference.overlays.explicit.types import made_here
 from shardlint.inference.overlays.flax_layers import (
     chain,
     contracted,
@@ -19,9 +20,12 @@ from shardlint.inference.overlays.flax_layers import (
     dim_of,
     dims_of,
     einsum,
+    initialized,
     layer_dtype,
+    refuse_array,
     replace_last,
     spatial_ints,
+    typed_as_made,
 )
 from shardlint.inference.overlays.flax_linen_layers import KEY
 from shardlint.inference.overlays.flax_nnx_variables import METADATA, PARAM, make_variable
@@ -82,13 +86,17 @@ class Build:
         """What the initializer returns, in the shape that the layer needs."""
         array = Array(shape, self.param_dtype, origin=self.call.place)
         if init is None:
-            return array
+            return replace(array, typed=made_here(self.call.interpreter, shape))
         asked = shape_value(shape if flat is None else flat)
         dtype: Value = Const(self.param_dtype) if self.param_dtype else Unknown("the dtype")
-        made = self.call.interpreter.call(init, [KEY, asked, dtype], {}, self.call.place)
+        if refuse_array(self.call, "the layer", init):
+            return Unknown("rejected")
+        made = initialized(self.call, init, [KEY, asked, dtype], {})
         if isinstance(made, LibraryObject) and made.kind == METADATA:
+            array = replace(array, typed=typed_as_made(made.fields["value"], shape))
             return LibraryObject(METADATA, {**made.fields, "value": array}, made.origin)
-        return array if isinstance(made, Array) else Unknown("the initializer is not known")
+        typed = typed_as_made(made, shape)
+        return replace(array, typed=typed) if isinstance(made, Array) else Unknown("the initializer")
 
 
 def _table(value: Value | None) -> dict[str, Value] | None:

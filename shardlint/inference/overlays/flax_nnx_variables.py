@@ -13,11 +13,14 @@ from dataclasses import replace
 from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.arrays import Stop, operand
+from shardlint.inference.overlays.explicit.types import typed_as
+from shardlint.inference.overlays.flax_layers import initialized, refuse_array
 from shardlint.inference.overlays.flax_logical import as_written, record_axis, rules_of
 from shardlint.inference.overlays.flax_logical_uses import Setting, making, record_mistake
 from shardlint.inference.overlays.flax_metadata import Names, mesh_of, names_of
 from shardlint.inference.overlays.flax_modules import NOT_EAGER
 from shardlint.inference.overlays.flax_uses import INERT, Meeting, Owner, record_parameter, shape_known
+from shardlint.inference.overlays.recording import record_call
 from shardlint.inference.values import (
     NONE,
     Array,
@@ -35,7 +38,7 @@ from shardlint.laws.dims import Shape
 from shardlint.laws.logical_axes import Refused, mesh_spec, rename
 from shardlint.laws.logical_axes import given as given_rules
 from shardlint.laws.values import Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Cause, Rejected, Undecided, Verdict
+from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
 from shardlint.spans import Place
 
 METADATA = "flax.nnx.VariableMetadata"
@@ -61,7 +64,9 @@ def with_metadata(call: Call) -> Value:
         metadata["mesh"] = call.argument(2, "mesh") or NONE
 
     def wrapped(inner: Call) -> Value:
-        made = inner.interpreter.call(init, list(inner.args), dict(inner.kwargs), inner.place)
+        if refuse_array(call, "nnx.with_partitioning", init):
+            return call.unknown("rejected")
+        made = initialized(inner, init, inner.args, inner.kwargs)
         return LibraryObject(METADATA, {"value": made, "metadata": DictValue({**metadata})}, call.place)
 
     return Native("an initializer with metadata", wrapped, wraps=init, origin=call.place)
@@ -88,6 +93,7 @@ def make_variable(
     if metadata is not None:
         metadata = _with_new_name(metadata)
     names, mesh, verdict = _sharded(call, array, metadata)
+    array = _held(array, names, mesh, verdict)
     if kind == PARAM or names.spec is not None:
         record_parameter(call.interpreter, owner, name, array, names, mesh, verdict)
     if isinstance(verdict, Rejected):
@@ -128,6 +134,7 @@ def _sharded(
     if isinstance(sharding, ShardingValue):
         on = sharding.mesh.mesh if isinstance(sharding.mesh, MeshValue) else sharding.mesh
         if (refused := _elsewhere(meeting.mesh, on)) is not None:
+            record_call(call, refused, place=sharding.origin, function="nnx.Param")
             return names, on, refused
         meeting = Meeting.nnx(interpreter, on)
     if isinstance(sharding, ListValue) or isinstance(names.spec, str):
@@ -142,6 +149,17 @@ def _sharded(
     verdict = meeting.judge(found, shape_known(array))
     record_axis(interpreter, setting, renamed, verdict, meeting.mesh)
     return found, meeting.mesh, verdict
+
+
+def _held(array: Array, names: Names, mesh: Mesh | Unknown | None, verdict: Verdict) -> Array:
+    """The array as `shard_value` leaves it."""
+    if names.spec is None or not isinstance(verdict, Accepted):
+        return array if names.spec is None else replace(array, sharding=None, typed=None)
+    if not isinstance(mesh, Mesh) or not isinstance(names.spec, Spec):
+        return replace(array, sharding=None, typed=None)
+    spec = None if verdict.spec is None else SpecValue(verdict.spec, names.place, names.entry_places)
+    sharding = None if spec is None else ShardingValue(MeshValue(mesh), spec, names.place)
+    return replace(array, sharding=sharding, typed=typed_as(mesh, names.spec, array.shape))
 
 
 def _setting(
@@ -186,7 +204,11 @@ def _elsewhere(mesh: Mesh | Unknown | None, on: Mesh | Unknown) -> Verdict | Non
         return None
     if isinstance(mesh, Unknown) or isinstance(on, Unknown):
         return Undecided("whether the meshes are equal is not known")
-    return Rejected(Cause.OTHER_MESH, "AssertionError", "nnx.Param()", detail=f"{mesh}")
+    detail = (
+        "the NamedSharding of an nnx variable must be on the mesh that jax.set_mesh has set, as an "
+        "AbstractMesh, or the variable be given the same mesh=; P(...) alone takes the mesh that is set"
+    )
+    return Rejected(Cause.OTHER_MESH, "AssertionError", "nnx.Param()", detail=detail)
 
 
 def is_variable(value: Value) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -159,9 +159,10 @@ def unbox_now(interpreter: Evaluator, box: LibraryObject, traced: bool = False) 
     if meeting.mesh is None:
         return Unboxing(meeting, box_names(box), INERT)
     value = unboxed(box)
+    shape, held = shape_known(value), held_by(interpreter, value, meeting.mesh)
     if box.kind != LOGICALLY_PARTITIONED:
         names = box_names(box)
-        return Unboxing(meeting, names, meeting.judge(names, shape_known(value), held_by(value)))
+        return Unboxing(meeting, names, meeting.judge(names, shape, held))
     setting = box_setting(interpreter, box)
     if not given(setting.rules):
         # Without rules linen does not look at the names.
@@ -170,7 +171,7 @@ def unbox_now(interpreter: Evaluator, box: LibraryObject, traced: bool = False) 
     if not isinstance(found, Resolved):
         return Unboxing(meeting, setting.names, found)
     names = replace(setting.names, spec=found.spec)
-    verdict = meeting.judge(names, shape_known(value), held_by(value))
+    verdict = meeting.judge(names, shape, held)
     record_axis(interpreter, setting, found.spec, verdict, meeting.mesh)
     return Unboxing(meeting, names, verdict)
 
@@ -221,3 +222,19 @@ def _store(run: Run, collection: str, path: Path, value: Value) -> None:
             return
         tree = below
     tree[path[-1]] = value
+
+
+def merge_made(interpreter: Evaluator, run: Run, collection: str, tree: Tree | Value) -> None:
+    """Give a run the variables that a part of it made by itself."""
+    if interpreter.muted:
+        return
+    for path, value in _leaves(tree, ()):
+        _store(run, collection, path, value)
+
+
+def _leaves(tree: Tree | Value, path: Path) -> Iterator[tuple[Path, Value]]:
+    if not isinstance(tree, dict):
+        yield path, tree
+        return
+    for name, below in tree.items():
+        yield from _leaves(below, (*path, name))

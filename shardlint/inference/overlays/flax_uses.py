@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shardlint.inference.overlays.explicit.sources import held_in_type
 from shardlint.inference.overlays.flax_metadata import Names
 from shardlint.inference.values import Array, Value
 from shardlint.laws.dims import Shape
 from shardlint.laws.placements import judge_placement
-from shardlint.laws.types import TypeSharding
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.spans import Place
@@ -68,19 +68,18 @@ class Meeting:
         """The API that judges here."""
         return self.eager if self.in_jit is False else self.traced
 
-    def judge(self, names: Names, shape: Shape | Unknown, held: TypeSharding | None = None) -> Verdict:
-        """What JAX says to these names; ``held`` is the sharding in the value's type, if known."""
+    def judge(self, names: Names, shape: Shape | Unknown, held: Spec | None = None) -> Verdict:
+        """What JAX says to these names; ``held`` is how the value is sharded on the mesh, if known."""
         # linen unpacks names into a `PartitionSpec`: a bare string is one axis a letter.
         spec = Spec(tuple(names.spec)) if isinstance(names.spec, str) else names.spec
         if not isinstance(spec, Spec):
             return Undecided("the names are not known")
-        on_mesh = held.spec if held is not None and held.mesh == self.mesh else None
-        verdict = judge_placement(self.api, self.mesh, spec, shape, raw=self.raw, held=on_mesh)
+        verdict = judge_placement(self.api, self.mesh, spec, shape, raw=self.raw, held=held)
         if not self.program and self.eager is Api.NNX_PARAM and _by_name(verdict):
             return Undecided("logical rules may give the names another meaning")
         if self.in_jit is None:
             # The caller decides whether this is traced, so both must say the same.
-            other = judge_placement(self.eager, self.mesh, spec, shape, raw=self.raw, held=on_mesh)
+            other = judge_placement(self.eager, self.mesh, spec, shape, raw=self.raw, held=held)
             return verdict if type(other) is type(verdict) else Undecided("in or outside jit")
         return verdict
 
@@ -125,9 +124,9 @@ def _meeting(interpreter: Evaluator, eager: Api, traced: Api, mesh: Mesh | Unkno
     return Meeting(eager, traced, mesh, raw, context.in_jit, context.program)
 
 
-def held_by(value: Value) -> TypeSharding | None:
-    """The sharding in an array's type, where it is known."""
-    return value.typed if isinstance(value, Array) else None
+def held_by(interpreter: Evaluator, value: Value, mesh: Mesh | Unknown | None) -> Spec | None:
+    """How a value is sharded on a mesh, as far as its type tells."""
+    return held_in_type(interpreter, value, mesh) if isinstance(value, Array) else None
 
 
 #: Nothing constrains the names now.
