@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -51,6 +52,15 @@ def place_arguments(call: Call, mapped: Mapped, region: Region) -> list[Value]:
     return [
         _column(call, mapped, region, spec, arg, i)
         for i, (spec, arg) in enumerate(zip(columns, args, strict=True))
+    ]
+
+
+def named(shards: Sequence[Value], parameters: Sequence[str]) -> list[Value]:
+    """Arguments as the body calls them."""
+    names = itertools.chain(parameters, itertools.repeat(None))
+    return [
+        replace(shard, name=name or shard.name) if isinstance(shard, Array) else shard
+        for shard, name in zip(shards, names, strict=False)
     ]
 
 

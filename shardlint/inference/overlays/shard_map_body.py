@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.shard_map_arguments import place_arguments, split
+from shardlint.inference.overlays.shard_map_arguments import named, place_arguments, split
 from shardlint.inference.overlays.shard_map_regions import Mapped, enter, record
 from shardlint.inference.overlays.shard_map_results import place_results
 from shardlint.inference.values import Value
@@ -24,7 +24,7 @@ def run(call: Call, mapped: Mapped) -> Value:
         return Unknown("JAX rejects this call")
     # Specs of shard_map are bare and belong to its mesh.
     with interpreter.within(mesh=region.judging):
-        shards = place_arguments(call, mapped, region)
+        shards = named(place_arguments(call, mapped, region), interpreter.parameter_names(mapped.function))
     bound = region.bound(interpreter.context.bound_axes)
     inner = {"mesh": region.inside, "bound_axes": bound, "check_vma": region.checked, "in_jit": True}
     with interpreter.within(**inner, shards=tuple(split(list(call.args), shards))):

@@ -27,9 +27,9 @@ def note_impossible(call: Call, function: str, result: Unknown, written: Written
     operands = [array for array in _arrays((*call.args, *call.kwargs.values())) if array.shape is not None]
     if not operands:
         return result
-    shards = call.interpreter.context.shards
-    found = next(((a, s) for a in operands for s in shards if _is_shard(a, s)), None)
-    array, shard = found or (operands[0], None)
+    pairs = [(a, s) for a in operands for s in call.interpreter.context.shards if _is_shard(a, s)]
+    pairs.sort(key=lambda pair: pair[1].shape == pair[1].whole)
+    array, shard = pairs[0] if pairs else (operands[0], None)
     named = f"`{array.name}`" if array.name else "an operand"
     local = shape_text(array.shape or ())
     whole = None if shard is None else shape_text(shard.whole)
