@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.overlays.jax_arguments import (
+    Argument,
+    check_committed,
+    check_devices,
+    homes,
+    judge_structs,
+    lowers,
+    refuse_keywords,
+)
 from shardlint.inference.overlays.placing import place_array, record_mismatch, rejected_at
 from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
 from shardlint.inference.values import (
@@ -16,6 +26,7 @@ from shardlint.inference.values import (
     ListValue,
     Native,
     SetValue,
+    ShardingValue,
     Tuple,
     Value,
     as_int,
@@ -66,10 +77,15 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         interpreter, args = inner.interpreter, list(inner.args)
         dynamic = None if static is None else [i for i in range(len(args)) if i not in static[0]]
         places = {i: inner.place_of(i, "") for i in range(len(args))}
+        held: list[Argument] | None = []
         if given(in_shardings) and dynamic is not None:
             assert in_shardings is not None
+            if refuse_keywords(inner, in_shardings, function_name(function)):
+                return Unknown("jit with in_shardings takes no keyword arguments")
             with interpreter.within(**other):
-                _place_arguments(inner, function, in_shardings, args, dynamic, places)
+                held = _place_arguments(inner, function, in_shardings, args, dynamic, places)
+        elif dynamic is not None:
+            held = _arguments(inner, function, args, dynamic, places)
         names = frozenset() if static is None else static[1]
         seen = [traced(arg) if dynamic is None or i in dynamic else arg for i, arg in enumerate(args)]
         kwargs = {k: v if k in names else traced(v) for k, v in inner.kwargs.items()}
@@ -78,14 +94,38 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             kwargs = {k: Unknown("static or traced") for k in kwargs}
         with interpreter.within(in_jit=True):
             result = traced(interpreter.call(function, seen, kwargs, inner.place, inner.opaque))
+        if held is None or (lowers(inner) and check_devices(inner, function, seen, kwargs, held)):
+            return Unknown("JAX rejects these arguments")
         if not given(out_shardings):
             return result
         assert out_shardings is not None
         with interpreter.within(**other):
-            return _place_results(inner, function, out_shardings, result)
+            return _committed(inner, _place_results(inner, function, out_shardings, result))
 
     native = Native(f"jit({function_name(function)})", run, wraps=function, origin=call.place)
     return call.interpreter.wrapped(native)
+
+
+def _committed(call: Call, result: Value) -> Value:
+    """What a jit with out_shardings returns: outside any other, its arrays are committed to them."""
+    if call.interpreter.context.in_jit is not False:
+        return result
+    return map_arrays(result, lambda array, _: replace(array, committed=array.sharding))
+
+
+def _arguments(
+    call: Call, function: Value, args: Sequence[Value], dynamic: Sequence[int], places: dict[int, Place]
+) -> list[Argument]:
+    """The committed arrays among the arguments of a jit without in_shardings; structs are judged."""
+    held: list[Argument] = []
+    for position in dynamic:
+        name = _argument_name(call, function, position)
+        judge_structs(call, args[position], name, places[position])
+        held += homes(call, position, args[position], name)
+    for key, value in call.kwargs.items():
+        judge_structs(call, value, key, call.place_of(None, key))
+        held += homes(call, key, value, key)
+    return held
 
 
 def _rejected_at_once(call: Call, api: Api, shardings: Value) -> bool:
@@ -161,33 +201,45 @@ def _place_arguments(
     args: Sequence[Value],
     dynamic: Sequence[int],
     places: dict[int, Place],
-) -> None:
-    """Judge the arguments of a call against ``in_shardings``."""
+) -> list[Argument] | None:
+    """Judge the arguments of a call against ``in_shardings``, and say which devices they are on.
+
+    None where an argument is committed to another sharding.
+    """
     interpreter = call.interpreter
     columns = as_items(shardings)
     if columns is not None and not is_leaf(shardings):
         if len(columns) != len(dynamic) and not call.opaque:
             _record_arity(call, Api.JIT_IN, function, len(columns), len(dynamic), shardings)
-            return
+            return []
     elif is_leaf(shardings):
         columns = (shardings,) * len(dynamic)
     else:
-        return
+        return []
+    held: list[Argument] = []
+    met: list[tuple[Array, ShardingValue, str, Place]] = []
     for sharding, position in zip(columns, dynamic, strict=False):
         name = _argument_name(call, function, position)
 
-        def meet(leaf: Value, array: Array, path: str, name: str = name) -> Value:
-            if is_none(leaf):
-                return array
+        def meet(leaf: Value, array: Array, path: str, name: str = name, position: int = position) -> Value:
             subject = f"`{name}{path}`" if not array.name or path else f"`{array.name}`"
-            return place_array(interpreter, (Api.JIT_IN,), array, leaf, call.place, subject)
+            if is_none(leaf):
+                held.extend(replace(one, path=path) for one in homes(call, position, array, name))
+                return array
+            placed = place_array(interpreter, (Api.JIT_IN,), array, leaf, call.place, subject)
+            if placed.sharding is not None:
+                held.append(Argument(position, path, subject, placed.sharding))
+                met.append((array, placed.sharding, subject, places[position]))
+            return placed
 
         text = mismatch(sharding, args[position], f"`{name}`")
         if text is not None:
             record_mismatch(interpreter, Api.JIT_IN, function_name(function), shardings, text, call.place)
-            return
+            return []
         with interpreter.within(in_jit=True):
             meet_prefix(sharding, args[position], meet)
+    refused = [lowers(call) and check_committed(call, *one) for one in met]
+    return None if any(refused) else held
 
 
 def _argument_name(call: Call, function: Value, position: int) -> str:

@@ -15,7 +15,7 @@ from shardlint.inference.overlays.placing import (
     place_array,
     record_mismatch,
 )
-from shardlint.inference.overlays.prefixes import is_leaf, meet_prefix, mismatch, traced
+from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
 from shardlint.inference.values import (
     Array,
     Const,
@@ -54,13 +54,22 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
         return (
             place_array(call.interpreter, apis, tree, target, call.place) if isinstance(tree, Array) else tree
         )
-    if isinstance(target, Unknown | LibraryObject | Devices):
+    if isinstance(target, Devices):
+        return map_arrays(tree, lambda array, _: _on_device(call, array, target))
+    if isinstance(target, Unknown | LibraryObject):
         return tree
     text = mismatch(target, tree)
     if text is not None:
         record_mismatch(call.interpreter, apis[0], call.name, target, text, call.place)
         return Unknown("the trees differ")
     return meet_prefix(target, tree, meet)
+
+
+def _on_device(call: Call, array: Array, device: Devices) -> Array:
+    """An array put on one device; outside jit it is committed to it."""
+    outside = call.interpreter.context.in_jit is False and device.shape == ()
+    typed = array.typed if array.typed is not None and array.typed.mesh is None else None
+    return replace(array, sharding=None, typed=typed, committed=device if outside else None)
 
 
 def _device_put(call: Call) -> Value:

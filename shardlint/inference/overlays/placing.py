@@ -34,6 +34,9 @@ DEVICE_PUT = (Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT)
 CONSTRAINT = (Api.CONSTRAINT_EAGER, Api.CONSTRAINT)
 RESHARD = (Api.RESHARD, Api.RESHARD_IN_JIT)
 
+#: Calls that, made outside jit, commit an array to the sharding they are given.
+COMMITTING = frozenset({Api.DEVICE_PUT, Api.CALLBACK, Api.CREATE})
+
 #: Calls that take the mesh of ``with mesh:`` too, not only that of `jax.set_mesh`; of jit only `pjit` does.
 _TAKES_LEGACY_MESH = frozenset({Api.CONSTRAINT, Api.CONSTRAINT_EAGER, Api.JIT_IN, Api.JIT_OUT})
 
@@ -53,7 +56,7 @@ def place_array(
     """
     spec, mesh, raw = _target(interpreter, apis[-1], target)
     if isinstance(spec, Unknown) and isinstance(mesh, Unknown | None):
-        return replace(array, sharding=None, typed=None)
+        return replace(array, sharding=None, typed=None, committed=None)
     shape: Shape | Unknown = array.shape if array.shape is not None else Unknown("shape not known")
     held = held_in_type(interpreter, array, mesh) or _held(array, mesh)
     verdict, api = _judge(interpreter, apis, mesh, spec, shape, raw, held, array.varying)
@@ -74,9 +77,11 @@ def place_array(
             entry_places=_entry_places(target),
         )
     )
+    sharding = _sharding(target, interpreter) if not isinstance(verdict, Rejected) else None
     return replace(
         array,
-        sharding=_sharding(target, interpreter) if not isinstance(verdict, Rejected) else None,
+        sharding=sharding,
+        committed=sharding if api in COMMITTING and interpreter.context.in_jit is False else None,
         typed=typed_by(interpreter, api, array, mesh, spec, verdict),
     )
 

@@ -160,7 +160,7 @@ def traced(tree: Value) -> Value:
     def trace(array: Array, _: str) -> Value:
         dtype = _NARROW.get(array.dtype, array.dtype) if array.dtype is not None else None
         typed = meshless(array.shape) if array.numpy and array.shape is not None else array.typed
-        traced_array = replace(array, dtype=dtype, numpy=False, struct=False, typed=typed)
+        traced_array = replace(array, dtype=dtype, numpy=False, struct=False, typed=typed, committed=None)
         return traced_array.vary(CONSTANT) if array.numpy else traced_array
 
     return map_arrays(tree, trace)

@@ -1,0 +1,234 @@
+"""What a call of a jitted function asks of its arguments beyond their shapes: where they are committed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.placing import context_mesh, place_array
+from shardlint.inference.overlays.prefixes import map_arrays
+from shardlint.inference.overlays.printing import source_of
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.inference.values import Array, Devices, MeshValue, ShardingValue, SpecValue, Value
+from shardlint.laws.arguments import DeviceOrder, Layout, judge_committed, judge_devices
+from shardlint.laws.placements import judge_placement
+from shardlint.laws.source import shape_source
+from shardlint.laws.verdicts import Api, Cause, Rejected
+from shardlint.spans import Place
+
+#: Ahead-of-time forms that only trace: where arrays lie is asked as the function is lowered.
+_TRACING = (".trace", ".eval_shape")
+#: A dtype that arithmetic with an argument hands on, and that no other argument has.
+_MARK = "complex64"
+
+
+def lowers(call: Call) -> bool:
+    """Whether a call of a jitted function does more than trace it, outside any jit."""
+    return call.interpreter.context.in_jit is False and not call.name.endswith(_TRACING)
+
+
+def refuse_keywords(call: Call, in_shardings: Value, function: str) -> bool:
+    """Record keyword arguments of a function with in_shardings (`pjit._trace_for_jit`), static ones too."""
+    if not call.kwargs:
+        return False
+    names = ", ".join(f"`{name}`" for name in call.kwargs)
+    detail = f"`{function}` is jitted with in_shardings, and takes no keyword arguments: {names}"
+    verdict = Rejected(Cause.MISUSE, "ValueError", "trace", detail=detail)
+    sharding = source_of(in_shardings)
+    array = _plain_source(next(iter(call.kwargs.values())))
+    texts: list[str | None] = [None, None]
+    if sharding is not None and array is not None:
+        jitted = f"jax.jit(lambda x: x, in_shardings={sharding})"
+        texts = [f"{jitted}(x={array})", f"{jitted}({array})"]
+    place = call.place_of(None, next(iter(call.kwargs)))
+    record_of_value(call.interpreter, "jax.jit", verdict, place, *texts)
+    return True
+
+
+def judge_structs(call: Call, arg: Value, subject: str, place: Place) -> None:
+    """Judge the shardings of `ShapeDtypeStruct`s as a function is traced, and lowered, with them."""
+    later = not call.name.endswith(".lower")
+
+    def judge(array: Array, path: str) -> Array:
+        held = array.sharding
+        if not array.struct or held is None or not isinstance(held.mesh, MeshValue):
+            return array
+        spec = held.spec.spec if isinstance(held.spec, SpecValue) else held.spec
+        shape, context = array.shape, context_mesh(call.interpreter, legacy=False)
+        if shape is not None:
+            verdict = judge_placement(Api.JIT_ARGUMENT, held.mesh.mesh, spec, shape, context=context)
+            if not (later and isinstance(verdict, Rejected) and verdict.stage == "lower"):
+                place_array(call.interpreter, (Api.JIT_ARGUMENT,), array, held, place, f"`{subject}{path}`")
+        return array
+
+    map_arrays(arg, judge)
+
+
+def check_committed(
+    call: Call, array: Array, wanted: ShardingValue | None, subject: str, place: Place
+) -> bool:
+    """Record an argument committed to another layout than in_shardings say; whether there is one."""
+    held, asked = _layout(_home(call, array)), _layout(wanted)
+    if held is None or asked is None or asked.mesh is None or array.shape is None:
+        return False
+    verdict = judge_committed(asked, held, len(array.shape))
+    if not isinstance(verdict, Rejected):
+        return False
+    lies = f"to {held.spec} on {held.mesh}" if held.mesh is not None else "to one device"
+    detail = f"{subject} is committed {lies}, but in_shardings say {asked.spec} on {asked.mesh}"
+    target, source = source_of(wanted) if wanted is not None else None, _committed_source(array)
+    plain = _plain_source(array)
+    texts: list[str | None] = [None, None]
+    if target is not None and source is not None and plain is not None:
+        jitted = f"jax.jit(lambda x: x, in_shardings={target})"
+        texts = [f"{jitted}({source})", f"{jitted}({plain})"]
+    record_of_value(call.interpreter, "jax.jit", replace(verdict, detail=detail), place, *texts)
+    return True
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An array that a jitted function is called with: where it is in the call, and where it lies.
+
+    ``home`` is the sharding of in_shardings where one is given for it.
+    """
+
+    key: int | str
+    path: str
+    subject: str
+    home: ShardingValue | Devices
+
+
+def homes(call: Call, key: int | str, arg: Value, name: str) -> list[Argument]:
+    """The arrays of an argument without in_shardings that are committed somewhere."""
+    found: list[Argument] = []
+
+    def note(array: Array, path: str) -> Array:
+        home = _home(call, array)
+        if home is not None:
+            found.append(Argument(key, path, f"`{array.name or name + path}`", home))
+        return array
+
+    map_arrays(arg, note)
+    return found
+
+
+def check_devices(
+    call: Call, function: Value, args: Sequence[Value], kwargs: dict[str, Value], held: Sequence[Argument]
+) -> bool:
+    """Record arguments on different devices, or on others than the context mesh's; whether there are any."""
+    for index, one in enumerate(held):
+        for subject, home, other in _others(call, held[index + 1 :]):
+            orders = [_order(one.home), _order(home)]
+            verdict = judge_devices([order for order in orders if order is not None])
+            if not isinstance(verdict, Rejected):
+                continue
+            meeting = [one] if other is None else [one, other]
+            if not all(_used(call, function, args, kwargs, argument) for argument in meeting):
+                continue
+            detail = (
+                f"{one.subject} lies on {_devices_text(orders[0])}, {subject} on {_devices_text(orders[1])}"
+            )
+            place = call.place_of(one.key, "") if isinstance(one.key, int) else call.place_of(None, one.key)
+            record_of_value(call.interpreter, "jax.jit", replace(verdict, detail=detail), place)
+            return True
+    return False
+
+
+def _others(
+    call: Call, rest: Sequence[Argument]
+) -> Iterator[tuple[str, ShardingValue | Devices | MeshValue, Argument | None]]:
+    """What an argument's devices must agree with."""
+    for other in rest:
+        yield other.subject, other.home, other
+    mesh = call.interpreter.context.mesh
+    if isinstance(mesh, MeshValue) and not mesh.mesh.abstract and mesh.mesh.names:
+        yield "the mesh of jax.set_mesh", mesh, None
+
+
+def _home(call: Call, array: Array) -> ShardingValue | Devices | None:
+    """Where an argument lies for sure; a struct is taken to lie where its sharding says."""
+    if array.struct:
+        return array.sharding if call.name.endswith(".lower") else None
+    held = array.committed
+    return held if isinstance(held, Devices) or held == array.sharding else None
+
+
+def _layout(home: ShardingValue | Devices | None) -> Layout | None:
+    if isinstance(home, Devices):
+        return Layout(None)
+    if home is None or not isinstance(home.mesh, MeshValue) or not isinstance(home.spec, SpecValue):
+        return None
+    mesh = home.mesh.mesh
+    return None if mesh.abstract or not mesh.names else Layout(mesh, home.spec.spec)
+
+
+def _order(home: ShardingValue | Devices | MeshValue) -> DeviceOrder | None:
+    if isinstance(home, Devices):
+        return DeviceOrder(1, home.ids)
+    mesh = home.mesh if isinstance(home, ShardingValue) else home
+    if not isinstance(mesh, MeshValue) or mesh.mesh.abstract:
+        return None
+    return DeviceOrder(mesh.mesh.device_count, mesh.ids)
+
+
+def _devices_text(order: DeviceOrder | None) -> str:
+    """The devices in words: their number, and which they are where few are known."""
+    if order is None:
+        return "devices"
+    which = (
+        "" if order.ids is None else f" ({', '.join(map(str, order.ids[:8]))}{', …' * (len(order.ids) > 8)})"
+    )
+    return f"{order.count} {'device' if order.count == 1 else 'devices'}{which}"
+
+
+def _used(
+    call: Call, function: Value, args: Sequence[Value], kwargs: dict[str, Value], argument: Argument
+) -> bool:
+    """Whether a result is computed from an argument for sure: what is not is dropped, and lies anywhere.
+
+    A dtype that nothing else has is followed through the function.
+    """
+
+    def mark(array: Array, path: str) -> Array:
+        return replace(array, dtype=_MARK) if path == argument.path else array
+
+    marked = [map_arrays(arg, mark) if key == argument.key else arg for key, arg in enumerate(args)]
+    named = {key: map_arrays(arg, mark) if key == argument.key else arg for key, arg in kwargs.items()}
+    results = []
+    interpreter = call.interpreter
+    for given, keywords in ((args, kwargs), (marked, named)):
+        interpreter.muted += 1
+        try:
+            with interpreter.within(in_jit=True), interpreter.forked():
+                results.append(interpreter.call(function, given, keywords, call.place))
+        finally:
+            interpreter.muted -= 1
+    return not _holds_mark(results[0]) and _holds_mark(results[1])
+
+
+def _holds_mark(tree: Value) -> bool:
+    found = []
+
+    def look(array: Array, _: str) -> Array:
+        found.append(array.dtype == _MARK)
+        return array
+
+    map_arrays(tree, look)
+    return any(found)
+
+
+def _plain_source(value: Value) -> str | None:
+    """An array of this shape that is committed nowhere, as Python."""
+    if not isinstance(value, Array) or value.shape is None or value.dtype is None:
+        return None
+    shape = shape_source(value.shape)
+    return None if shape is None else f'jnp.ones({shape}, "{value.dtype}")'
+
+
+def _committed_source(array: Array) -> str | None:
+    if not isinstance(array.committed, Devices):
+        return source_of(array)
+    ids, plain = array.committed.ids, _plain_source(array)
+    return None if ids is None or plain is None else f"jax.device_put({plain}, jax.devices()[{ids[0]}])"

@@ -1,0 +1,69 @@
+"""# different-devices (SHL708)
+
+## What it does
+Finds calls of a jitted function with arrays that lie on different devices, on the same devices in another
+order, or on other devices than the mesh that `jax.set_mesh` set.
+
+## Why is this bad?
+A jitted computation runs on one list of devices. Arrays that the program put on devices stay there, and JAX
+does not move them together.
+
+## Example
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+whole = Mesh(np.array(jax.devices()), ("data",))
+half = Mesh(np.array(jax.devices()[:4]), ("data",))
+x = jax.device_put(jnp.ones((8, 16)), NamedSharding(whole, P("data")))
+y = jax.device_put(jnp.ones((8, 16)), NamedSharding(half, P("data")))
+jax.jit(lambda x, y: x + y)(x, y)  # raises ValueError
+```
+
+## Use instead
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+whole = Mesh(np.array(jax.devices()), ("data",))
+x = jax.device_put(jnp.ones((8, 16)), NamedSharding(whole, P("data")))
+y = jax.device_put(jnp.ones((8, 16)), NamedSharding(whole, P("data")))
+jax.jit(lambda x, y: x + y)(x, y)
+```
+
+## What JAX says
+`ValueError` as the function is called or lowered (JAX 0.10.2). Arguments that no result is computed from do
+not count, nor do arrays that were put nowhere.
+
+## References
+- https://docs.jax.dev/en/latest/faq.html#controlling-data-and-computation-placement-on-devices
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.uses import CallUse
+
+
+def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
+    """Report arrays that one computation cannot have together."""
+    verdict = use.verdict
+    if use.function == "jax.jit" and isinstance(verdict, Rejected) and verdict.cause is Cause.DEVICES:
+        yield Problem(f"{verdict.detail}; a computation runs on one list of devices", use.place)
+
+
+RULE = Rule(
+    code="SHL708",
+    name="different-devices",
+    summary="Arrays on different devices meet in one computation",
+    docs=__doc__,
+    kinds=(CallUse,),
+    check=check,
+)
