@@ -57,7 +57,8 @@ def element(value: Value) -> Value:
     found: list[Value] = []
     for option in options(value):
         if isinstance(option, Array) and option.shape:
-            found.append(Array(option.shape[1:], option.dtype, numpy=option.numpy, origin=option.origin))
+            item = Array(option.shape[1:], option.dtype, numpy=option.numpy, origin=option.origin)
+            found.append(item.vary(option.variation))
         elif isinstance(option, Devices) and option.shape:
             found.append(Devices(option.shape[1:], option.numpy))
         elif isinstance(option, Tuple | ListValue) and option.items:

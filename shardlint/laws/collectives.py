@@ -196,7 +196,8 @@ def _all_to_all(shape: Shape, ways: Dim, tiled: bool, options: dict[str, object]
     if split is None or concat is None or split < 0 or concat < 0:
         return Unknown("split_axis or concat_axis is not known")
     if split >= rank:
-        return _out_of_range(split, rank, "IndexError")
+        # A number has no shape to look into: AttributeError.
+        return _out_of_range(split, rank, "IndexError" if rank else ANY)
     if (wrong := _fits(shape, split, ways, tiled)) is not None:
         return wrong
     if concat >= rank:

@@ -123,6 +123,8 @@ class Collective:
             return Undecided("what it varies over is not known")
         held, checked = variation_of(array), self.checked
         if not manual.issuperset(self.axes):
+            if array.shape is None:
+                return Undecided("what vmap makes of the array is not known")
             return judge_foreign(self.function, self.axes, held, manual=manual, checked=checked)
         grouped = self.groups is not None
         verdict = judge_operand(self.function, self.axes, held, checked=checked, to=self.to, grouped=grouped)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.jax_transforms import Run, Transfer, forward, transform
 from shardlint.inference.overlays.prefixes import map_arrays, traced
+from shardlint.inference.overlays.varying import variation_of
 from shardlint.inference.values import (
     Array,
     Const,
@@ -18,6 +20,7 @@ from shardlint.inference.values import (
     as_items,
 )
 from shardlint.laws.values import Unknown
+from shardlint.laws.varying import Variation
 
 
 def _parts(result: Value, has_aux: Value | None) -> tuple[Value, tuple[Value, ...]]:
@@ -36,10 +39,10 @@ def _gradient(with_value: bool) -> Run:
         """`grad` and `value_and_grad`: gradients look like the arguments they are taken by."""
         args = [traced(arg) for arg in call.args]
         result, has_aux = forward(call, function, args), _has_aux(options)
-        gradients = _chosen(options, [_tangent(arg) for arg in args])
         if has_aux is not None and as_bool(has_aux) is None:
             return Unknown("a gradient, perhaps with auxiliary output")
         value, aux = _parts(result, has_aux)
+        gradients = _chosen(options, [_cotangent(call, arg, variation_of(value)) for arg in args])
         if with_value:
             return Tuple((Tuple((value, *aux)) if aux else value, gradients))
         return Tuple((gradients, *aux)) if aux else gradients
@@ -74,6 +77,24 @@ def _tangent(tree: Value) -> Value:
     return map_arrays(tree, tangent)
 
 
+def _cotangent(call: Call, argument: Value, value: Variation) -> Value:
+    """The gradient by an argument of a function whose value varies so.
+
+    It has the argument's type: where types tell what varies, JAX sums it over the axes that the value
+    varies over and the argument does not. Where they do not tell, each device has its own.
+    """
+    checked = call.interpreter.context.check_vma is True
+
+    def vary(array: Array, _: str) -> Value:
+        held = variation_of(array)
+        summed = frozenset(axis for axis in value.surely if checked and held.never(axis))
+        kept = replace(held, equal=held.equal | summed) if checked else Variation(value.surely)
+        gradient = _tangent(array)
+        return gradient.vary(kept, summed) if isinstance(gradient, Array) else gradient
+
+    return map_arrays(argument, vary)
+
+
 def _vjp(call: Call) -> Value:
     """`vjp(f, *primals, has_aux=)`: the value, and a function from cotangents to gradients."""
     if not call.args or call.opaque or set(call.kwargs) - {"has_aux", "reduce_axes"}:
@@ -81,7 +102,8 @@ def _vjp(call: Call) -> Value:
     function, *rest = call.args
     args = [traced(arg) for arg in rest]
     value, aux = _parts(call.interpreter.call(function, args, {}, call.place), call.kwargs.get("has_aux"))
-    back = Native("a vjp function", lambda inner: Tuple(tuple(map(_tangent, args))))
+    held = variation_of(value)
+    back = Native("a vjp function", lambda inner: Tuple(tuple(_cotangent(inner, arg, held) for arg in args)))
     return _known_aux(call, Tuple((value, back, *aux)))
 
 

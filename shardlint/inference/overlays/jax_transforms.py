@@ -185,7 +185,8 @@ def _put_axis(tree: Value, axis: Value, size: Dim, mapped: Mapped) -> Value:
             return Array(None, array.dtype)
         position = number % (len(array.shape) + 1)
         shape = (*array.shape[:position], size, *array.shape[position:])
-        return Array(shape, array.dtype, array.weak, typed=mapped.put(array, position))
+        typed = mapped.put(array, position)
+        return Array(shape, array.dtype, array.weak, typed=typed).vary(array.variation)
 
     return map_arrays(tree, put)
 
