@@ -19,7 +19,7 @@ from shardlint.laws.propagation.indexing import (
     slice,
 )
 from shardlint.laws.propagation.joining import concatenate, pad, split, stack, unstack
-from shardlint.laws.propagation.linalg import linalg
+from shardlint.laws.propagation.linalg import linalg, triangular_solve
 from shardlint.laws.propagation.operands import Outcome, OutSharding
 from shardlint.laws.propagation.ordering import cumulative, sort, top_k
 from shardlint.laws.propagation.products import DimensionNumbers, dot_general
@@ -39,5 +39,5 @@ __all__ = [
     "concatenate", "conv_general_dilated", "convert", "cumulative", "dot_general", "dynamic_slice",
     "dynamic_update_slice", "elementwise", "expand_dims", "gather", "iota", "linalg", "pad", "reduce",
     "reduce_sum", "reduce_window", "reshape", "rev", "scatter", "select_n", "slice", "sort", "split",
-    "squeeze", "stack", "tile", "top_k", "transpose", "unstack",
+    "squeeze", "stack", "tile", "top_k", "transpose", "triangular_solve", "unstack",
 ]  # fmt: skip

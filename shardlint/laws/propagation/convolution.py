@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shardlint.laws.dims import Dim
-from shardlint.laws.propagation.operands import Outcome, OutSharding, law, operand_of, refuse, same, ways
+from shardlint.laws.propagation.operands import Outcome, OutSharding, law, operands_of, refuse, same, ways
 from shardlint.laws.propagation.out_shardings import settled
 from shardlint.laws.propagation.primitives import resized, standard
 from shardlint.laws.types import ArrayType, TypeSharding
@@ -25,14 +25,17 @@ def conv_general_dilated(
     """`lax.conv_general_dilated` with a result of this shape (`_conv_general_dilated_sharding_rule`).
 
     The kernel must be replicated, and so must the features (dimension ``lhs_feature``, which is
-    ``dimension_numbers.lhs_spec[1]``); the result is as the input, position by position. Anything else needs ``out_sharding=``.
+    ``dimension_numbers.lhs_spec[1]``); the result is as the input, position by position. Anything else
+    needs ``out_sharding=``.
     """
-    left, right, sizes = operand_of(lhs), operand_of(rhs), tuple(shape)
-    wanted = settled(context, out_sharding)
+    wanted, sizes = settled(context, out_sharding), tuple(shape)
+    left, right = operands_of(context, lhs, rhs)
 
     def rule() -> TypeSharding:
         if wanted is not None:
             return wanted
+        if right.unreduced and right.mesh is not None and not same(right.mesh.device_count, 1):
+            refuse(Cause.AMBIGUOUS, "out_sharding= for a kernel that is unreduced")
         for dimension, entry in enumerate(right.partitions):
             if not same(ways(right.mesh, entry), 1):
                 refuse(
@@ -53,5 +56,5 @@ def conv_general_dilated(
 @law
 def reduce_window(context: Mesh | None, operand: ArrayType, shape: Sequence[Dim]) -> Outcome:
     """`lax.reduce_window_sum`, `max` and `min` with a result of this shape: as `slice`."""
-    known, sizes = operand_of(operand), tuple(shape)
+    (known,), sizes = operands_of(context, operand), tuple(shape)
     return standard(context, [known], known.rank, lambda: resized(known, sizes, "a window"))

@@ -9,11 +9,10 @@ from shardlint.laws.propagation.operands import (
     Outcome,
     all_of,
     law,
-    operand_of,
+    operands_of,
     refuse,
     same_mesh,
     unsure,
-    with_reduced,
 )
 from shardlint.laws.propagation.primitives import Sets, standard
 from shardlint.laws.types import ArrayType, TypeSharding
@@ -29,7 +28,7 @@ def elementwise(context: Mesh | None, *operands: ArrayType, operation: str | Non
     jax.numpy broadcasts to one rank and shape first, by `broadcast_in_dim`. ``operation`` is the
     primitive's name, which matters to operands with unreduced or reduced axes alone.
     """
-    known = [operand_of(operand) for operand in operands]
+    known = operands_of(context, *operands)
     if operation is None and any(operand.unreduced or operand.reduced for operand in known):
         unsure("which operation meets unreduced or reduced axes is not known")
     if len(known) == 2:
@@ -43,8 +42,11 @@ def elementwise(context: Mesh | None, *operands: ArrayType, operation: str | Non
 
 @law
 def convert(context: Mesh | None, operand: ArrayType) -> Outcome:
-    """`lax.convert_element_type`, `lax.reduce_precision`: as the operand."""
-    known = operand_of(operand)
+    """`lax.convert_element_type`, `lax.reduce_precision`: as the operand.
+
+    A conversion to the dtype that an array has is no operation: JAX returns the array.
+    """
+    (known,) = operands_of(context, operand)
     return standard(
         context, [known], known.rank, lambda: known.typed(known.partitions),
         sets=lambda: both_sets(known),
@@ -57,7 +59,7 @@ def select_n(context: Mesh | None, which: ArrayType, *cases: ArrayType) -> Outco
 
     `_select_sharding_rule`; cases without a mesh are passed over.
     """
-    chooser, known = operand_of(which), [operand_of(case) for case in cases]
+    chooser, *known = operands_of(context, which, *cases)
     meshed = [case for case in known if case.mesh is not None]
 
     def rule() -> TypeSharding:
@@ -79,10 +81,8 @@ def select_n(context: Mesh | None, which: ArrayType, *cases: ArrayType) -> Outco
 @law
 def clamp(context: Mesh | None, low: ArrayType, operand: ArrayType, high: ArrayType) -> Outcome:
     """`lax.clamp`: as the operand; the bounds are not looked at (`_clamp_sharding_rule`)."""
-    known = operand_of(operand)
-    return standard(
-        context, [operand_of(low), known, operand_of(high)], known.rank, lambda: known.typed(known.partitions)
-    )
+    below, known, above = operands_of(context, low, operand, high)
+    return standard(context, [below, known, above], known.rank, lambda: known.typed(known.partitions))
 
 
 def broadcast(context: Mesh | None, operands: Sequence[Operand]) -> TypeSharding:
@@ -137,9 +137,23 @@ def both_sets(operand: Operand) -> Sets:
 
     On a mesh that is not all Explicit they may not be there: a bare AssertionError.
     """
-    if (operand.unreduced or operand.reduced) and not all_of(operand.mesh, AxisType.EXPLICIT):
+    return unreduced_of(operand), reduced_of(operand)
+
+
+def unreduced_of(operand: Operand) -> frozenset[str]:
+    """`core.getu`."""
+    return _of_explicit(operand, operand.unreduced)
+
+
+def reduced_of(operand: Operand) -> frozenset[str]:
+    """`core.getr`."""
+    return _of_explicit(operand, operand.reduced)
+
+
+def _of_explicit(operand: Operand, axes: frozenset[str]) -> frozenset[str]:
+    if axes and not all_of(operand.mesh, AxisType.EXPLICIT):
         refuse(Cause.UNSUPPORTED, "unreduced and reduced axes of meshes all Explicit only", "AssertionError")
-    return operand.unreduced, operand.reduced
+    return axes
 
 
 def without_unreduced(operand: Operand) -> Sets:
@@ -158,13 +172,13 @@ def _meet(context: Mesh | None, operands: Sequence[Operand], operation: str | No
     """
     if len(operands) == 1:
         return without_unreduced(operands[0])
-    found = {reduced for operand in operands if (reduced := both_sets(operand)[1])}
+    found = {reduced for operand in operands if (reduced := reduced_of(operand))}
     if len(found) > 1:
         refuse(Cause.CONFLICT, "operands reduced over the same axes")
     reduced = next(iter(found), frozenset())
     for operand in operands if reduced else ():
         _check_reduced(context, operand, reduced)
-    unreduced = [operand.unreduced for operand in operands]
+    unreduced = [unreduced_of(operand) for operand in operands]
     if not any(unreduced):
         return frozenset(), reduced
     if operation == "add":
@@ -194,6 +208,6 @@ def scalars_follow(context: Mesh | None, operands: list[Operand]) -> list[Operan
     if not reduced or context is None or not all_of(context, AxisType.EXPLICIT):
         return operands
     return [
-        with_reduced(o, context, reduced) if not o.rank and not (o.reduced | o.unreduced) & reduced else o
+        o if o.rank or (o.reduced | o.unreduced) & reduced else Operand((), context, (), reduced=reduced)
         for o in operands
     ]

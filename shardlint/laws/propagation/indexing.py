@@ -12,7 +12,7 @@ from shardlint.laws.propagation.operands import (
     Operand,
     Outcome,
     law,
-    operand_of,
+    operands_of,
     refuse,
     same,
     same_mesh,
@@ -41,7 +41,7 @@ class Window:
 @law
 def slice(context: Mesh | None, operand: ArrayType, shape: Sequence[Dim]) -> Outcome:
     """`lax.slice` to a result of this shape: the axes of a cut dimension must divide what is left."""
-    known, sizes = operand_of(operand), tuple(shape)
+    (known,), sizes = operands_of(context, operand), tuple(shape)
     return standard(
         context, [known], known.rank, lambda: resized(known, sizes, "a slice"), sets=lambda: both_sets(known)
     )
@@ -52,9 +52,9 @@ def dynamic_slice(
     context: Mesh | None, operand: ArrayType, starts: Sequence[ArrayType], slice_sizes: Sequence[Dim]
 ) -> Outcome:
     """`lax.dynamic_slice`: as `slice`; ``starts`` are the scalar indices."""
-    known, sizes = operand_of(operand), tuple(slice_sizes)
+    (known, *first), sizes = operands_of(context, operand, *starts), tuple(slice_sizes)
     return standard(
-        context, [known, *map(operand_of, starts)], known.rank, lambda: resized(known, sizes, "a slice"),
+        context, [known, *first], known.rank, lambda: resized(known, sizes, "a slice"),
         sets=lambda: without_unreduced(known),
     )  # fmt: skip
 
@@ -64,15 +64,13 @@ def dynamic_update_slice(
     context: Mesh | None, operand: ArrayType, update: ArrayType, starts: Sequence[ArrayType]
 ) -> Outcome:
     """`lax.dynamic_update_slice`: the update is sharded as the operand, and the result too."""
-    known, new = operand_of(operand), operand_of(update)
+    known, new, *first = operands_of(context, operand, update, *starts)
 
     def rule() -> TypeSharding:
         agree(known, new, "an update sharded as the operand", sets=True)
         return known.typed(known.partitions)
 
-    return standard(
-        context, [known, new, *map(operand_of, starts)], known.rank, rule, sets=lambda: both_sets(known)
-    )
+    return standard(context, [known, new, *first], known.rank, rule, sets=lambda: both_sets(known))
 
 
 @law
@@ -87,12 +85,12 @@ def gather(
 
     Dimensions that are cut must be replicated, and the indices too but along batching dimensions.
     """
-    known, where, sizes = operand_of(operand), operand_of(indices), tuple(slice_sizes)
+    (known, where), sizes = operands_of(context, operand, indices), tuple(slice_sizes)
     rank = len(window.offset) + where.rank - 1
 
     def rule() -> TypeSharding:
         mesh = _one_mesh(context, [known, where])
-        if not any(known.listed) and not any(where.listed):
+        if not any((*known.listed, *where.listed)):
             return TypeSharding(mesh, Spec())
         return TypeSharding(mesh, Spec(_gathered(known, where, window, sizes, rank)))
 
@@ -104,11 +102,11 @@ def scatter(
     context: Mesh | None, operand: ArrayType, indices: ArrayType, updates: ArrayType, window: Window
 ) -> Outcome:
     """`lax.scatter`, `scatter_add` …, of which ``.at[].set`` is made (`_scatter_sharding_rule`)."""
-    known, where, new = operand_of(operand), operand_of(indices), operand_of(updates)
+    known, where, new = operands_of(context, operand, indices, updates)
 
     def rule() -> TypeSharding:
         mesh = _one_mesh(context, [known, where, new])
-        if not any(known.listed) and not any(where.listed) and not any(new.listed):
+        if not any((*known.listed, *where.listed, *new.listed)):
             return TypeSharding(mesh, Spec())
         return TypeSharding(mesh, Spec(_scattered(known, where, new, window)))
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Union
 
 from shardlint.laws.dims import Dim, Shape
-from shardlint.laws.propagation.elementwise import agree, both_sets
-from shardlint.laws.propagation.operands import Operand, Outcome, law, operand_of, refuse
+from shardlint.laws.propagation.elementwise import agree, both_sets, scalars_follow
+from shardlint.laws.propagation.operands import Operand, Outcome, law, operand_of, operands_of, refuse
 from shardlint.laws.propagation.primitives import Sets, resized, standard
 from shardlint.laws.types import ArrayType, TypeSharding
 from shardlint.laws.values import Mesh, Spec
@@ -15,23 +15,27 @@ from shardlint.laws.verdicts import Cause, Rejected, Undecided
 
 
 @law
-def concatenate(context: Mesh | None, operands: Sequence[ArrayType]) -> Outcome:
+def concatenate(context: Mesh | None, operands: Sequence[ArrayType], dimension: int) -> Outcome:
     """`lax.concatenate`: operands of one sharding, along the joined dimension too.
 
     `_concatenate_sharding_rule`: all equal but those without a mesh. A single one is returned untouched.
     """
-    known = [operand_of(operand) for operand in operands]
-    if len(known) == 1:
-        return TypeSharding(known[0].mesh, Spec(known[0].partitions, known[0].unreduced, known[0].reduced))
+    if len(operands) == 1:
+        return operand_of(operands[0]).untouched
+    known = operands_of(context, *operands)
+    shape = list(known[0].shape)
+    shape[dimension] = sum((operand.shape[dimension] for operand in known[1:]), shape[dimension])
     return standard(
-        context, known, known[0].rank, lambda: _joined(context, known), sets=lambda: _joined_sets(known)
-    )
+        context, known, len(shape), lambda: _joined(context, known),
+        shape=tuple(shape), sets=lambda: _joined_sets(known),
+    )  # fmt: skip
 
 
 @law
 def stack(context: Mesh | None, operands: Sequence[ArrayType], axis: int) -> Outcome:
     """`lax.stack`: operands of one sharding; the new dimension, ``axis``, is replicated."""
-    known = [operand_of(operand) for operand in operands]
+    known = operands_of(context, *operands)
+    known = scalars_follow(context, known) if len(known) == 2 else known
 
     def rule() -> TypeSharding:
         joined = _joined(context, known)
@@ -45,7 +49,7 @@ def stack(context: Mesh | None, operands: Sequence[ArrayType], axis: int) -> Out
 @law
 def pad(context: Mesh | None, operand: ArrayType, padding_value: ArrayType, shape: Sequence[Dim]) -> Outcome:
     """`lax.pad` to a result of this shape: where a sharded dimension changes, its axes must divide it."""
-    known, value = operand_of(operand), operand_of(padding_value)
+    known, value = scalars_follow(context, operands_of(context, operand, padding_value))
     sizes = tuple(shape)
     return standard(
         context, [known, value], known.rank, lambda: resized(known, sizes, "padding"),
@@ -58,7 +62,7 @@ def split(
     context: Mesh | None, operand: ArrayType, sizes: Sequence[Dim], axis: int
 ) -> Union[tuple[TypeSharding, ...], Rejected, Undecided]:
     """`lax.split`: one type a part; the axes of a split dimension must divide each part."""
-    known = operand_of(operand)
+    (known,) = operands_of(context, operand)
     results: list[TypeSharding] = []
     for size in sizes:
         shape = (*known.shape[:axis], size, *known.shape[axis + 1 :])
@@ -69,7 +73,7 @@ def split(
 @law
 def unstack(context: Mesh | None, operand: ArrayType, axis: int) -> Outcome:
     """`lax.unstack`: the type of each part; the dimension that goes may not be sharded."""
-    known = operand_of(operand)
+    (known,) = operands_of(context, operand)
 
     def rule() -> TypeSharding:
         entry = known.listed[axis]

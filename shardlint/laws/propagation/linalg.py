@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shardlint.laws.propagation.operands import Outcome, law, operand_of, refuse
+from shardlint.laws.propagation.operands import Outcome, law, operands_of, refuse
 from shardlint.laws.propagation.primitives import standard
 from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import Mesh
+from shardlint.laws.values import Mesh, entry_axes
 from shardlint.laws.verdicts import Cause
 
 
@@ -17,7 +17,7 @@ def linalg(context: Mesh | None, operands: Sequence[ArrayType], ranks: Sequence[
 
     `linalg.linalg_sharding_rule`: batches sharded alike, everything else replicated.
     """
-    known = [operand_of(operand) for operand in operands]
+    known = operands_of(context, *operands)
 
     def rule() -> TypeSharding:
         batches = []
@@ -35,3 +35,36 @@ def linalg(context: Mesh | None, operands: Sequence[ArrayType], ranks: Sequence[
         return known[0].typed(batches[0])
 
     return standard(context, known, rank, rule)
+
+
+@law
+def triangular_solve(
+    context: Mesh | None, a: ArrayType, b: ArrayType, *, left_side: bool, transpose_a: bool
+) -> Outcome:
+    """`lax.linalg.triangular_solve`: batches sharded alike, nothing along what is contracted.
+
+    `linalg._tri_solve_sharding`; ``b`` has the rank of ``a``.
+    """
+    left, right = operands_of(context, a, b)
+
+    def rule() -> TypeSharding:
+        batch = left.listed[:-2]
+        if batch != right.listed[:-2]:
+            refuse(Cause.CONFLICT, "batches sharded alike")
+        rows, other = left.partitions[-2:], right.partitions[-2:]
+        for operand, own, place in ((left, rows, left_side != transpose_a), (right, other, not left_side)):
+            if own[place] is not None:
+                dimension = operand.rank - 2 + place
+                refuse(
+                    Cause.UNSUPPORTED, "a contracted dimension that is not sharded",
+                    dimension=dimension, entry=own[place], size=operand.shape[dimension],
+                )  # fmt: skip
+        solved = (rows[transpose_a], other[1]) if left_side else (other[0], rows[not transpose_a])
+        entries = (*batch, *solved)
+        axes = [axis for entry in entries for axis in entry_axes(entry)]
+        if len(axes) != len(set(axes)):
+            # JAX means to raise a ShardingTypeError, and stumbles over the message
+            refuse(Cause.CONFLICT, "no axis along two dimensions of the result", "AttributeError")
+        return left.typed(entries)
+
+    return standard(context, [left, right], left.rank, rule, shape=right.shape)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NoReturn, ParamSpec, TypeVar, Union
 
 from shardlint.laws.dims import Dim, Shape, equal, lower_bound, product
@@ -103,13 +103,23 @@ class Operand:
             refuse(Cause.UNSUPPORTED, "an operand without unreduced or reduced axes", "ValueError")
         return self.partitions
 
+    @property
+    def untouched(self) -> TypeSharding:
+        """Its own type, where JAX returns it as it is: no primitive is bound, and nothing is checked."""
+        return TypeSharding(self.mesh, Spec(self.partitions, self.unreduced, self.reduced))
+
     def typed(self, partitions: Sequence[Entry]) -> TypeSharding:
         """This operand's mesh with another spec."""
         return TypeSharding(self.mesh, Spec(tuple(partitions)))
 
 
+def operands_of(context: Mesh | None, *arrays: ArrayType) -> list[Operand]:
+    """Arrays as a primitive's rule reads them."""
+    return [bound(context, operand_of(array)) for array in arrays]
+
+
 def operand_of(array: ArrayType) -> Operand:
-    """An array as rules read it; unsure where its shape or an entry of its spec is not known."""
+    """An array before a primitive is bound; unsure where its shape or an entry of its spec is not known."""
     if array.shape is None:
         unsure("the shape of an operand is not known")
     if array.sharding is None:
@@ -178,6 +188,18 @@ def ways(mesh: Mesh | None, entry: Entry) -> Dim:
     return product(mesh.size_of(axis) for axis in entry_axes(entry)) if mesh is not None else 1
 
 
-def with_reduced(operand: Operand, context: Mesh, reduced: frozenset[str]) -> Operand:
-    """A replicated scalar resharded to be reduced over axes (`core.insert_reduced_reshard`)."""
-    return replace(operand, mesh=context, reduced=reduced)
+def bound(context: Mesh | None, operand: Operand) -> Operand:
+    """An operand as a primitive is bound to it (`core.Primitive.bind`).
+
+    Inside shard_map, where no axis is Explicit, an array from outside is cast to the mesh there if its own
+    axes are all Auto, and refused if one is Explicit.
+    """
+    if context is None or operand.mesh is None or same_mesh(context, operand.mesh):
+        return operand
+    if AxisType.MANUAL not in context.types or explicit(context):
+        return operand
+    if explicit(operand.mesh):
+        refuse(Cause.OTHER_MESH, "arrays on Explicit axes as arguments of shard_map", "NotImplementedError")
+    if all_of(operand.mesh, AxisType.AUTO):
+        return Operand(operand.shape, context, (None,) * operand.rank)
+    return operand

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shardlint.laws.propagation.elementwise import agree
-from shardlint.laws.propagation.operands import Operand, Outcome, explicit, law, operand_of, refuse
+from shardlint.laws.propagation.operands import Operand, Outcome, explicit, law, operands_of, refuse
 from shardlint.laws.propagation.primitives import standard
 from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import Mesh, Spec
+from shardlint.laws.values import Mesh
 from shardlint.laws.verdicts import Cause
 
 
@@ -19,18 +19,18 @@ def sort(context: Mesh | None, operands: Sequence[ArrayType], dimension: int) ->
     The answer is the first operand's; each result is as its operand. The meshes are not compared with
     the context's.
     """
-    known = [operand_of(operand) for operand in operands]
+    known = operands_of(context, *operands)
     meshed = [operand for operand in known if explicit(operand.mesh)]
     for operand in meshed:
         _whole(operand, dimension)
         agree(meshed[0], operand, "operands of one sharding", sets=True)
-    return TypeSharding(known[0].mesh, Spec(known[0].partitions, known[0].unreduced, known[0].reduced))
+    return known[0].untouched
 
 
 @law
 def cumulative(context: Mesh | None, operand: ArrayType, axis: int) -> Outcome:
     """`lax.cumsum`, `cumprod`, `cummax` …: replicated along ``axis`` (`_cumred_sharding_rule`)."""
-    known = operand_of(operand)
+    (known,) = operands_of(context, operand)
 
     def rule() -> TypeSharding:
         _whole(known, axis)
@@ -42,9 +42,9 @@ def cumulative(context: Mesh | None, operand: ArrayType, axis: int) -> Outcome:
 @law
 def top_k(context: Mesh | None, operand: ArrayType, axis: int = -1) -> Outcome:
     """`lax.top_k`: values and indices as the operand, which is replicated along ``axis``."""
-    known = operand_of(operand)
+    (known,) = operands_of(context, operand)
     _whole(known, axis % known.rank)
-    return TypeSharding(known.mesh, Spec(known.partitions))
+    return known.untouched
 
 
 def _whole(operand: Operand, dimension: int) -> None:

@@ -45,12 +45,19 @@ def standard(
     if not explicit(context) and not explicit(mesh):
         return TypeSharding(mesh or context, Spec((None,) * rank))
     result = rule()
+    _no_axis_twice(result.spec)
     if sets is None and any(o.unreduced or o.reduced for o in operands):
         refuse(Cause.UNSUPPORTED, "operands without unreduced or reduced axes", "NotImplementedError")
     if sets is None and (result.spec.unreduced or result.spec.reduced):
         refuse(Cause.UNSUPPORTED, "a result without unreduced or reduced axes", "NotImplementedError")
     unreduced, reduced = _NO_SETS if sets is None else sets()
-    _no_axis_twice(result.spec)
+    sharded = frozenset(axis for entry in result.spec.entries for axis in entry_axes(entry))
+    if unreduced & reduced or sharded & (unreduced | reduced):
+        refuse(
+            Cause.CONFLICT,
+            "no dimension along axes that the result is reduced or unreduced over",
+            "ValueError",
+        )
     typed = TypeSharding(result.mesh, Spec(result.spec.entries, unreduced, reduced))
     return finished(context, typed, rank, shape)
 
@@ -84,12 +91,12 @@ def finished(
     """
     mesh, spec = typed.mesh, typed.spec
     entries = canonical(spec.entries)
-    for dimension in range(rank, len(entries)):
-        if entries[dimension] is not None:
-            refuse(
-                Cause.TOO_LONG, "a spec no longer than the rank", "AssertionError",
-                dimension=rank, size=rank, ways=len(entries),
-            )  # fmt: skip
+    if any(entries[rank:]) or (entries[rank:] and (spec.unreduced or spec.reduced)):
+        refuse(
+            Cause.TOO_LONG, "a spec no longer than the rank",
+            "ValueError" if spec.unreduced or spec.reduced else "AssertionError",
+            dimension=rank, size=rank, ways=len(entries),
+        )  # fmt: skip
     entries = (*entries, *(None,) * (rank - len(entries)))[:rank]
     for dimension, entry in enumerate(entries if shape is not None else ()):
         assert shape is not None

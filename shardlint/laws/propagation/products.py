@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shardlint.laws.propagation.elementwise import both_sets, scalars_follow
+from shardlint.laws.propagation.elementwise import scalars_follow, unreduced_of
 from shardlint.laws.propagation.operands import (
     Operand,
     Outcome,
     OutSharding,
     Partitions,
     law,
-    operand_of,
+    operands_of,
     refuse,
     same_mesh,
 )
@@ -38,7 +38,7 @@ def dot_general(
     Contracting dimensions sharded alike are ambiguous: JAX wants ``out_sharding=``.
     """
     wanted = settled(context, out_sharding)
-    left, right = scalars_follow(context, [operand_of(lhs), operand_of(rhs)])
+    left, right = scalars_follow(context, operands_of(context, lhs, rhs))
     (left_sum, right_sum), (left_batch, right_batch) = dimension_numbers
     left_kept = [i for i in range(left.rank) if i not in (*left_sum, *left_batch)]
     right_kept = [i for i in range(right.rank) if i not in (*right_sum, *right_batch)]
@@ -60,7 +60,7 @@ def dot_general(
         return TypeSharding(left.mesh or right.mesh, Spec(entries))
 
     def sets() -> Sets:
-        if both_sets(left)[0] or both_sets(right)[0]:
+        if unreduced_of(left) or unreduced_of(right):
             refuse(Cause.UNSUPPORTED, "operands without unreduced axes")
         if wanted is None or not wanted.spec.unreduced:
             return frozenset(), frozenset()

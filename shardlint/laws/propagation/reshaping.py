@@ -7,16 +7,18 @@ from itertools import chain
 from typing import NoReturn
 
 from shardlint.laws.dims import Dim, Shape, equal, product
-from shardlint.laws.propagation.elementwise import both_sets
+from shardlint.laws.propagation.elementwise import both_sets, reduced_of, unreduced_of
 from shardlint.laws.propagation.operands import (
     Operand,
     Outcome,
     OutSharding,
     Partitions,
+    bound,
     canonical,
     greater,
     law,
     operand_of,
+    operands_of,
     refuse,
     same,
     same_mesh,
@@ -48,13 +50,14 @@ def reshape(
     known, wanted, sizes = operand_of(operand), settled(context, out_sharding), tuple(new_sizes)
     order = None if dimensions is None or list(dimensions) == list(range(known.rank)) else dimensions
     if order is None and known.rank and _unchanged(known, sizes, wanted):
-        return _as_it_is(known)
+        return known.untouched
+    known = bound(context, known)
 
     def rule() -> TypeSharding:
         if wanted is not None:
             return wanted
         if all(entry is None for entry in known.partitions):
-            return known.typed(())
+            return known.typed(known.partitions)
         return known.typed(_reshaped(known, sizes, in_order=order is None))
 
     return standard(
@@ -75,33 +78,37 @@ def broadcast_in_dim(
     `_broadcast_in_dim_sharding_rule`. Where nothing changes but the sharding, it is a `reshard`.
     """
     known, wanted, sizes = operand_of(operand), settled(context, out_sharding), tuple(shape)
-    if wanted is None and known.rank == len(sizes) and not broadcast_dimensions:
-        return _as_it_is(known)
-    if wanted is not None and known.shape == sizes and list(broadcast_dimensions) == list(range(known.rank)):
+    if wanted is None:
+        return _spread(context, known, sizes, broadcast_dimensions)
+    if known.shape == sizes and list(broadcast_dimensions) == list(range(known.rank)):
         if known.mesh is None or known.unreduced or known.reduced:
             unsure("what is resharded has no mesh, or unreduced or reduced axes")
-        return finished(context, wanted, len(sizes), sizes)
-    if wanted is not None:
-        return finished(context, wanted, len(sizes), sizes)
-    entries = iter(known.partitions)
-    spread = [next(entries) if i in broadcast_dimensions else None for i in range(len(sizes))]
-    typed = TypeSharding(known.mesh or context, Spec(tuple(spread), known.unreduced, known.reduced))
-    return finished(context, typed, len(sizes), sizes)
+    else:
+        bound(context, known)
+    return finished(context, wanted, len(sizes), sizes)
 
 
 @law
 def expand_dims(context: Mesh | None, operand: ArrayType, dimensions: Sequence[int]) -> Outcome:
     """`lax.expand_dims`: new dimensions of size 1, replicated. ``dimensions`` are the result's."""
     known = operand_of(operand)
-    entries, sizes = list(known.partitions), list(known.shape)
-    for dimension in sorted(dimensions):
-        entries.insert(dimension, None)
-        sizes.insert(dimension, 1)
-    mesh = known.mesh or context
-    typed = TypeSharding(
-        mesh if dimensions else known.mesh, Spec(tuple(entries), known.unreduced, known.reduced)
-    )
-    return finished(context, typed, len(entries)) if dimensions else typed
+    rank = known.rank + len(dimensions)
+    old = iter(known.shape)
+    sizes = tuple(1 if i in dimensions else next(old) for i in range(rank))
+    return _spread(context, known, sizes, [i for i in range(rank) if i not in dimensions])
+
+
+def _spread(context: Mesh | None, operand: Operand, sizes: Shape, places: Sequence[int]) -> TypeSharding:
+    """`_broadcast_in_dim_sharding_rule`; what has the shape already is forwarded as it is."""
+    if operand.rank == len(sizes) and not places:
+        return operand.untouched
+    operand = bound(context, operand)
+    entries = iter(operand.partitions)
+    spread = tuple(next(entries) if i in places else None for i in range(len(sizes)))
+    spec = Spec(spread, operand.unreduced, operand.reduced)
+    made = finished(context, TypeSharding(operand.mesh or context, spec), len(sizes), sizes)
+    forwarded = operand.mesh is None and _same_shape(operand.shape, sizes)
+    return operand.untouched if forwarded else made
 
 
 @law
@@ -109,7 +116,8 @@ def transpose(context: Mesh | None, operand: ArrayType, permutation: Sequence[in
     """`lax.transpose`: the entries in the new order (`_transpose_sharding_rule`)."""
     known = operand_of(operand)
     if list(permutation) == list(range(known.rank)):
-        return _as_it_is(known)
+        return known.untouched
+    known = bound(context, known)
     return standard(
         context, [known], known.rank, lambda: known.typed([known.partitions[i] for i in permutation]),
         sets=lambda: both_sets(known),
@@ -121,7 +129,8 @@ def squeeze(context: Mesh | None, operand: ArrayType, dimensions: Sequence[int])
     """`lax.squeeze`: the other entries (`_squeeze_sharding_rule`). ``dimensions`` are not negative."""
     known = operand_of(operand)
     if not dimensions:
-        return _as_it_is(known)
+        return known.untouched
+    known = bound(context, known)
     entries = [entry for i, entry in enumerate(known.partitions) if i not in dimensions]
     return standard(
         context, [known], len(entries), lambda: known.typed(entries), sets=lambda: both_sets(known)
@@ -131,32 +140,25 @@ def squeeze(context: Mesh | None, operand: ArrayType, dimensions: Sequence[int])
 @law
 def rev(context: Mesh | None, operand: ArrayType) -> Outcome:
     """`lax.rev`: as the operand (`_rev_sharding_rule`)."""
-    known = operand_of(operand)
+    (known,) = operands_of(context, operand)
     return standard(context, [known], known.rank, lambda: known.typed(known.partitions))
 
 
 @law
 def tile(context: Mesh | None, operand: ArrayType, reps: Sequence[Dim]) -> Outcome:
     """`lax.tile`, one count a dimension: what is repeated may not be sharded (`_tile_abstract_eval`)."""
-    known = operand_of(operand)
+    (known,) = operands_of(context, operand)
     for dimension, (count, entry) in enumerate(zip(reps, known.listed, strict=True)):
         if entry is not None and not same(count, 1):
             refuse(
                 Cause.UNSUPPORTED, "a repeated dimension that is not sharded",
                 dimension=dimension, entry=entry, size=known.shape[dimension],
             )  # fmt: skip
-    return _as_it_is(known)
-
-
-def _as_it_is(operand: Operand) -> TypeSharding:
-    """What JAX returns untouched: no primitive is bound, and nothing is checked."""
-    return TypeSharding(operand.mesh, Spec(operand.partitions, operand.unreduced, operand.reduced))
+    return known.untouched
 
 
 def _unchanged(operand: Operand, sizes: Shape, wanted: TypeSharding | None) -> bool:
     """Whether `lax.reshape` has nothing to do: the same shape, and no other sharding."""
-    if operand.rank != len(sizes):
-        return False
     if wanted is not None:
         spec = wanted.spec
         held = (operand.partitions, operand.unreduced, operand.reduced)
@@ -164,8 +166,12 @@ def _unchanged(operand: Operand, sizes: Shape, wanted: TypeSharding | None) -> b
             return False
         if held != (spec.entries, spec.unreduced, spec.reduced):
             return False
-    answers = [equal(old, new) for old, new in zip(operand.shape, sizes, strict=True)]
-    if False in answers:
+    return _same_shape(operand.shape, sizes)
+
+
+def _same_shape(old: Shape, new: Shape) -> bool:
+    answers = [equal(one, other) for one, other in zip(old, new, strict=False)]
+    if len(old) != len(new) or False in answers:
         return False
     if None in answers:
         unsure("whether the shape changes is not known")
@@ -174,7 +180,7 @@ def _unchanged(operand: Operand, sizes: Shape, wanted: TypeSharding | None) -> b
 
 def _reshaped(operand: Operand, sizes: Shape, *, in_order: bool) -> Partitions:
     """The entries of a sharded operand in its new shape."""
-    if _without_ones(operand.shape) == _without_ones(sizes):
+    if _same_shape(_without_ones(operand.shape), _without_ones(sizes)):
         entries = iter([e for n, e in zip(operand.shape, operand.listed, strict=True) if not same(n, 1)])
         return tuple(None if same(n, 1) else next(entries) for n in sizes)
     if len(sizes) > operand.rank:
@@ -188,8 +194,8 @@ def _reshaped(operand: Operand, sizes: Shape, *, in_order: bool) -> Partitions:
     return _unsupported(operand)
 
 
-def _without_ones(shape: Shape) -> list[Dim]:
-    return [size for size in shape if not same(size, 1)]
+def _without_ones(shape: Shape) -> Shape:
+    return tuple(size for size in shape if not same(size, 1))
 
 
 def _unsupported(operand: Operand) -> NoReturn:
@@ -297,7 +303,10 @@ def _dealt(operand: Operand, axes: tuple[str, ...], sizes: Sequence[Dim]) -> Par
 
 def _reshaped_sets(operand: Operand, wanted: TypeSharding | None) -> Sets:
     """`_reshape_ur_rule`: unreduced and reduced axes stay as they are, in ``out_sharding`` too."""
-    unreduced, reduced = both_sets(operand)
-    if wanted is not None and (wanted.spec.unreduced, wanted.spec.reduced) != (unreduced, reduced):
-        refuse(Cause.OUT_SHARDING, "the unreduced and reduced axes of the operand", "ValueError")
+    unreduced = unreduced_of(operand)
+    if wanted is not None and wanted.spec.unreduced != unreduced:
+        refuse(Cause.OUT_SHARDING, "the unreduced axes of the operand", "ValueError")
+    reduced = reduced_of(operand)
+    if wanted is not None and wanted.spec.reduced != reduced:
+        refuse(Cause.OUT_SHARDING, "the reduced axes of the operand", "ValueError")
     return unreduced, reduced

@@ -63,7 +63,7 @@ class Trace:
     def operand(self, value: Value | None) -> ArrayType:
         """The type of an argument that an array is wanted for."""
         kind = None if value is None else self.operand_or_option(value)
-        if kind is None or kind.sharding is None or kind.shape is None:
+        if kind is None:
             raise Open
         return kind
 
@@ -78,7 +78,10 @@ class Trace:
                 raise Open
             shape = arrays.operand(value).shape
             return None if shape is None else ArrayType(shape, None, meshless(shape))
-        return type_of(value)
+        kind = type_of(value)
+        if kind is not None and (kind.sharding is None or kind.shape is None):
+            raise Open
+        return kind
 
     def size(self, value: Value | None) -> Dim:
         """An argument that is a size."""
@@ -219,7 +222,7 @@ class Trace:
         for part in parts:
             total = total + shape_of(part)[axis]
         return self._typed(
-            replaced(shape_of(parts[0]), axis, total), laws.concatenate(self.context, list(parts))
+            replaced(shape_of(parts[0]), axis, total), laws.concatenate(self.context, list(parts), axis)
         )
 
     def stack(self, parts: Sequence[ArrayType], axis: int) -> ArrayType:
