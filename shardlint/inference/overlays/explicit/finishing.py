@@ -26,6 +26,7 @@ from shardlint.inference.overlays.explicit.recording import (
 from shardlint.inference.overlays.explicit.rules import rule_of
 from shardlint.inference.overlays.explicit.trace import Open, Refused, Trace
 from shardlint.inference.overlays.explicit.types import context_of, has_explicit, replicated, type_of
+from shardlint.inference.overlays.shard_map_operations import note_impossible
 from shardlint.inference.overlays.varying import computes
 from shardlint.inference.values import Array, DictValue, LibraryObject, ListValue, Tuple, Value, as_items
 from shardlint.laws.types import ArrayType, TypeSharding
@@ -90,7 +91,7 @@ def finish_index(interpreter: Evaluator, array: Array, key: Value, result: Value
 
 def _finish(call: Call, name: str, result: Value, function: str, written: Written) -> Value:
     if isinstance(result, Unknown):
-        return result
+        return note_impossible(call, function, result, written)
     if given(call.kwargs.get("device")):
         return result
     context = context_of(call.interpreter)
