@@ -16,6 +16,7 @@ from shardlint.files.problems import finding_of, fixture_finding, internal_error
 from shardlint.files.suppressions import matches, suppressions
 from shardlint.findings import Finding, Severity
 from shardlint.laws.values import Mesh
+from shardlint.laws.versions import NEWEST_ONLY, Release, Target
 from shardlint.output.fixture_table import FixtureTable, Row
 from shardlint.spans import Span
 from shardlint.uses import FileProblem, Use
@@ -197,22 +198,37 @@ class Linter:
                     progress("running fixtures", number, len(readable))
                 yield done
 
-    def uses(self, sources: Sequence[Source], progress: Progress | None = None) -> list[Use | FileProblem]:
-        """Return what inference makes of the sources; a crash on one is a problem of that file alone."""
+    def uses(
+        self,
+        sources: Sequence[Source],
+        progress: Progress | None = None,
+        release: Release | None = None,
+        turns: set[Release] | None = None,
+    ) -> list[Use | FileProblem]:
+        """Return what inference makes of the sources; a crash on one is a problem of that file alone.
+
+        ``release`` is that of JAX, without it the newest that is meant; ``turns`` is given those from which
+        on it may be something else.
+        """
         from shardlint.inference import analyze
 
         uses: list[Use | FileProblem] = []
-        for settings in self._inference_settings():
+        for settings in self._inference_settings(release or self.target.high):
             for number, source in enumerate(sources):
                 if progress is not None:
                     progress("checking", number, len(sources))
                 try:
-                    uses += analyze([source], settings)
+                    uses += analyze([source], settings, turns)
                 except Exception as error:
                     uses.append(internal_error(source.path, error))
         return uses
 
-    def _inference_settings(self) -> Iterable[InferenceSettings]:
+    @property
+    def target(self) -> Target:
+        """The releases of JAX that the project means to run on."""
+        return self.settings.target_jax or NEWEST_ONLY
+
+    def _inference_settings(self, release: Release) -> Iterable[InferenceSettings]:
         """Yield the settings to analyze under: one for each mesh the project deploys on."""
         from shardlint.inference import InferenceSettings
 
@@ -222,19 +238,31 @@ class Linter:
         )
         roots = tuple(dict.fromkeys((settings.root, os.path.join(settings.root, "src"), os.getcwd())))
         for mesh in meshes or [None]:
-            yield InferenceSettings(settings.devices, mesh, roots, settings.exhaustive)
+            yield InferenceSettings(settings.devices, mesh, roots, settings.exhaustive, release)
 
     def _check(
         self, sources: Sequence[Source], progress: Progress | None = None, unresolved: bool = False
     ) -> list[Finding]:
         """Return the findings of sources: selected, not suppressed, expected ones marked, in order."""
-        uses = self.uses(sources, progress)
-        findings = [finding_of(use) for use in uses if isinstance(use, FileProblem)]
-        if unresolved:
-            from shardlint.coverage import problem_of
+        from shardlint.eras import Era, merged, parted
 
-            findings += [finding_of(problem_of(one)) for one in _coverage(sources, uses) if not one.sizes]
-        findings += self._judge([use for use in uses if isinstance(use, Use)])
+        eras: list[Era] = []
+        problems: list[Finding] = []
+        older: tuple[Release, ...] = self.target.releases
+        while older:
+            turns: set[Release] = set()
+            uses = self.uses(sources, progress, older[-1], turns)
+            if not eras:
+                problems = [finding_of(use) for use in uses if isinstance(use, FileProblem)]
+                if unresolved:
+                    from shardlint.coverage import problem_of
+
+                    found = _coverage(sources, uses)
+                    problems += [finding_of(problem_of(one)) for one in found if not one.sizes]
+            older, alike = parted(older, turns)
+            eras.append(Era(alike, self._judge([use for use in uses if isinstance(use, Use)])))
+        told = self.settings.target_jax is not None
+        findings = [*problems, *(merged(eras) if told else eras[0].findings)]
         by_path = {source.path: source for source in sources}
         kept = [f for f in findings if self._selected(f) and not _suppressed(f, by_path.get(f.span.path))]
         return self._mark_expected(_ordered(kept), by_path)
@@ -244,7 +272,7 @@ class Linter:
         from shardlint.rules import judge
         from shardlint.rules.base import RuleSettings
 
-        settings = RuleSettings(replicated_bytes=self.settings.replicated_bytes)
+        settings = RuleSettings(self.settings.replicated_bytes, self.target)
         try:
             return judge(uses, settings)
         except Exception:

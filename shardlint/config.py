@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 import os
@@ -13,6 +14,8 @@ from typing import Any, Protocol
 
 from shardlint.files.suppressions import matches
 from shardlint.laws.values import AxisType, Mesh
+from shardlint.laws.versions import Target, TargetError, parse_target
+from shardlint.requirements import jax_requirement
 
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
@@ -29,6 +32,7 @@ class Settings:
     ``ignore`` hold codes, beginnings of codes (``SHL2``) or names. ``meshes`` are the meshes a
     project deploys on, by name; ``mesh`` is one given on the command line, and goes before them.
     ``replicated_bytes`` is the size from which an array should not lie whole on every device.
+    ``target_jax`` are the releases of JAX the project means to run on, None for the newest known.
     ``confirm_devices`` is how many devices confirmation fakes, ``confirm_timeout`` is in seconds.
     """
 
@@ -42,7 +46,7 @@ class Settings:
     devices: int | None = None
     mesh: Mesh | None = None
     meshes: tuple[tuple[str, Mesh], ...] = ()
-    target_jax: str | None = None
+    target_jax: Target | None = None
     replicated_bytes: int = 64 * 2**20
     confirm_devices: int = 8
     confirm_timeout: float = 60.0
@@ -76,6 +80,8 @@ def load_settings(path: str, **overrides: Any) -> Settings:
     Overrides that are None do not count. Raises ConfigError.
     """
     settings = _nearest(os.path.abspath(path))
+    if settings.target_jax is None:
+        settings = dataclasses.replace(settings, target_jax=_required(os.path.abspath(path)))
     return dataclasses.replace(settings, **{k: v for k, v in overrides.items() if v is not None})
 
 
@@ -115,6 +121,23 @@ def _read(file: str, keys: Iterable[str]) -> dict[str, Any] | None:
     if table is not None and not isinstance(table, dict):
         raise ConfigError(f"{file}: [tool.shardlint] must be a table")
     return table
+
+
+def _required(path: str) -> Target | None:
+    """The releases that the nearest `pyproject.toml` of a project requires; None if it says nothing of jax.
+
+    What a project file has wrong is not for us to report.
+    """
+    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    while True:
+        file = os.path.join(folder, "pyproject.toml")
+        if os.path.isfile(file):
+            with contextlib.suppress(ConfigError):
+                return jax_requirement(_read(file, ()) or {})
+        parent = os.path.dirname(folder)
+        if parent == folder or os.path.exists(os.path.join(folder, ".git")):
+            return None
+        folder = parent
 
 
 def _settings(table: dict[str, Any], file: str, folder: str) -> Settings:
@@ -174,10 +197,12 @@ def _seconds(value: Any, key: str) -> float:
     return float(value)
 
 
-def _version(value: Any, key: str) -> str:
-    if not isinstance(value, str) or not re.fullmatch(r"\d+\.\d+(\.\d+)?", value):
-        raise ConfigError(f'"{key}" must be a version such as "0.10.2", not {_toml(value)}')
-    return value
+def _target(value: Any, key: str) -> Target:
+    try:
+        return parse_target(value if isinstance(value, str) else "")
+    except TargetError:
+        wanted = 'a version such as "0.10.2" or a range such as ">=0.6,<0.9"'
+        raise ConfigError(f'"{key}" must be {wanted}, not {_toml(value)}') from None
 
 
 def _bytes(value: Any, key: str) -> int:
@@ -225,7 +250,7 @@ _KEYS: dict[str, _Key] = {
     "exclude": ("exclude", _strings),
     "fixtures": ("fixtures", _strings),
     "devices": ("devices", _positive),
-    "target-jax": ("target_jax", _version),
+    "target-jax": ("target_jax", _target),
     "max-replicated-bytes": ("replicated_bytes", _bytes),
     "meshes": ("meshes", _meshes),
     "confirm": (None, _confirm),

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from shardlint.laws.versions import Release
     from shardlint.spans import Span
     from shardlint.uses import Use
 
@@ -65,7 +66,8 @@ class Finding:
     """One mistake at one place.
 
     ``use`` is the use of a sharding API it was made from; the confirm room builds a witness of it.
-    ``confirmed_by`` says what ran and what it raised: ``JAX 0.10.2: IndivisibleError``.
+    ``confirmed_by`` says what ran and what it raised: ``JAX 0.10.2: IndivisibleError``. ``releases`` are
+    those of JAX under which it was found, where the project says which ones it means.
     """
 
     code: str
@@ -79,4 +81,5 @@ class Finding:
     expected: bool = False
     confirmation: Confirmation = Confirmation.UNCONFIRMED
     confirmed_by: str | None = None
+    releases: tuple[Release, ...] | None = field(default=None, compare=False)
     use: Use | None = field(default=None, compare=False, repr=False)

@@ -14,6 +14,7 @@ from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.types import ArrayType
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Api, Undecided, Verdict
+from shardlint.laws.versions import NEWEST, Release
 from shardlint.spans import Place
 
 
@@ -222,9 +223,13 @@ class ParameterUse(Use):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiReference(Use):
-    """A name that belongs to some JAX versions, by its qualified name."""
+    """A name that belongs to some JAX versions, by its qualified name, or an argument: ``f(x=)``.
+
+    ``release`` is the one that was assumed.
+    """
 
     name: str
+    release: Release = NEWEST
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ VALUES = {
     f"shardlint.inference.{name}"
     for name in (
         "values", "calls", "evaluator", "context", "settings",
-        "joins", "truth", "iteration", "classes", "forgetting", "mutation",
+        "releases", "joins", "truth", "iteration", "classes", "forgetting", "mutation",
     )
 }  # fmt: skip
 OVERLAYS = "shardlint.inference.overlays"
@@ -57,6 +57,8 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.confirm": TYPES | LAWS,
     "shardlint.coverage": TYPES | LAWS | {"shardlint.files"},
     "shardlint.output": TYPES | LAWS | {"shardlint.coverage", "shardlint.files.sites"},
+    "shardlint.eras": TYPES | LAWS,
+    "shardlint.requirements": LAWS,
     "shardlint.config": VERSION | {"shardlint."},
     "shardlint.api": VERSION | {"shardlint."},
     "shardlint.cli": VERSION | {"shardlint.", "shardlint_server.server"},

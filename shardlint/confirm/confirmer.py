@@ -14,6 +14,7 @@ from shardlint.confirm.requests import Witness
 from shardlint.confirm.sizes import MAX_DEVICES
 from shardlint.confirm.witness import devices_needed, witness_of
 from shardlint.findings import Confirmation, Finding, Severity
+from shardlint.laws.versions import Release
 
 Answer = dict[str, Any]
 _MAX_LOSSES = 3
@@ -147,5 +148,9 @@ def _is_sharded(answer: Answer, dimension: int) -> bool:
 
 def _marked(finding: Finding, outcome: Outcome) -> Finding:
     refuted = outcome.confirmation is Confirmation.REFUTED
+    if refuted and finding.releases is not None and outcome.said is not None:
+        # What another release does refutes nothing.
+        refuted = Release.parse(outcome.said.removeprefix("JAX ")) in finding.releases
+        outcome = outcome if refuted else Outcome(Confirmation.UNCONFIRMED, outcome.said)
     severity = Severity.INFO if refuted and finding.severity is Severity.ERROR else finding.severity
     return replace(finding, confirmation=outcome.confirmation, confirmed_by=outcome.said, severity=severity)

@@ -28,24 +28,30 @@ from shardlint.inference.syntax import (
     split,
 )
 from shardlint.laws.values import Unknown
+from shardlint.laws.versions import Release
 from shardlint.spans import Span
 from shardlint.uses import FileProblem, Use
 
 
-def analyze(sources: Sequence[Source], settings: InferenceSettings) -> list[Use | FileProblem]:
+def analyze(
+    sources: Sequence[Source], settings: InferenceSettings, turns: set[Release] | None = None
+) -> list[Use | FileProblem]:
     """Evaluate files and return the uses of sharding in them, and what was wrong with the files.
 
-    A file's uses do not depend on the other files of the sequence.
+    A file's uses do not depend on the other files of the sequence. ``turns`` is given the releases from
+    which on JAX may make something else of them.
     """
     found: list[Use | FileProblem] = []
     with _while_evaluating():
         for source in sources:
             found.extend(source.problems)
-            found.extend(analyze_source(source, settings))
+            found.extend(analyze_source(source, settings, turns))
     return found
 
 
-def analyze_source(source: Source, settings: InferenceSettings) -> list[Use | FileProblem]:
+def analyze_source(
+    source: Source, settings: InferenceSettings, turns: set[Release] | None = None
+) -> list[Use | FileProblem]:
     """Evaluate one file as a program: its top level, then the functions it never reaches."""
     project = Project(settings.roots, run_module)
     interpreter = Interpreter(settings, project)
@@ -54,6 +60,8 @@ def analyze_source(source: Source, settings: InferenceSettings) -> list[Use | Fi
     run = ModuleRun("__main__", source)
     problems = run_module(interpreter, run)
     run_entries(interpreter, run)
+    if turns is not None:
+        turns |= interpreter.turns
     return [*problems, *interpreter.uses]
 
 

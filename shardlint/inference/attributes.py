@@ -54,7 +54,8 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
         return value
     if isinstance(value, External):
         full = f"{value.name}.{name}"
-        interpreter.project.reference(interpreter, full, place)
+        if interpreter.project.reference(interpreter, full, place):
+            return Unknown(f"JAX has no `{full}`")
         return interpreter.project.external(full)
     if isinstance(value, ModuleValue):
         return interpreter.project.member(interpreter, value, name)

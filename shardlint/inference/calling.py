@@ -231,6 +231,10 @@ def _call_external(
         args = [delegate(arg) for arg in args]
         kwargs = {key: delegate(value) for key, value in kwargs.items()}
     call = Call(interpreter, function.name, args, kwargs, place, opaque, places)
+    for key in kwargs:
+        argument = f"{function.name}({key}=)"
+        if interpreter.project.reference(interpreter, argument, call.place_of(None, key), "TypeError"):
+            return Unknown(f"JAX takes no `{argument}`")
     return _each_alternative(interpreter, call, handler)
 
 

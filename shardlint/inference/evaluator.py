@@ -10,6 +10,7 @@ from shardlint.inference.context import Context
 from shardlint.inference.settings import InferenceSettings
 from shardlint.inference.values import ClassValue, Native, Value
 from shardlint.laws.dims import Dim
+from shardlint.laws.versions import Release
 from shardlint.spans import Place
 from shardlint.uses import Environment, Use
 
@@ -17,13 +18,15 @@ from shardlint.uses import Environment, Use
 class Evaluator(Protocol):
     """One analysis. ``context`` and ``device_count`` are what the program has set so far; ``path``
     are the undecided branches around what runs now; ``switches`` name global settings of libraries
-    that the program has changed; ``muted`` is not 0 while nothing is recorded.
+    that the program has changed; ``turns`` are the releases from which on JAX answers a question that was
+    asked otherwise (see `releases`); ``muted`` is not 0 while nothing is recorded.
     """
 
     context: Context
     device_count: Dim
     path: tuple[int, ...]
     switches: set[str]
+    turns: set[Release]
     muted: int
 
     @property

@@ -22,14 +22,14 @@ def dotted(node: cst.BaseExpression | None) -> str:
     return node.value if isinstance(node, cst.Name) else ""
 
 
-def import_succeeds(node: cst.BaseSmallStatement) -> bool:
-    """Whether a statement is an import of names that the newest JAX is known to have."""
+def import_succeeds(interpreter: Interpreter, node: cst.BaseSmallStatement) -> bool:
+    """Whether a statement is an import of names that JAX is known to have."""
     if isinstance(node, cst.Import):
-        return all(is_known(dotted(alias.name)) for alias in node.names)
+        return all(is_known(interpreter, dotted(alias.name)) for alias in node.names)
     if not isinstance(node, cst.ImportFrom) or isinstance(node.names, cst.ImportStar) or node.relative:
         return False
     module = dotted(node.module)
-    return all(is_known(f"{module}.{dotted(alias.name)}") for alias in node.names)
+    return all(is_known(interpreter, f"{module}.{dotted(alias.name)}") for alias in node.names)
 
 
 def import_names(interpreter: Interpreter, node: cst.Import) -> None:
@@ -74,8 +74,11 @@ def import_from(interpreter: Interpreter, node: cst.ImportFrom) -> None:
         if isinstance(module, ModuleValue):
             value = project.member(interpreter, module, imported)
         elif isinstance(module, External):
-            project.reference(interpreter, f"{module.name}.{imported}", place, "ImportError")
-            value = project.external(f"{module.name}.{imported}")
+            full = f"{module.name}.{imported}"
+            if project.reference(interpreter, full, place, "ImportError"):
+                value = Unknown(f"JAX has no `{full}`")
+            else:
+                value = project.external(full)
         else:
             value = Unknown(f"`{imported}` comes from a module that is not seen")
         bind(interpreter, bound, value)

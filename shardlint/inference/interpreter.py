@@ -18,6 +18,7 @@ import libcst as cst
 
 from shardlint.inference.context import Context, Frame, Scope
 from shardlint.inference.joins import combined
+from shardlint.inference.releases import verdict_at
 from shardlint.inference.settings import InferenceSettings
 from shardlint.inference.syntax import NodePlace, Unit
 from shardlint.inference.values import (
@@ -34,6 +35,7 @@ from shardlint.inference.values import (
 from shardlint.laws import dims
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Unknown
+from shardlint.laws.versions import Release
 from shardlint.spans import Place
 from shardlint.uses import Environment, Fact, Use
 
@@ -64,6 +66,8 @@ class Interpreter:
         self.uses: list[Use] = []
         #: Global settings of libraries that the program has changed, by names overlays give them.
         self.switches: set[str] = set()
+        #: The releases from which on JAX answers a question that was asked otherwise (see `releases`).
+        self.turns: set[Release] = set()
         self.context = Context()
         self.frames: list[Frame] = []
         self.steps = 0
@@ -96,6 +100,9 @@ class Interpreter:
     def record(self, use: Use) -> None:
         """Keep a use, unless this pass only looks for what a loop changes."""
         if not self.muted:
+            judged = verdict_at(self, use.verdict, getattr(use, "api", None))
+            if judged is not use.verdict:
+                use = replace(use, verdict=judged)
             variant, variants = self.variants
             if variants > 1:
                 use = replace(use, variant=variant, variants=variants)

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from shardlint.files.sources import Source, read_source
 from shardlint.inference.context import Scope
 from shardlint.inference.joins import options
+from shardlint.inference.releases import state_of
 from shardlint.inference.values import Const, MeshValue, ModuleValue, Value, as_str
-from shardlint.laws import versions
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided
+from shardlint.laws.versions import Release
 from shardlint.spans import Place
 from shardlint.uses import ApiReference
 
@@ -35,7 +36,7 @@ _LIBRARIES = frozenset(
 class ModuleRun:
     """One module of the project: its text in parts, and its scope as far as it has run."""
 
-    __slots__ = ("device_count", "mesh", "name", "parts", "relevance", "scope", "source", "switches")
+    __slots__ = ("device_count", "mesh", "name", "parts", "relevance", "scope", "source", "switches", "turns")
 
     def __init__(self, name: str, source: Source) -> None:
         self.name, self.source = name, source
@@ -46,6 +47,8 @@ class ModuleRun:
         self.mesh: MeshValue | Unknown | None = None
         self.device_count: Dim | None = None
         self.switches: frozenset[str] = frozenset()
+        #: From which releases on JAX may make something else of it.
+        self.turns: frozenset[Release] = frozenset()
 
 
 #: Modules that programs imported, so that the next one need not run them again.
@@ -119,6 +122,7 @@ class Project:
         if run is None:
             run = self.modules[path] = ModuleRun(name, read_source(str(path)))
             before, switches = interpreter.context.mesh, interpreter.switches
+            turns, interpreter.turns = interpreter.turns, set()
             interpreter.switches = set()
             with interpreter.silent(), interpreter.elsewhere():
                 self._execute(interpreter, run)
@@ -126,11 +130,14 @@ class Project:
             run.mesh = after if after is not before else None
             run.device_count, run.switches = interpreter.device_count, frozenset(interpreter.switches)
             interpreter.switches |= switches
+            run.turns = frozenset(interpreter.turns)
+            interpreter.turns |= turns
             if len(_shared) >= _MAX_SHARED:
                 _shared.clear()
             _shared[key] = run
         elif self.modules.setdefault(path, run) is run:
             interpreter.switches |= run.switches
+            interpreter.turns |= run.turns
             if run.device_count is not None:
                 interpreter.device_count = run.device_count
             if run.mesh is not None:
@@ -171,20 +178,27 @@ class Project:
 
     def reference(
         self, interpreter: Interpreter, name: str, place: Place, exception: str = "AttributeError"
-    ) -> None:
-        """Record a reference to a name that only some JAX versions have; others raise ``exception``."""
-        change = versions.find_change(name)
-        if change is None or versions.find_change(name.rpartition(".")[0]) is not None:
+    ) -> bool:
+        """Record a reference to a name, or an argument ``f(x=)``, that only some releases of JAX have.
+
+        The others raise ``exception``. Returns whether that is what the assumed release does.
+        """
+        state = state_of(interpreter, name)
+        if state is None or (state.there and not state.deprecated):
+            return False
+        if state.name != name and state_of(interpreter, name.rpartition(".")[0]) is not None:
             # Parts of what is gone or deprecated are reported with it.
-            return
+            return False
         verdict: Accepted | Rejected | Undecided = Accepted()
-        if change.removed:
+        if not state.there:
             # On a branch that a version check may guard, nothing is claimed.
             guarded = Undecided("a version check may guard this")
             verdict = guarded if interpreter.guarded else Rejected(Cause.REMOVED, exception, "reference")
+        environment, release = interpreter.environment(), interpreter.settings.release
         interpreter.record(
-            ApiReference(place=place, environment=interpreter.environment(), verdict=verdict, name=name)
+            ApiReference(place=place, environment=environment, verdict=verdict, name=name, release=release)
         )
+        return isinstance(verdict, Rejected)
 
     # -- devices ------------------------------------------------------------------------------
 

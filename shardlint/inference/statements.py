@@ -268,7 +268,7 @@ def _only_known_imports(interpreter: Interpreter, node: cst.Try) -> bool:
     if not all(isinstance(line, cst.SimpleStatementLine) for line in lines):
         return False
     imports = [small for line in lines if isinstance(line, cst.SimpleStatementLine) for small in line.body]
-    return bool(imports) and all(import_succeeds(small) for small in imports)
+    return bool(imports) and all(import_succeeds(interpreter, small) for small in imports)
 
 
 def _with(interpreter: Interpreter, node: cst.With) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Union
 
 from shardlint.findings import Fix, Severity
+from shardlint.laws.versions import NEWEST_ONLY, Target
 from shardlint.spans import Place
 from shardlint.uses import Fact, Use
 
@@ -16,9 +17,14 @@ _BLOCK = r"^## {heading}\n+```python\n(.*?)^```$"
 
 @dataclass(frozen=True, slots=True)
 class RuleSettings:
-    """What the user may set. ``replicated_bytes``: an array this large should not be whole everywhere."""
+    """What the user may set.
+
+    ``replicated_bytes``: an array this large should not be whole everywhere. ``target`` are the releases of
+    JAX that the project means to run on.
+    """
 
     replicated_bytes: int = 64 * 2**20
+    target: Target = NEWEST_ONLY
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,12 @@ class _Described:
         """The exception class that JAX raises in `bad`, or None when JAX accepts it."""
         announced = re.search(r"# raises (\w+)", self.bad)
         return announced and announced[1]
+
+    @property
+    def target(self) -> str | None:
+        """The ``target-jax`` under which `bad` has the mistake, None if any has it."""
+        said = re.search(r'^The example is found with `target-jax = "(.+?)"`', self.docs, re.MULTILINE)
+        return said and said[1]
 
     def _program(self, heading: str) -> str:
         block = re.search(_BLOCK.format(heading=heading), self.docs, re.DOTALL | re.MULTILINE)

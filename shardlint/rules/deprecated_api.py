@@ -33,7 +33,8 @@ double(jnp.ones((8, 4)))
 
 ## What JAX says
 `DeprecationWarning`. `jax.experimental.shard_map` and `jax.experimental.pjit.pjit` are deprecated
-since JAX 0.8.0, `jax.interpreters.pxla` since 0.8.2.
+since JAX 0.8.0, `jax.interpreters.pxla` since 0.8.2, `with mesh:` since 0.10.1. Nothing is said as long as
+`target-jax` includes a release that lacks what replaces the name.
 
 ## References
 - https://docs.jax.dev/en/latest/changelog.html
@@ -44,20 +45,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.findings import Severity
-from shardlint.laws.versions import find_change
+from shardlint.laws.versions import is_removed, state_of
 from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.rules.wording_versions import described, first_name
 from shardlint.uses import ApiReference
 
 
 def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a name that is deprecated but still there."""
-    change = find_change(use.name)
-    if change is not None and not change.removed:
-        yield Problem(
-            f"`{change.name}` is deprecated since JAX {change.since}; use {change.instead}",
-            use.place,
-            severity=Severity.WARNING,
-        )
+    """Report a name that is deprecated but still there, if all releases that are meant have another one."""
+    state = state_of(use.name, use.release)
+    if state is None or not state.deprecated or state.row is None:
+        return
+    if is_removed(first_name(state.row.instead), settings.target.low):
+        return
+    yield Problem(
+        f"{described(state.name)} is deprecated since JAX {state.row.since}; use {state.row.instead}",
+        use.place,
+        severity=Severity.WARNING,
+    )
 
 
 RULE = Rule(

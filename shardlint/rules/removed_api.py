@@ -28,25 +28,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.exceptions import is_caught
 from shardlint.laws.verdicts import Rejected
-from shardlint.laws.versions import find_change
+from shardlint.laws.versions import state_of
 from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.rules.wording_versions import described, is_argument, is_guarded
 from shardlint.uses import ApiReference
-
-#: What an import of a name, an import of a module and an attribute raise; a use does not tell them apart.
-_RAISED = ("ImportError", "ModuleNotFoundError", "AttributeError")
 
 
 def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
     """Report a name that is gone, where nothing guards it."""
-    caught = use.environment.caught
-    if not isinstance(use.verdict, Rejected) or any(is_caught(exception, caught) for exception in _RAISED):
+    state = state_of(use.name, use.release)
+    if state is None or state.there or state.row is None or is_argument(use.name):
         return
-    change = find_change(use.name)
-    since = f" since JAX {change.since}" if change and change.since else " from JAX"
-    instead = f"; use {change.instead}" if change else ""
-    yield Problem(f"`{use.name}` is gone{since}{instead}", use.place)
+    if not isinstance(use.verdict, Rejected) or is_guarded(use):
+        return
+    since = f" since JAX {state.row.since}" if state.row.since else " from JAX"
+    instead = f"; use {state.row.instead}" if state.row.instead else ""
+    yield Problem(f"{described(use.name)} is gone{since}{instead}", use.place)
 
 
 RULE = Rule(

@@ -8,6 +8,7 @@ import pytest
 
 from shardlint.config import ConfigError, Settings, load_settings, parse_mesh
 from shardlint.laws.values import AxisType, Mesh
+from shardlint.laws.versions import parse_target
 
 AUTO = AxisType.AUTO
 
@@ -45,7 +46,7 @@ def test_everything_that_can_be_set(tmp_path: Path) -> None:
         exclude=("gen/",),
         fixtures=("tests/models",),
         devices=8,
-        target_jax="0.10.2",
+        target_jax=parse_target("0.10.2"),
         replicated_bytes=2**30,
         meshes=(
             ("v5e-256", Mesh(("data", "model"), (16, 16), (AUTO, AUTO))),
@@ -98,7 +99,7 @@ def test_sizes(tmp_path: Path, value: str, count: int) -> None:
         ('select = "SHL1"', "\"select\" must be a list of strings, not 'SHL1'"),
         ('select = ["SHL999"]', '"select": no rule is called "SHL999"; did you mean "SHL'),
         ('ignore = ["unknown-mesh-axes"]', 'did you mean "unknown-mesh-axis"?'),
-        ('target-jax = "new"', '"target-jax" must be a version such as "0.10.2"'),
+        ('target-jax = "new"', '"target-jax" must be a version such as "0.10.2" or a range'),
         ('max-replicated-bytes = "64 parsecs"', '"max-replicated-bytes" must be a number of bytes or a size'),
         ("max-replicated-bytes = true", '"max-replicated-bytes" must be a number of bytes or a size'),
         ("[meshes]\nm = {data = 0}", '"meshes.m.data" must be a whole number above 0'),

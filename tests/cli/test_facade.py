@@ -16,6 +16,7 @@ from shardlint.files import Source
 from shardlint.findings import Finding, Severity
 from shardlint.inference import InferenceSettings
 from shardlint.laws.values import AxisType, Mesh
+from shardlint.laws.versions import Release
 from shardlint.rules.base import RuleSettings
 from shardlint.spans import Span
 from shardlint.uses import ApiReference, Environment, FileProblem, Use
@@ -132,10 +133,12 @@ def test_a_crash_of_inference_stays_with_its_file(tmp_path: Path, monkeypatch: p
     (tmp_path / "b.py").write_text(BROKEN)
     sound = shardlint.inference.analyze
 
-    def crashing(sources: Sequence[Source], settings: InferenceSettings) -> list[Use | FileProblem]:
+    def crashing(
+        sources: Sequence[Source], settings: InferenceSettings, turns: set[Release] | None
+    ) -> list[Use | FileProblem]:
         if any(source.path.endswith("a.py") for source in sources):
             raise KeyError("boom")
-        return sound(sources, settings)
+        return sound(sources, settings, turns)
 
     monkeypatch.setattr(shardlint.inference, "analyze", crashing)
     first, second = Linter(Settings(root=str(tmp_path))).check_paths([str(tmp_path)]).findings
@@ -165,7 +168,9 @@ def test_each_mesh_of_the_configuration_is_assumed(monkeypatch: pytest.MonkeyPat
     one, two = (Mesh((name,), (4,), (AxisType.AUTO,)) for name in "xy")
     seen: list[Mesh | None] = []
 
-    def noting(sources: Sequence[Source], settings: InferenceSettings) -> list[Use | FileProblem]:
+    def noting(
+        sources: Sequence[Source], settings: InferenceSettings, turns: set[Release] | None
+    ) -> list[Use | FileProblem]:
         seen.append(settings.mesh)
         use = ApiReference(place=Span("a.py", 1, 1, 1, 2), environment=Environment(), name="jax.P")
         return [use]

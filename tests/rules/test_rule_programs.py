@@ -6,18 +6,21 @@ import pytest
 
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.findings import Finding, Severity
+from shardlint.laws.versions import parse_target
 from shardlint.rules import AnyRule, all_rules
 
 RULES = pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
 
 
-def check(program: str) -> list[Finding]:
-    return Linter(Settings(devices=8)).check_source(source_from_text("program.py", program))
+def check(program: str, rule: AnyRule) -> list[Finding]:
+    target = parse_target(rule.target) if rule.target else None
+    settings = Settings(devices=8, target_jax=target)
+    return Linter(settings).check_source(source_from_text("program.py", program))
 
 
 @RULES
 def test_the_broken_program_has_the_finding_of_its_rule(rule: AnyRule) -> None:
-    found = {finding.code: finding for finding in check(rule.bad)}
+    found = {finding.code: finding for finding in check(rule.bad, rule)}
     assert rule.code in found
     severity = Severity.ERROR if rule.raises else Severity.WARNING
     assert found[rule.code].severity is severity
@@ -28,5 +31,5 @@ def test_the_broken_program_has_the_finding_of_its_rule(rule: AnyRule) -> None:
 
 @RULES
 def test_the_repaired_program_has_no_error_and_not_that_finding(rule: AnyRule) -> None:
-    found = check(rule.good)
+    found = check(rule.good, rule)
     assert [f for f in found if f.severity is Severity.ERROR or f.code == rule.code] == []

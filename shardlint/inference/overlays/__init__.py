@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays import aliases
+from shardlint.inference.releases import is_there
 from shardlint.inference.values import (
     Array,
     Bound,
@@ -141,13 +142,13 @@ def _spelled(name: str) -> str:
     return name
 
 
-def is_known(name: str) -> bool:
-    """Whether the newest releases are known to have a name."""
-    from shardlint.laws.versions import find_change, is_removed
-
+def is_known(interpreter: Evaluator, name: str) -> bool:
+    """Whether the libraries are known to have a name, JAX in the release that is assumed."""
+    there = is_there(interpreter, name)
+    if there is not None:
+        return there
     spelled = _spelled(name)
-    known = spelled in _merged("TABLE") or spelled in _merged("CONSTANTS") or spelled in _prefixes()
-    return (known or find_change(name) is not None) and not is_removed(name)
+    return spelled in _merged("TABLE") or spelled in _merged("CONSTANTS") or spelled in _prefixes()
 
 
 def names_under(module: str) -> Iterator[str]:

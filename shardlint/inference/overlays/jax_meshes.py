@@ -23,6 +23,7 @@ from shardlint.inference.overlays.mesh_arguments import (
 )
 from shardlint.inference.overlays.placing import shape_text
 from shardlint.inference.overlays.recording import record_call
+from shardlint.inference.releases import holds
 from shardlint.inference.values import (
     Const,
     Devices,
@@ -39,10 +40,10 @@ from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.meshes import Names, Sizes, Types, hybrid_shape, judge_hybrid, judge_mesh
 from shardlint.laws.values import AxisType, Junk, Mesh, Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Verdict
+from shardlint.laws.versions.rows import EXPLICIT_BY_DEFAULT
 from shardlint.spans import Place
-from shardlint.uses import Fact, MeshUse
+from shardlint.uses import ApiReference, Fact, MeshUse
 
-_DEFAULT_TYPES = {"make_mesh": AxisType.EXPLICIT}
 #: What each function calls its sizes.
 _SHAPES = {"make_mesh": "axis_shapes", "AbstractMesh": "axis_sizes", "create_device_mesh": "mesh_shape"}
 
@@ -62,13 +63,19 @@ def _build(
     known = known_shape(shape)
     plain = known_names(names)
     count = len(plain) if isinstance(plain, tuple) else 0
-    kinds = known_types(types, count, _DEFAULT_TYPES.get(function, AxisType.AUTO))
+    kinds = known_types(types, count, _default_type(call, function))
     if isinstance(known, Unknown) or isinstance(plain, Unknown) or isinstance(kinds, Unknown):
         reason = next(v.reason for v in (known, plain, kinds) if isinstance(v, Unknown))
         return Unknown(f"a mesh: {reason}")
     if isinstance(verdict, Rejected) or not len(known) == len(plain) == len(kinds):
         return Unknown("JAX rejects this mesh")
     return MeshValue(Mesh(plain, known, kinds, function == "AbstractMesh"), call.place)
+
+
+def _default_type(call: Call, function: str) -> AxisType:
+    """The type of axes that are given none."""
+    explicit = function == "make_mesh" and holds(call.interpreter, EXPLICIT_BY_DEFAULT)
+    return AxisType.EXPLICIT if explicit else AxisType.AUTO
 
 
 def known_shape(shape: Sizes) -> Shape | Unknown:
@@ -168,6 +175,8 @@ def _make_mesh(call: Call) -> Value:
     """``make_mesh(axis_shapes, axis_names, axis_types=, devices=)``: Explicit axes since JAX 0.9."""
     shape, names, types, devices = take(call, 3, ("axis_shapes", "axis_names"), axis_types=None, devices=None)
     available = device_total(call.interpreter, devices)
+    if types is None:
+        _notice_default_types(call)
     made = _build(call, "make_mesh", sizes_of(shape), names_of(names), types_of(types), available)
     if isinstance(made, MeshValue) and (devices is None or is_none(devices)):
         _notice_spare_devices(call, made.mesh, available)
@@ -175,6 +184,20 @@ def _make_mesh(call: Call) -> Value:
         count = made.mesh.device_count
         return replace(made, ids=tuple(range(count))) if isinstance(count, int) else made
     return made
+
+
+def _notice_default_types(call: Call) -> None:
+    """Record that the types of the axes are left to a default that newer releases change."""
+    if not holds(call.interpreter, EXPLICIT_BY_DEFAULT):
+        call.interpreter.record(
+            ApiReference(
+                place=call.place,
+                environment=call.interpreter.environment(),
+                verdict=Accepted(),
+                name=EXPLICIT_BY_DEFAULT,
+                release=call.interpreter.settings.release,
+            )
+        )
 
 
 def _notice_spare_devices(call: Call, mesh: Mesh, available: Dim | None) -> None:

@@ -13,6 +13,7 @@ from shardlint.inference.forgetting import forget
 from shardlint.inference.iteration import MAX_UNROLLED, constant, element, hashable, iterate
 from shardlint.inference.joins import join, options
 from shardlint.inference.mutation import set_attribute
+from shardlint.inference.releases import is_there
 from shardlint.inference.truth import truth
 from shardlint.inference.values import (
     NONE,
@@ -340,15 +341,14 @@ def _getattr(call: Call) -> Value:
 
 def _hasattr(call: Call) -> Value:
     from shardlint.inference.overlays import is_known
-    from shardlint.laws.versions import is_removed
 
     receiver, name = call.bind("obj", "name")
     text = as_str(name)
     if isinstance(receiver, External) and text is not None:
         full = f"{receiver.name}.{text}"
-        if is_removed(full):
+        if is_there(call.interpreter, full) is False:
             return Const(False)
-        return Const(True) if is_known(full) else Unknown("not known to exist")
+        return Const(True) if is_known(call.interpreter, full) else Unknown("not known to exist")
     if isinstance(receiver, Instance) and text is not None:
         held = text in receiver.attributes or class_attribute(receiver.cls, text) is not None
         return Const(True) if held else Unknown("may be set elsewhere")

@@ -1,0 +1,52 @@
+"""Findings under each of the releases of JAX that a project means, and what holds for all of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shardlint.findings import Finding, Severity
+from shardlint.laws.versions import Release, spans_text
+from shardlint.spans import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Era:
+    """Releases that make the same of a program, and what was found under them."""
+
+    releases: tuple[Release, ...]
+    findings: Sequence[Finding]
+
+
+Releases = tuple[Release, ...]
+
+
+def parted(releases: Releases, turns: set[Release]) -> tuple[Releases, Releases]:
+    """Part releases, oldest first, at the newest turn: those older than it, and those from it on."""
+    turn = max((turn for turn in turns if turn <= releases[-1]), default=releases[0])
+    return tuple(r for r in releases if r < turn), tuple(r for r in releases if r >= turn)
+
+
+def merged(eras: Sequence[Era]) -> list[Finding]:
+    """Merge eras, the newest first: an error is what each of them rejects, other findings say for which.
+
+    A finding carries the releases under which it was found.
+    """
+    found: dict[tuple[str, Span], list[tuple[Era, Finding]]] = {}
+    for era in eras:
+        for finding in era.findings:
+            found.setdefault((finding.code, finding.span), []).append((era, finding))
+    return [_merged(meetings, len(eras)) for meetings in found.values()]
+
+
+def _merged(meetings: list[tuple[Era, Finding]], count: int) -> Finding:
+    rejecting = [met for met in meetings if met[1].severity is Severity.ERROR]
+    shown = rejecting or meetings
+    releases = tuple(sorted(release for era, _ in shown for release in era.releases))
+    finding = dataclasses.replace(shown[0][1], releases=releases)
+    if len({id(era) for era, _ in shown}) == count:
+        return finding
+    severity = Severity.WARNING if rejecting else finding.severity
+    message = f"{finding.message} (on JAX {spans_text(releases)})"
+    return dataclasses.replace(finding, severity=severity, message=message)

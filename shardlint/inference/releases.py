@@ -1,0 +1,38 @@
+"""Questions to JAX's history while one release is assumed; each notes where another answer begins.
+
+An analysis holds for all releases that answer every question it asked alike: ``Evaluator.turns`` are
+the releases from which on one of them is answered otherwise.
+"""
+
+from __future__ import annotations
+
+from shardlint.inference.evaluator import Evaluator
+from shardlint.laws import versions
+from shardlint.laws.verdicts import Api, Rejected, Undecided, Verdict
+
+
+def state_of(interpreter: Evaluator, name: str) -> versions.ApiState | None:
+    """What the release has of a name or argument; None where the table says nothing of it."""
+    interpreter.turns |= versions.turns(name)
+    return versions.state_of(name, interpreter.settings.release)
+
+
+def is_there(interpreter: Evaluator, name: str) -> bool | None:
+    """Whether the release has a name or argument; None where the table says nothing of it."""
+    state = state_of(interpreter, name)
+    return None if state is None else state.there
+
+
+def holds(interpreter: Evaluator, behaviour: str) -> bool:
+    """Whether the release behaves so."""
+    interpreter.turns |= versions.turns(behaviour)
+    return versions.holds(behaviour, interpreter.settings.release)
+
+
+def verdict_at(interpreter: Evaluator, verdict: Verdict, api: Api | None) -> Verdict:
+    """The release's verdict where the newest one rejects."""
+    if not isinstance(verdict, Rejected):
+        return verdict
+    interpreter.turns |= versions.turns_of_law(verdict, api)
+    judged: Rejected | Undecided = versions.rejected_at(interpreter.settings.release, verdict, api)
+    return judged

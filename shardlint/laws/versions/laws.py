@@ -1,0 +1,58 @@
+"""Where the laws of the newest JAX did not hold in older releases yet, one difference a row.
+
+Found by running `tests/laws` under each release (`tests/versions/run_versions.py`). The laws themselves are
+those of the newest release; what is not named here is rejected alike in all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shardlint.laws.verdicts import Api, Cause
+from shardlint.laws.versions.releases import Release
+
+
+@dataclass(frozen=True, slots=True)
+class LawRow:
+    """Before ``since`` calls that are wrong for this ``cause`` met another fate.
+
+    ``apis`` are those concerned, all where it is empty; ``newest`` the exception raised since. ``before`` is
+    the exception that was raised instead, None where JAX accepts the call or it is not known what it does.
+    """
+
+    since: Release
+    cause: Cause
+    apis: frozenset[Api] = frozenset()
+    newest: str = ""
+    before: str | None = None
+    entry: str = ""
+
+
+def _row(
+    since: str, cause: Cause, *apis: Api, newest: str = "", before: str | None = None, entry: str = ""
+) -> LawRow:
+    return LawRow(Release.parse(since), cause, frozenset(apis), newest, before, entry)
+
+
+_PUTS = (Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT)
+_STRUCTS = (Api.SHAPE_DTYPE_STRUCT, Api.JIT_ARGUMENT)
+_TYPED = (Cause.CONFLICT, Cause.AMBIGUOUS, Cause.UNSUPPORTED, Cause.OUT_SHARDING, Cause.OTHER_MESH)
+
+LAW_ROWS: tuple[LawRow, ...] = (
+    _row(
+        "0.9.1", Cause.OTHER_SHARDING, Api.SHARD_MAP_IN,
+        entry="in_specs that differ from an Explicit argument's spec raise, and are no implicit reshard",
+    ),
+    _row("0.9.1", Cause.INDIVISIBLE, newest="IndivisibleError", before="ValueError"),
+    _row("0.5.3", Cause.DUPLICATE_AXIS, newest="DuplicateSpecError", before="ValueError"),
+    _row("0.10.1", Cause.UNCONSTRAINED, Api.JIT_OUT),
+    _row("0.8.2", Cause.UNCONSTRAINED, *_PUTS),
+    _row("0.8.2", Cause.TOO_LONG, *_STRUCTS),
+    _row("0.6.1", Cause.NOT_A_SPEC, newest="AttributeError"),
+    _row("0.10.1", Cause.NOT_A_SPEC, newest="AttributeError", before="TypeError"),
+    _row("0.5.3", Cause.AXIS_TYPE),
+    _row("0.5.3", Cause.OTHER_SHARDING),
+    _row("0.6.0", Cause.CARRY),
+    _row("0.9.0", Cause.MESH_CONTEXT),
+    *(_row("0.9.0", cause) for cause in _TYPED),
+)  # fmt: skip

@@ -1,0 +1,292 @@
+"""The data table: what changed about sharding between JAX's releases, one event a row.
+
+A row names its subject (a qualified name, ``function(argument=)`` for an argument, or a behaviour in words),
+the release, the event, what to use instead, and what JAX's changelog says under that release, in short:
+empty where the changelog is silent. Every row about a name or an argument was measured on all releases from
+0.4.35 to 0.10.2; `tests/versions/run_versions.py` measures them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from shardlint.laws.versions.releases import Release
+
+
+class Event(StrEnum):
+    """What happened to the subject of a row in a release."""
+
+    ADDED = "added"
+    DEPRECATED = "deprecated"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One event. ``since`` is None where it happened before 0.4.35 and the changelog does not tell when."""
+
+    subject: str
+    event: Event
+    since: Release | None
+    instead: str = ""
+    entry: str = ""
+
+
+def _added(since: str, entry: str, *names: str) -> Iterator[Row]:
+    return (Row(name, Event.ADDED, Release.parse(since), entry=entry) for name in names)
+
+
+def _deprecated(since: str, instead: str, entry: str, *names: str) -> Iterator[Row]:
+    return (Row(name, Event.DEPRECATED, Release.parse(since), instead, entry) for name in names)
+
+
+def _removed(since: str | None, instead: str, entry: str, *names: str) -> Iterator[Row]:
+    release = Release.parse(since) if since else None
+    return (Row(name, Event.REMOVED, release, instead, entry) for name in names)
+
+
+def _under(prefix: str, names: str) -> tuple[str, ...]:
+    return tuple(f"{prefix}{name}" for name in names.split())
+
+
+def _out_sharding(names: str) -> tuple[str, ...]:
+    return tuple(f"jax.{name}(out_sharding=)" for name in names.split())
+
+
+#: `jax.make_mesh` makes Explicit axes where it is not told their types.
+EXPLICIT_BY_DEFAULT = "jax.make_mesh: Explicit axes by default"
+#: It warns that this will be so.
+WARNS_OF_DEFAULT = "jax.make_mesh: a warning where axis_types is left out"
+#: `PartitionSpec` is a tuple of Python.
+SPEC_IS_TUPLE = "PartitionSpec: a tuple"
+#: A spec equals the tuple of its entries.
+SPEC_EQUALS_TUPLE = "PartitionSpec: equal to a tuple"
+#: What is false (``""``, ``0``) may stand for None in a spec.
+FALSY_IS_NONE = "PartitionSpec: what is false stands for None"
+
+_PXLA = "jax.interpreters.pxla."
+_GONE_PXLA = "Chunked NoSharding Replicated ShardedAxis ShardingSpec Unstacked shard_args spec_to_indices"
+_TREE = "map leaves flatten unflatten structure transpose"
+_SHARD = "reshard auto_axes explicit_axes"
+_CORE_AXES = "nonempty_axis_env_DO_NOT_USE unsafe_get_axis_names_DO_NOT_USE"
+
+NAMES: tuple[Row, ...] = (
+    # -- shard_map ------------------------------------------------------------------------------
+    *_added("0.6.1", "", "jax.shard_map"),
+    *_deprecated(
+        "0.8.0",
+        "jax.shard_map (check_rep is now check_vma)",
+        "jax.experimental.shard_map.shard_map is deprecated in favour of jax.shard_map",
+        "jax.experimental.shard_map.shard_map",
+    ),
+    *_added("0.7.0", "", "jax.smap"),
+    *_removed("0.4.31", "jax.shard_map", "xmap deleted, shard_map replaces it", "jax.experimental.maps.xmap"),
+    # -- jit and pjit ---------------------------------------------------------------------------
+    *_deprecated(
+        "0.8.0", "jax.jit", "jax.experimental.pjit.pjit is deprecated in favour of jax.jit",
+        "jax.experimental.pjit.pjit",
+    ),
+    *_removed("0.4.11", "jax.sharding.PartitionSpec", "", "jax.experimental.pjit.PartitionSpec"),
+    *_removed("0.4.11", "jax.sharding.NamedSharding", "", "jax.experimental.pjit.NamedSharding"),
+    *_removed(
+        "0.4.11", "sharded jax.Arrays as arguments, without in_shardings", "",
+        "jax.experimental.pjit.FROM_GDA",
+    ),
+    *_removed(
+        None, "jax.lax.with_sharding_constraint", "", "jax.experimental.pjit.with_sharding_constraint"
+    ),
+    *_removed("0.10.1", "", "", "jax.experimental.pjit.AUTO"),
+    # -- meshes and their context ---------------------------------------------------------------
+    *_added("0.5.0", "", "jax.sharding.use_mesh"),
+    *_removed("0.7.1", "jax.set_mesh", "use_mesh removed in favour of jax.set_mesh", "jax.sharding.use_mesh"),
+    *_added("0.7.1", "jax.set_mesh is a global setter and a context manager", "jax.set_mesh"),
+    *_added("0.5.3", "", "jax.sharding.set_mesh", "jax.sharding.get_abstract_mesh"),
+    *_added("0.8.1", "", "jax.sharding.get_mesh"),
+    *_added("0.7.2", "", "jax.sharding.use_abstract_mesh"),
+    *_deprecated(
+        "0.10.1", "jax.set_mesh", "the `with mesh:` context manager is deprecated, use jax.set_mesh",
+        "jax.sharding.Mesh.__enter__",
+    ),
+    *_removed("0.4.11", "jax.sharding.Mesh", "", "jax.experimental.maps.Mesh", f"{_PXLA}Mesh"),
+    *_removed(None, "jax.sharding.Mesh and jax.shard_map", "", "jax.experimental.maps"),
+    *_deprecated(
+        "0.8.2", "jax.set_mesh(mesh) and jax.sharding.get_abstract_mesh()",
+        "everything in jax.interpreters.pxla is deprecated", f"{_PXLA}thread_resources",
+    ),
+    # -- axis types -----------------------------------------------------------------------------
+    *_added("0.5.3", "", "jax.sharding.AxisType"),
+    *_added("0.5.0", "", "jax.sharding.AxisTypes"),
+    *_removed("0.5.3", "jax.sharding.AxisType", "", "jax.sharding.AxisTypes"),
+    *_added("0.10.0", "manual_axis_type of ShapeDtypeStruct is one", "jax.sharding.ManualAxisType"),
+    *_added("0.5.3", "", "jax.typeof"),
+    *_added("0.5.1", "", "jax.experimental.shard", *_under("jax.experimental.shard.", _SHARD)),
+    *_removed(
+        "0.7.0", "jax.sharding (reshard, auto_axes, explicit_axes)",
+        "jax.experimental.shard deleted, its functions are in jax.sharding", "jax.experimental.shard",
+    ),
+    *(
+        row
+        for name in _SHARD.split()
+        for row in _removed(
+            "0.7.0", f"jax.sharding.{name}",
+            "jax.experimental.shard deleted, its functions are in jax.sharding",
+            f"jax.experimental.shard.{name}",
+        )
+    ),
+    *_added("0.7.0", "the functions of jax.experimental.shard are here", *_under("jax.sharding.", _SHARD)),
+    *_added("0.8.2", "", "jax.reshard"),
+    # -- specs and shardings --------------------------------------------------------------------
+    *_added("0.7.0", "jax.P is jax.sharding.PartitionSpec", "jax.P"),
+    *_removed(
+        "0.4.11", "jax.sharding.PartitionSpec", "", "jax.experimental.PartitionSpec", f"{_PXLA}PartitionSpec"
+    ),
+    *_deprecated("0.6.0", "jax.sharding.NamedSharding", "", "jax.sharding.PositionalSharding"),
+    *_removed("0.7.0", "jax.sharding.NamedSharding", "", "jax.sharding.PositionalSharding"),
+    *_deprecated("0.6.0", "jax.sharding.NamedSharding", "", "jax.sharding.GSPMDSharding"),
+    *_removed("0.7.0", "jax.sharding.NamedSharding", "", "jax.sharding.GSPMDSharding"),
+    *_deprecated(
+        "0.8.1", "jax.sharding.NamedSharding", "PmapSharding is deprecated, use NamedSharding",
+        "jax.sharding.PmapSharding",
+    ),
+    *_removed(
+        "0.10.0", "jax.sharding.NamedSharding", "PmapSharding is gone with the C++ pmap",
+        "jax.sharding.PmapSharding",
+    ),
+    *_removed(
+        "0.4.34", "jax.sharding.Sharding", "XLACompatibleSharding removed, use Sharding",
+        "jax.sharding.XLACompatibleSharding",
+    ),
+    *_removed("0.4.12", "jax.sharding.NamedSharding", "", "jax.sharding.OpShardingSharding"),
+    *_removed(None, "jax.sharding.NamedSharding", "", "jax.sharding.MeshPspecSharding"),
+    *_deprecated(
+        "0.8.2", "jax.sharding.NamedSharding", "everything in jax.interpreters.pxla is deprecated",
+        *_under(_PXLA, _GONE_PXLA),
+    ),
+    *_removed(
+        "0.10.0", "jax.sharding.NamedSharding", "gone with the C++ pmap", *_under(_PXLA, _GONE_PXLA)
+    ),
+    *_deprecated(
+        "0.8.1", "jax.device_put with a NamedSharding", "device_put_sharded is deprecated, use device_put",
+        "jax.device_put_sharded",
+    ),
+    *_removed(
+        "0.10.0", "jax.device_put with a NamedSharding", "device_put_sharded removed",
+        "jax.device_put_sharded",
+    ),
+    *_deprecated(
+        "0.8.1", "jax.device_put with NamedSharding(mesh, P())",
+        "device_put_replicated is deprecated, use device_put", "jax.device_put_replicated",
+    ),
+    *_removed(
+        "0.10.0", "jax.device_put with NamedSharding(mesh, P())", "device_put_replicated removed",
+        "jax.device_put_replicated",
+    ),
+    *_added("0.7.1", "", "jax.memory", "jax.memory.Space"),
+    *_added("0.6.2", "Layout renamed to Format", "jax.experimental.layout.Format"),
+    *_removed(
+        "0.7.0", "jax.experimental.layout.Layout", "DeviceLocalLayout renamed to Layout",
+        "jax.experimental.layout.DeviceLocalLayout",
+    ),
+    # -- collectives ----------------------------------------------------------------------------
+    *_added("0.6.0", "", "jax.lax.pvary"),
+    *_deprecated(
+        "0.8.2", 'jax.lax.pcast(..., to="varying")', "pvary is deprecated, use pcast(..., to='varying')",
+        "jax.lax.pvary",
+    ),
+    *_removed("0.10.0", 'jax.lax.pcast(..., to="varying")', "", "jax.lax.pvary"),
+    *_added("0.8.2", "pcast replaces pvary", "jax.lax.pcast"),
+    *_added("0.6.1", "lax.axis_size gives the size of a mapped axis", "jax.lax.axis_size"),
+    *_added("0.4.38", "", "jax.lax.ragged_all_to_all"),
+    *_added("0.7.0", "", "jax.lax.psend", "jax.lax.precv"),
+    *_added("0.6.2", "", "jax.lax.all_gather_invariant"),
+    *_removed("0.8.2", 'jax.lax.all_gather(..., to="invarying")', "", "jax.lax.all_gather_invariant"),
+    # -- what sharded programs of some age use beside -------------------------------------------
+    *(
+        row
+        for name in _TREE.split()
+        for row in (
+            *_deprecated("0.4.26", f"jax.tree.{name}", "deprecated, use jax.tree", f"jax.tree_{name}"),
+            *_removed("0.6.0", f"jax.tree.{name}", "removed, see jax.tree", f"jax.tree_{name}"),
+        )
+    ),
+    *_deprecated("0.8.2", "jax.checkpoint", "", "jax.ad_checkpoint.checkpoint"),
+    *_removed("0.10.0", "jax.checkpoint", "", "jax.ad_checkpoint.checkpoint"),
+    *_deprecated("0.4.38", "jax.lax.axis_size", "many names of jax.core deprecated", "jax.core.axis_frame"),
+    *_removed("0.7.0", "jax.lax.axis_size", "removed from jax.core", "jax.core.axis_frame"),
+    *_added("0.4.36", "", "jax.core.AxisName"),
+    *_deprecated("0.4.38", "Hashable", "many names of jax.core deprecated", "jax.core.AxisName"),
+    *_removed("0.7.0", "Hashable", "removed from jax.core", "jax.core.AxisName"),
+    *_removed("0.4.36", "jax.lax.axis_size", "stackless tracing", "jax.core.thread_local_state"),
+    *_deprecated(
+        "0.10.0", "jax.sharding.get_abstract_mesh()", "internal names of jax.core deprecated",
+        *_under("jax.core.", _CORE_AXES),
+    ),
+)  # fmt: skip
+
+_OLD_SHARD_MAP = "jax.experimental.shard_map.shard_map"
+ARGUMENTS: tuple[Row, ...] = (
+    *_removed(
+        "0.8.0", "axis_names= of jax.shard_map", "the auto= parameter of the old shard_map removed",
+        f"{_OLD_SHARD_MAP}(auto=)",
+    ),
+    *_removed(None, "check_rep=", "", f"{_OLD_SHARD_MAP}(check_vma=)"),
+    *_removed(None, "auto=", "", f"{_OLD_SHARD_MAP}(axis_names=)"),
+    *_removed(None, "check_vma=", "", "jax.shard_map(check_rep=)"),
+    *_removed(None, "axis_names=", "", "jax.shard_map(auto=)"),
+    *_added("0.4.38", "", "jax.make_mesh(axis_types=)"),
+    *_removed("0.5.1", "auto_axes= and explicit_axes=", "", "jax.make_mesh(axis_types=)"),
+    *_added("0.5.3", "", "jax.make_mesh(axis_types=)"),
+    *_added("0.5.1", "", *_under("jax.make_mesh", "(auto_axes=) (explicit_axes=) (manual_axes=)")),
+    *_removed(
+        "0.5.3", "axis_types=", "", *_under("jax.make_mesh", "(auto_axes=) (explicit_axes=) (manual_axes=)")
+    ),
+    *_added("0.4.36", "", "jax.sharding.Mesh(axis_types=)"),
+    *_added("0.5.3", "", *_under("jax.sharding.AbstractMesh", "(axis_sizes=) (axis_names=)")),
+    *_removed("0.5.3", "axis_sizes= and axis_names=", "", "jax.sharding.AbstractMesh(shape_tuple=)"),
+    *_added("0.6.2", "", "jax.ShapeDtypeStruct(vma=)"),
+    *_removed(
+        "0.10.0", "manual_axis_type=", "vma of ShapeDtypeStruct replaced by manual_axis_type",
+        "jax.ShapeDtypeStruct(vma=)",
+    ),
+    *_added(
+        "0.10.0", "vma of ShapeDtypeStruct replaced by manual_axis_type",
+        "jax.ShapeDtypeStruct(manual_axis_type=)",
+    ),
+    *_added(
+        "0.5.3", "",
+        "jax.make_array_from_callback(dtype=)", "jax.make_array_from_single_device_arrays(dtype=)",
+    ),
+    *_removed("0.10.0", "", "", "jax.pmap(global_arg_shapes=)"),
+    *_added("0.6.1", "", "jax.sharding.PartitionSpec(unreduced=)"),
+    *_added("0.6.2", "", "jax.sharding.PartitionSpec(reduced=)"),
+    *_added("0.8.2", "", "jax.lax.all_gather(to=)"),
+    *_added("0.5.0", "", *_out_sharding("numpy.einsum lax.dot_general")),
+    *_added("0.5.1", "", *_out_sharding("lax.reshape lax.broadcast_in_dim lax.broadcast")),
+    *_added("0.6.0", "", *_out_sharding("random.normal random.uniform random.bits random.randint")),
+    *_added(
+        "0.6.1", "",
+        *_out_sharding("numpy.dot numpy.reshape numpy.ravel numpy.broadcast_to numpy.repeat"),
+    ),
+    *_added(
+        "0.7.0", "",
+        *_out_sharding("numpy.matmul numpy.zeros numpy.ones numpy.empty numpy.arange numpy.tensordot"),
+    ),
+    *_added("0.7.1", "", *_out_sharding("lax.dot random.gumbel")),
+    *_added("0.8.0", "", *_out_sharding("numpy.array numpy.asarray numpy.zeros_like numpy.ones_like")),
+    *_added("0.10.2", "", *_out_sharding("numpy.full numpy.full_like")),
+)  # fmt: skip
+
+BEHAVIOURS: tuple[Row, ...] = (
+    *_added(
+        "0.9.0",
+        "announced in 0.8.1: the default axis_types of make_mesh become Explicit",
+        EXPLICIT_BY_DEFAULT,
+    ),
+    *_added("0.8.1", "make_mesh without axis_types raises a DeprecationWarning", WARNS_OF_DEFAULT),
+    *_removed("0.9.0", "", "", WARNS_OF_DEFAULT),
+    *_removed("0.6.1", "", "PartitionSpec no longer inherits from tuple", SPEC_IS_TUPLE),
+    *_removed("0.10.0", "", "PartitionSpecs no longer equal tuples", SPEC_EQUALS_TUPLE),
+    *_added("0.5.3", "", FALSY_IS_NONE),
+)  # fmt: skip

@@ -1,0 +1,51 @@
+"""The jax requirement of a project, as its `pyproject.toml` states it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from shardlint.laws.versions import Target, TargetError, parse_target
+
+_REQUIREMENT = re.compile(r"\s*jax\s*(?:\[[^\]]*\])?\s*\(?([^;()@]*)\)?\s*(?:;.*)?", re.IGNORECASE)
+
+
+def jax_requirement(project: Mapping[str, Any]) -> Target | None:
+    """The releases of JAX that a `pyproject.toml` lets in, None where it bounds none.
+
+    Dependencies go before optional ones, those before dependency groups and Poetry's; of several bounds
+    the first counts.
+    """
+    for requirement in _requirements(project):
+        found = _REQUIREMENT.fullmatch(requirement)
+        if found is None or not found[1].strip():
+            continue
+        try:
+            return parse_target(found[1])
+        except TargetError:
+            continue
+    return None
+
+
+def _requirements(project: Mapping[str, Any]) -> Iterator[str]:
+    own = _table(project, "project")
+    yield from _strings(own.get("dependencies"))
+    groups = (_table(own, "optional-dependencies"), _table(project, "dependency-groups"))
+    for group in (group for table in groups for group in table.values()):
+        yield from _strings(group)
+    poetry = _table(_table(project, "tool"), "poetry")
+    version = _table(poetry, "dependencies").get("jax")
+    if isinstance(version, Mapping):
+        version = version.get("version")
+    if isinstance(version, str) and version != "*":
+        yield f"jax{version if not version[:1].isdigit() else f'=={version}'}"
+
+
+def _table(holder: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = holder.get(key)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _strings(value: Any) -> Iterator[str]:
+    yield from (item for item in value if isinstance(item, str)) if isinstance(value, list) else ()

@@ -1,0 +1,35 @@
+"""Words for names of other JAX versions, which several rules share."""
+
+from __future__ import annotations
+
+import re
+
+from shardlint.laws.exceptions import is_caught
+from shardlint.uses import ApiReference
+
+#: What an import of a name, an import of a module and an attribute raise; a use does not tell them apart.
+_RAISED = ("ImportError", "ModuleNotFoundError", "AttributeError")
+
+
+def described(name: str) -> str:
+    """A name as users know it: ``with mesh:``, ``check_rep= of jax.shard_map``, ``jax.lax.pvary``."""
+    function, _, argument = name.partition("(")
+    if argument:
+        return f"`{argument.rstrip(')')}` of `{function}`"
+    return "`with mesh:`" if name.endswith(".__enter__") else f"`{name}`"
+
+
+def first_name(instead: str) -> str:
+    """The name that a replacement in words begins with."""
+    found = re.match(r"[\w.]+", instead)
+    return found[0] if found else ""
+
+
+def is_argument(name: str) -> bool:
+    """Whether it names an argument of a function."""
+    return name.endswith("=)")
+
+
+def is_guarded(use: ApiReference) -> bool:
+    """Whether an enclosing ``try`` catches what a missing name raises."""
+    return any(is_caught(exception, use.environment.caught) for exception in _RAISED)
