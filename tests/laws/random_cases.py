@@ -116,7 +116,7 @@ def draw_cases(count: int, seed: int) -> Iterator[Drawn]:
             case = MISTAKES[mistake](rng, case)
             if rng.random() < 0.15:
                 case = MISTAKES[rng.choice(causes(api))](rng, case)
-        if case.held is None:
+        if case.held is None or not _can_be(case):
             case = replace(case, held=_held(rng, case))
         yield case
 
@@ -145,6 +145,15 @@ def _right(rng: random.Random, api: Api) -> Drawn:
     raw = api in BARE_LAWS and not mesh.abstract and rng.random() < (0.5 if api in MESHLESS_FAILS else 0.1)
     under = not raw and not mesh.abstract and rng.random() < (0.8 if api in OUTS else 0.4)
     return Drawn(api, mesh, spec, tuple(shape), raw, under, held=None)
+
+
+def _can_be(case: Drawn) -> bool:
+    """Whether an array of this shape can lie as it is said to."""
+    axes = [entry_axes(entry) for entry in (case.held or Spec()).entries]
+    ways = [math.prod(_size(case, axis) for axis in some) for some in axes]
+    return len(axes) <= len(case.shape) and all(
+        size % by == 0 for size, by in zip(case.shape, ways, strict=False)
+    )
 
 
 def _held(rng: random.Random, case: Drawn) -> Spec:
@@ -364,6 +373,8 @@ class Tally:
     cases: int = 0
     accepted: int = 0
     undecided: int = 0
+    agreed: Counter[str] = field(default_factory=Counter)
+    modes: Counter[str] = field(default_factory=Counter)
     causes: Counter[Cause] = field(default_factory=Counter)
 
 
@@ -386,9 +397,17 @@ def set_against_jax(count: int, seed: int) -> tuple[dict[Api, Tally], list[str]]
             tally.undecided += 1
             if must_decide(case):
                 wrong = "undecided"
+        tally.modes[mode(case)] += 1
+        tally.agreed[mode(case)] += not wrong and not isinstance(verdict, Undecided)
         if wrong:
             disagreements.append(f"{wrong}: {case}\n    law {verdict}\n    JAX {outcome}")
     return tallies, disagreements
+
+
+def mode(case: Drawn) -> str:
+    """The axis types of a case's mesh in a word."""
+    kinds = {kind.value.lower() for kind in case.mesh.types} if isinstance(case.mesh, Mesh) else {"no mesh"}
+    return kinds.pop() if len(kinds) == 1 else "mixed"
 
 
 def must_decide(case: Case) -> bool:
@@ -411,7 +430,9 @@ def main() -> int:
     for api, tally in tallies.items():
         shares = " ".join(f"{cause.value} {n / tally.cases:.0%}" for cause, n in tally.causes.most_common())
         accepted = f"accepted {tally.accepted / tally.cases:.0%}"
-        print(f"{api.value:38} {tally.cases:5} {accepted}, {shares}; undecided {tally.undecided}")
+        modes = ", ".join(f"{name} {tally.agreed[name]}/{n}" for name, n in sorted(tally.modes.items()))
+        print(f"{api.value:43} {tally.cases:5} {accepted}, {shares}; undecided {tally.undecided}")
+        print(f"{'':43} agree in {modes}")
     print("\n".join(disagreements[:20]))
     print(f"{count} cases, {len(disagreements)} disagreements")
     return bool(disagreements)
