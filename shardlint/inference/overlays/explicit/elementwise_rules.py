@@ -5,8 +5,12 @@ from __future__ import annotations
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays import elementwise, jax_nn
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace
-from shardlint.inference.values import Value, is_none
+from shardlint.inference.overlays.explicit.types import meshless
+from shardlint.inference.values import Const, Value, is_none
 from shardlint.laws.types import ArrayType
+
+#: A number of Python's.
+SCALAR = ArrayType((), None, meshless(()))
 
 
 def nary(t: Trace, call: Call) -> ArrayType:
@@ -63,6 +67,19 @@ def first_operand(t: Trace, call: Call) -> ArrayType:
     return t.nary(t.operand(call.args[0] if call.args else call.argument(None, "x")))
 
 
+def activated(t: Trace, call: Call) -> ArrayType:
+    """`jax.nn.relu` and its kin: one array beside constants."""
+    x = t.operand(call.args[0] if call.args else call.argument(None, "x"))
+    return t.nary(x, SCALAR)
+
+
+def raised(t: Trace, call: Call) -> ArrayType:
+    """``x ** y``, `jnp.power(x, y)`: of one operand where the exponent is a known integer."""
+    if len(call.args) == 2 and isinstance(call.args[1], Const) and isinstance(call.args[1].value, int):
+        return t.nary(t.operand(call.args[0]))
+    return nary(t, call)
+
+
 def cast(t: Trace, call: Call) -> ArrayType:
     """`jnp.float32(x)`, `jnp.array(x)`, `x.astype`: conversions keep the type's sharding."""
     return t.nary(t.operand(call.args[0]))
@@ -108,10 +125,12 @@ _OPERATORS = (
 RULES: dict[str, Rule] = {
     **{f"jax.numpy.{name}": nary for name in elementwise.TABLE},
     **{f"jax.lax.{name}": nary_as_given for name in _LAX_NARY},
-    **{f"jax.nn.{name}": first_operand for name in _ACTIVATIONS if f"jax.nn.{name}" in jax_nn.TABLE},
+    **{f"jax.nn.{name}": activated for name in _ACTIVATIONS if f"jax.nn.{name}" in jax_nn.TABLE},
     **{f"jax.numpy.{name}": cast for name in _DTYPES},
     **{f"2 {symbol}": nary for symbol in _OPERATORS},
     **{f"1 {symbol}": nary for symbol in "-+~"},
+    **{f"jax.numpy.{name}": activated for name in ("isnan", "isinf", "nan_to_num", "i0")},
+    **dict.fromkeys(("2 **", "jax.numpy.power", "jax.numpy.pow"), raised),
     "jax.numpy.where": where,
     "jax.lax.select": select,
     "jax.lax.select_n": select_n,

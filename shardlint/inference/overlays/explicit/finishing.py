@@ -124,11 +124,16 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
 def _as_replicated(
     context: Mesh | Unknown | None, kinds: Sequence[ArrayType], array: Array
 ) -> ArrayType | None:
-    """A result of a function whose operands are all replicated is so too, whatever it computes."""
+    """A result of a function whose operands are all replicated is so too, whatever it computes.
+
+    Of operands without a mesh it is not known whether the result has one.
+    """
     meshes = {kind.sharding.mesh for kind in kinds if kind.sharding is not None} - {None}
     mesh = next(iter(meshes), context)
     plain = (kind.sharding is not None and not any(kind.sharding.spec.entries) for kind in kinds)
     if isinstance(mesh, Unknown) or len(meshes) > 1 or not all(plain) or array.shape is None:
+        return None
+    if not meshes and kinds and mesh is not None:
         return None
     return ArrayType(array.shape, None, replicated(mesh, array.shape))
 
@@ -167,6 +172,8 @@ def _plain(context: Mesh | Unknown | None, kinds: Sequence[ArrayType]) -> Give:
     meshes = {kind.sharding.mesh for kind in kinds if kind.sharding is not None} - {None}
     mesh = next(iter(meshes), context)
     if isinstance(mesh, Unknown) or len(meshes) > 1 or any(kind.sharding is None for kind in kinds):
+        return lambda i, array: None
+    if not meshes and kinds and mesh is not None:
         return lambda i, array: None
     return lambda i, array: None if array.shape is None else replicated(mesh, array.shape)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import axis_of, given
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, entries_of, rank, shape_of
-from shardlint.inference.overlays.explicit.types import replicated
+from shardlint.inference.overlays.explicit.types import meshless, replicated
 from shardlint.inference.values import Array, Const, Value, as_items, is_none
 from shardlint.laws.dims import Shape
 from shardlint.laws.types import ArrayType
@@ -127,12 +127,20 @@ def made(t: Trace, call: Call) -> Sequence[ArrayType]:
     return [t.iota(_shape(array), call.kwargs.get("out_sharding")) for array in t.results]
 
 
-def filled(t: Trace, call: Call) -> Sequence[ArrayType]:
+def broadcast_constant(t: Trace, call: Call) -> ArrayType:
+    """`jnp.ones(shape)`: a broadcast constant; a scalar is not broadcast, and has no mesh."""
+    shape, out = t.result_shape(), call.kwargs.get("out_sharding")
+    if not shape and not given(out):
+        return ArrayType((), None, meshless(()))
+    return t.iota(shape, out)
+
+
+def filled(t: Trace, call: Call) -> ArrayType:
     """`jnp.full(shape, fill_value)` of a number."""
     value = call.argument(1, "fill_value")
     if not isinstance(value, Const):
         raise Open
-    return made(t, call)
+    return broadcast_constant(t, call)
 
 
 def made_like(t: Trace, call: Call) -> ArrayType:
@@ -141,12 +149,12 @@ def made_like(t: Trace, call: Call) -> ArrayType:
     if any(given(call.kwargs.get(name)) for name in options) or len(call.args) > 2:
         raise Open
     like = call.args[0] if call.args else call.argument(None, "a")
-    return t.nary(t.operand(like))
+    x = t.operand(like)
+    assert x.sharding is not None
+    return x if x.sharding.mesh is not None else t.iota(shape_of(x))
 
 
-_CREATION = (
-    "zeros ones empty arange eye identity linspace logspace tri indices tril_indices triu_indices".split()
-)
+_CREATION = "arange eye identity linspace logspace tri indices tril_indices triu_indices".split()
 _RANDOM = (
     "PRNGKey key split normal uniform bits truncated_normal cauchy laplace logistic gumbel exponential "
     "rademacher randint ball maxwell fold_in rayleigh"
@@ -173,6 +181,7 @@ RULES: dict[str, Rule] = {
     **{f"jax.random.{name}": made for name in _RANDOM},
     "jax.lax.iota": made,
     "jax.lax.broadcasted_iota": made,
+    **{f"jax.numpy.{name}": broadcast_constant for name in ("zeros", "ones", "empty")},
     "jax.numpy.full": filled,
     "jax.lax.full": filled,
     **{f"jax.numpy.{name}_like": made_like for name in ("zeros", "ones", "empty", "full")},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import axes_of, axis_of, given, known_int
+from shardlint.inference.overlays.explicit.elementwise_rules import SCALAR
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, rank, replaced, shape_of
 from shardlint.inference.values import Const, Value, as_int, as_items, as_str
 from shardlint.laws.dims import Shape
@@ -201,8 +202,7 @@ def lax_pad(t: Trace, call: Call) -> ArrayType:
 
 def triangle(t: Trace, call: Call) -> ArrayType:
     """`jnp.tril(m, k)`: selected from m and zeros by a mask that is sharded as m is."""
-    x = t.operand(call.args[0] if call.args else call.argument(None, "m"))
-    return t.nary(x)
+    return t.nary(t.operand(call.args[0] if call.args else call.argument(None, "m")), SCALAR)
 
 
 def roll(t: Trace, call: Call) -> ArrayType:

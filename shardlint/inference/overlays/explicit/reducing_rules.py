@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import axes_of, axis_of, given, truth
-from shardlint.inference.overlays.explicit.elementwise_rules import chosen
-from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, entries_of, rank
+from shardlint.inference.overlays.explicit.elementwise_rules import SCALAR, chosen
+from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, entries_of, rank, shape_of
 from shardlint.inference.values import Const, Value, is_none
 from shardlint.laws.types import ArrayType
 from shardlint.laws.verdicts import Cause
@@ -26,6 +26,11 @@ def reduction(t: Trace, call: Call) -> ArrayType:
     if where is not None and not is_none(where):
         x = chosen(t, where, a, Const(0))
     return reduced(t, x, axes_of(axis, rank(x)), truth(keepdims, False))
+
+
+def mean(t: Trace, call: Call) -> ArrayType:
+    """`jnp.mean`: a sum, divided by a number."""
+    return t.nary(reduction(t, call), SCALAR)
 
 
 def _bound(call: Call) -> tuple[Value | None, Value | None, Value | None, Value | None]:
@@ -83,9 +88,10 @@ def logsumexp(t: Trace, call: Call) -> ArrayType:
 def norm(t: Trace, call: Call) -> ArrayType:
     """`jnp.linalg.norm(x, ord, axis, keepdims)` of vectors, or of all elements."""
     a, order, axis, keepdims = call.bind("x", ord=None, axis=None, keepdims=None)
-    x = t.operand(a)
     if given(order):
         raise Open
+    x = t.operand(a)
+    x = t.nary(x, x)
     return reduced(t, x, axes_of(axis, rank(x)), truth(keepdims, False))
 
 
@@ -137,6 +143,13 @@ def ordered(t: Trace, call: Call) -> ArrayType:
     return t.sort(x, axis_of(axis, rank(x)))
 
 
+def order_of(t: Trace, call: Call) -> ArrayType:
+    """`jnp.argsort(a, axis)`: an iota sorted along with the array."""
+    found = ordered(t, call)
+    assert found.sharding is not None
+    return found if found.sharding.mesh is not None else t.iota(shape_of(found))
+
+
 def lax_sort(t: Trace, call: Call) -> ArrayType:
     """`lax.sort(operand, dimension)` of one array."""
     a, dimension, *_ = call.bind("operand", dimension=Const(-1), is_stable=None, num_keys=None)
@@ -169,13 +182,14 @@ def average(t: Trace, call: Call) -> ArrayType:
     if given(weights) or truth(returned, False):
         raise Open
     x = t.operand(a)
-    return reduced(t, x, axes_of(axis, rank(x)), truth(keepdims, False))
+    return t.nary(reduced(t, x, axes_of(axis, rank(x)), truth(keepdims, False)), SCALAR)
 
 
-_REDUCTIONS = ("sum prod max min amax amin any all mean count_nonzero nansum nanprod nanmax nanmin").split()
+_REDUCTIONS = ("sum prod max min amax amin any all count_nonzero nansum nanprod nanmax nanmin").split()
 
 RULES: dict[str, Rule] = {
     **{f"jax.numpy.{name}": reduction for name in _REDUCTIONS},
+    "jax.numpy.mean": mean,
     **dict.fromkeys(("jax.numpy.var", "jax.numpy.std"), variance),
     **dict.fromkeys(("jax.numpy.argmax", "jax.numpy.argmin"), arg_extreme),
     **dict.fromkeys(("jax.lax.argmax", "jax.lax.argmin"), lax_arg_extreme),
@@ -184,7 +198,8 @@ RULES: dict[str, Rule] = {
         tuple(f"jax.lax.{n}" for n in ("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp")),
         lax_cumulative,
     ),
-    **dict.fromkeys(("jax.numpy.sort", "jax.numpy.argsort"), ordered),
+    "jax.numpy.sort": ordered,
+    "jax.numpy.argsort": order_of,
     **{f"jax.lax.reduce_{name}": lax_reduction for name in ("sum", "prod", "max", "min", "and", "or", "xor")},
     **dict.fromkeys(("jax.nn.softmax", "jax.nn.log_softmax", "jax.nn.standardize"), softmax),
     **dict.fromkeys(("jax.nn.logsumexp", "jax.scipy.special.logsumexp"), logsumexp),

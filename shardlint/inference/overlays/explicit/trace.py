@@ -296,12 +296,23 @@ class Trace:
         if all(entries[width - rank(x) :] == entries_of(x) for x in operands):
             sharding, shape = first.sharding, arrays.broadcast(shapes)
         else:
-            met = self.nary(*(_padded(x, width) for x in operands))
+            met = self._met([_padded(x, width) for x in operands])
             assert met.sharding is not None
             sharding, shape = met.sharding, arrays.broadcast(shapes)
         if shape is None:
             raise Open
         return [self.broadcast_to(x, shape, sharding) for x in operands]
+
+    def _met(self, operands: Sequence[ArrayType]) -> ArrayType:
+        """`lax.broadcast_shardings`: makes the sharding itself, with an exception of its own."""
+        try:
+            return self.nary(*operands)
+        except Refused as refused:
+            verdict = refused.verdict
+            if verdict.cause is not Cause.CONFLICT or verdict.size is not None:
+                raise
+            # No two operands differ along a dimension: one axis would be along two of the result's.
+            raise Refused(replace(verdict, exception="DuplicateSpecError")) from None
 
     def broadcast_to(self, x: ArrayType, shape: Shape, sharding: TypeSharding | None = None) -> ArrayType:
         """`lax.broadcast_to`."""
