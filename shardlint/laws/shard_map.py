@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from shardlint.laws.axis_types import all_of, in_type, only_auto, only_explicit
-from shardlint.laws.checks import SHARDING, a_leaf, a_spec, located, rank
+from shardlint.laws.axis_types import all_of, array_type, in_type, only_auto, only_explicit
+from shardlint.laws.checks import SHARDING, a_leaf, a_spec, located, rank, unconstrained
 from shardlint.laws.dims import Shape
 from shardlint.laws.judging import Case, judge, raising, staged
 from shardlint.laws.specs import canonical
@@ -278,10 +278,10 @@ _INSIDE = {
     (Api.CONSTRAINT, True): raising("TypeError", CALLED, a_spec)
     + staged(CALLED, *SHARDING)
     + raising("ValueError", CALLED, rank, only_auto),
-    (Api.RESHARD_IN_JIT, True): staged(CALLED, a_leaf, *SHARDING, only_explicit),
+    (Api.RESHARD_IN_JIT, True): staged(CALLED, a_leaf, *SHARDING, only_explicit) + array_type(CALLED),
     (Api.CONSTRAINT, False): raising("ValueError", CALLED, rank, only_auto),
-    (Api.RESHARD_IN_JIT, False): staged(CALLED, only_explicit),
-    (Api.DEVICE_PUT_IN_JIT, False): (),
+    (Api.RESHARD_IN_JIT, False): staged(CALLED, only_explicit) + array_type(CALLED),
+    (Api.DEVICE_PUT_IN_JIT, False): raising("KeyError", CALLED, unconstrained) + array_type(CALLED),
 }
 
 

@@ -130,7 +130,7 @@ def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Array:
         array.weak,
         origin=array.origin,
         name=array.name,
-        varying=axes | array.varying,
+        varying=axes | (array.varying if region.inherits else frozenset()),
         may_vary=axes | (region.outer if array.may_vary is None else array.may_vary),
         equal=(region.manual or frozenset()) - region.outer - axes,
         typed=local_type(inside.mesh, array.typed, len(local)) if known else None,

@@ -66,13 +66,15 @@ class Mapped:
 @dataclass(frozen=True, eq=False, slots=True)
 class Region:
     """Where a body runs: on ``mesh``, with the axes ``manual`` (None where they are not known), of which
-    ``outer`` are Manual around it already. ``checked`` is ``check_vma``, None where it is not known.
+    ``outer`` are Manual around it already. ``checked`` is ``check_vma``, None where it is not known;
+    ``inherits`` tells that what varies outside does so in the types of the body too.
     """
 
     mesh: MeshValue | Unknown | None
     manual: frozenset[str] | None
     outer: frozenset[str]
     checked: bool | None
+    inherits: bool
 
     @property
     def judging(self) -> MeshValue | Unknown | None:
@@ -127,7 +129,9 @@ def enter(call: Call, mapped: Mapped) -> Region | None:
                 if _refused(call, mapped, parameter, verdict, mesh, leaf):
                     return None
     checked = options.get("check_vma")
-    return Region(holder, manual, _manual_axes(mesh), True if checked is None else as_bool(checked))
+    checks = True if checked is None else as_bool(checked)
+    inherits = checks is False or interpreter.context.check_vma is True
+    return Region(holder, manual, _manual_axes(mesh), checks, inherits)
 
 
 def _manual_axes(mesh: Mesh | Unknown | None) -> frozenset[str]:
