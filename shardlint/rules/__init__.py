@@ -16,7 +16,7 @@ from shardlint.uses import FileProblem, Use
 __all__ = ["AnyRule", "Problem", "ProjectRule", "Rule", "RuleSettings", "all_rules", "find_rule", "judge"]
 
 #: Modules of this package that hold no rule.
-_SHARED = frozenset({"base", "judge", "wording", "wording_versions"})
+_SHARED = frozenset({"base", "judge", "wording", "wording_operations", "wording_versions"})
 
 
 @cache
