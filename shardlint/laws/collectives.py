@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from shardlint.laws.dims import Dim, Shape, divisible, equal
 from shardlint.laws.values import Unknown
@@ -32,7 +32,7 @@ EXCEPTIONS: dict[str, tuple[str, str, str]] = {
     "psum_scatter": _LOOKED_UP,
     "axis_index": _LOOKED_UP,
     "axis_size": _LOOKED_UP,
-    "ragged_all_to_all": _LOOKED_UP,
+    "ragged_all_to_all": ("NameError", "NameError", ANY),
     "pcast": ("AssertionError", "AssertionError", ANY),
     "pvary": ("AssertionError", "AssertionError", ANY),
 }
@@ -46,11 +46,13 @@ def judge_axes(
     bound: tuple[tuple[str, Dim], ...] | Unknown,
     *,
     check_vma: bool | None = None,
+    kept: Collection[str] = (),
 ) -> Verdict:
     """Judge the axis names of ``lax.<function>(x, axes)``; only names that are bound may be used.
 
     ``bound`` are the axes of the enclosing shard_map, vmap or pmap with their sizes. ``check_vma``
     tells, inside a shard_map, what it was given (True unless written); None where that is not known.
+    ``kept`` are axes of the mesh that stay as they are there: these are looked up, and not found.
     """
     if function not in EXCEPTIONS:
         return Undecided(f"{function} has no law")
@@ -60,6 +62,8 @@ def judge_axes(
     for part, axis in enumerate(axes):
         if axis not in names:
             exception = _exception(function, bool(bound), check_vma, len(axes) > 1)
+            if axis in kept and len(axes) == 1:
+                exception = "NameError"
             return Rejected(Cause.UNBOUND_AXIS, exception, STAGE, part=part, axis=axis)
     return Accepted()
 
@@ -124,6 +128,21 @@ def without_receiver(permutation: Permutation, size: Dim | None) -> tuple[int, .
         return ()
     reached = {target % size for _, target in permutation}
     return tuple(index for index in range(size) if index not in reached)
+
+
+def has_ring(permutation: object) -> bool:
+    """Whether some devices of a permutation pass on what comes round to them again."""
+    if not isinstance(permutation, tuple):
+        return False
+    following = dict(permutation)
+    for start in following:
+        at, seen = following[start], {start}
+        while at in following and at not in seen:
+            seen.add(at)
+            at = following[at]
+        if at in seen:
+            return True
+    return False
 
 
 Result = Shape | Rejected | Unknown

@@ -235,31 +235,24 @@ def collective_result(
     to: str = "varying",
     groups: bool = False,
 ) -> Variation:
-    """Over what the result of a collective varies. ``axes`` are Manual; ``groups``: axis_index_groups."""
+    """Over what the result of a collective varies. ``axes`` are Manual; ``groups``: axis_index_groups.
+
+    ``to`` is ``varying``, or ``invarying`` for `all_gather`.
+    """
     if not axes:
         return operand
     if function in REDUCTIONS:
         reduced = operand.without(axes, manual)
         return reduced.perhaps_over(axes) if groups and not checked else reduced
     if function == "all_gather":
-        if to == "reduced":
-            return Variation(operand.surely - axes)
         if to == "invarying" or (not checked and not groups):
             return operand.without(axes, manual)
         return operand.over(axes) if checked else operand.perhaps_over(axes)
-    if function in ("pcast", "pvary") or function == "pbroadcast":
-        return _recast(function, axes, operand, manual, checked, to)
+    if function in ("pcast", "pvary"):
+        return operand.over(axes) if checked else operand
+    if function == "pbroadcast":
+        return operand.over(axes) if checked else operand.without(axes, manual)
     if function in EXCHANGES:
         sure = checked or (function == "psum_scatter" and not groups)
         return operand.over(axes) if sure else operand.perhaps_over(axes)
     return UNKNOWN
-
-
-def _recast(
-    function: str, axes: Axes, operand: Variation, manual: Axes | None, checked: bool, to: str
-) -> Variation:
-    if not checked:
-        return operand.without(axes, manual) if function == "pbroadcast" else operand
-    if to == "varying":
-        return operand.over(axes)
-    return Variation(operand.surely - (axes if to == "unreduced" else NO_AXES))

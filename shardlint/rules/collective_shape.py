@@ -65,9 +65,9 @@ from shardlint.uses import CollectiveUse
 
 
 def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a collective that JAX rejects for anything but an unbound axis."""
+    """Report a collective that JAX rejects for its array's shape or its own arguments."""
     verdict = use.verdict
-    if not isinstance(verdict, Rejected) or verdict.cause is Cause.UNBOUND_AXIS:
+    if not isinstance(verdict, Rejected) or verdict.cause not in (Cause.INDIVISIBLE, Cause.BAD_ARGUMENT):
         return
     yield Problem(f"`{use.function}` over {names_text(use.axes)}: {_misfit(verdict)}", use.place)
 

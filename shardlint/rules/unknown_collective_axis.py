@@ -66,8 +66,15 @@ from shardlint.uses import CollectiveUse
 
 
 def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report an axis that is not bound."""
+    """Report an axis that is not bound, or one of vmap where only those of the mesh will do."""
     verdict, bound = use.verdict, use.environment.bound_axes
+    if isinstance(verdict, Rejected) and verdict.cause is Cause.UNSUPPORTED:
+        yield Problem(
+            f"`{use.function}` inside shard_map: {verdict.detail}; "
+            "use the array's own dimension, or turn the check off with check_vma=False",
+            _place(use, verdict.axis or ""),
+        )
+        return
     if (
         not isinstance(verdict, Rejected)
         or verdict.cause is not Cause.UNBOUND_AXIS

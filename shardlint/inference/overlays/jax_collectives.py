@@ -12,6 +12,7 @@ from shardlint.inference.overlays.varying import manual_axes, variation_of
 from shardlint.inference.values import (
     Array,
     Const,
+    MeshValue,
     Value,
     as_bool,
     as_int,
@@ -105,10 +106,10 @@ class Collective:
                 self.record(verdict, array)
                 return _REJECTED
             result = make(array)
-            if not isinstance(result, Array):
+            if not isinstance(result, Array) or manual is None or self.to is None:
                 return result
-            if manual is None or self.to is None:
-                return result
+            if self.checked and self.to in ("reduced", "unreduced"):
+                return Unknown("operations on reduced and unreduced values are not followed")
             varied = collective_result(
                 self.function, axes & manual, variation_of(array), manual=manual,
                 checked=self.checked is True, to=self.to, groups=self.groups is not None,
@@ -168,7 +169,9 @@ def _started(
     collective = Collective(
         call, function, axes, size, _groups(groups), as_str(to) if given(to) else "varying"
     )
-    verdict = judge_axes(function, axes, bound, check_vma=context.check_vma)
+    inside = context.mesh.mesh.names if isinstance(context.mesh, MeshValue) else ()
+    kept = [name for name in inside if name not in sizes]
+    verdict = judge_axes(function, axes, bound, check_vma=context.check_vma, kept=kept)
     collective.record(verdict)
     if isinstance(verdict, Rejected):
         return None
@@ -306,7 +309,9 @@ def _permuting(function: str) -> Callable[[Call], Value]:
                 started.record(verdict)
                 return _REJECTED
             if missed := without_receiver(permutation, started.size):
-                started.record(verdict, silent=", ".join(map(str, missed)))
+                named = ", ".join(map(str, missed))
+                who = f"device {named} receives" if len(missed) == 1 else f"devices {named} receive"
+                started.record(verdict, silent=f"{who} nothing, and will hold zeros")
         return started.each(traced(tree), lambda array: _kept(call, array))
 
     return permute
