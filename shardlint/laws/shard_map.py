@@ -143,6 +143,12 @@ def _shown(mesh: Mesh, what: str) -> str:
     return "(" + ", ".join(f"{n}: {t}" for n, t in zip(mesh.names, mesh.types, strict=True)) + ")"
 
 
+def no_mesh() -> Rejected:
+    """The rejection of a call without any mesh, whose specs do not meet any array first."""
+    detail = "there is no mesh: pass mesh=, or call it under jax.set_mesh"
+    return Rejected(Cause.NO_MESH, "ValueError", CALLED, detail=detail)
+
+
 def judge_axis_names(mesh: Mesh | Unknown | None, names: frozenset[object] | Junk | Unknown) -> Verdict:
     """Judge ``axis_names=``: a set, whose members the mesh has (`_shmap_checks`)."""
     if mesh is None:
@@ -228,6 +234,9 @@ def whole_type(outside: Mesh, spec: Spec, held: TypeSharding | None, rank: int) 
     out_spec, then those of the shard.
     """
     if held is None and AxisType.EXPLICIT in outside.types:
+        return None
+    if held is not None and (held.mesh is None or AxisType.MANUAL not in held.mesh.types):
+        # What was put on another mesh inside is no shard by its type.
         return None
     outside = replace(outside, abstract=True)
     shard = held.spec.entries if held is not None else ()

@@ -79,7 +79,7 @@ def test_placements_in_bodies_agree_with_jax(kinds: tuple[str, str], manual: tup
         assert not rejected or verdict.exception in (error, "Exception"), (api, entries, raw, checked, error)
         count["rejected"] += bool(error)
         count["found"] += rejected
-    assert count["found"] >= 0.85 * count["rejected"] > 20, count
+    assert count["found"] >= 0.7 * count["rejected"] > 20, count
 
 
 @pytest.mark.parametrize("function", sorted(CALLS))

@@ -30,6 +30,7 @@ from shardlint.laws.shard_map import (
     judge_manual,
     judge_mesh,
     judging_mesh,
+    no_mesh,
 )
 from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Rejected, Verdict
@@ -115,6 +116,9 @@ def enter(call: Call, mapped: Mapped) -> Region | None:
     if own and _refused(call, mapped, "mesh", judge_mesh(_mesh_or_junk(holder, given), known)):
         return None
     mesh = holder.mesh if isinstance(holder, MeshValue) else holder
+    if mesh is None and (mapped.in_specs is None or is_none(mapped.in_specs)):
+        record(interpreter, mapped.name, call.place, no_mesh())
+        return None
     names = _names(options.get("axis_names"))
     if _refused(call, mapped, "axis_names", judge_axis_names(mesh, names), mesh):
         return None
