@@ -22,7 +22,7 @@ from shardlint.laws.propagation.joining import concatenate, pad, split, stack, u
 from shardlint.laws.propagation.linalg import linalg, triangular_solve
 from shardlint.laws.propagation.operands import Outcome, OutSharding
 from shardlint.laws.propagation.ordering import cumulative, sort, top_k
-from shardlint.laws.propagation.products import DimensionNumbers, dot_general
+from shardlint.laws.propagation.products import DimensionNumbers, dot_general, ragged_dot_general
 from shardlint.laws.propagation.reducing import argminmax, reduce, reduce_sum
 from shardlint.laws.propagation.reshaping import (
     broadcast_in_dim,
@@ -37,7 +37,8 @@ from shardlint.laws.propagation.reshaping import (
 __all__ = [
     "DimensionNumbers", "OutSharding", "Outcome", "Window", "argminmax", "broadcast_in_dim", "clamp",
     "concatenate", "conv_general_dilated", "convert", "cumulative", "dot_general", "dynamic_slice",
-    "dynamic_update_slice", "elementwise", "expand_dims", "gather", "iota", "linalg", "pad", "reduce",
+    "dynamic_update_slice", "elementwise", "expand_dims", "gather", "iota", "linalg", "pad",
+    "ragged_dot_general", "reduce",
     "reduce_sum", "reduce_window", "reshape", "rev", "scatter", "select_n", "slice", "sort", "split",
     "squeeze", "stack", "tile", "top_k", "transpose", "triangular_solve", "unstack",
 ]  # fmt: skip

@@ -65,6 +65,8 @@ def triangular_solve(
         if len(axes) != len(set(axes)):
             # JAX means to raise a ShardingTypeError, and stumbles over the message
             refuse(Cause.CONFLICT, "no axis along two dimensions of the result", "AttributeError")
+        if axes and left.mesh is None:
+            refuse(Cause.OTHER_MESH, "a matrix with a mesh", "ValueError")
         return left.typed(entries)
 
     return standard(context, [left, right], left.rank, rule, shape=right.shape)

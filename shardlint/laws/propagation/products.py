@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shardlint.laws.dims import Dim
 from shardlint.laws.propagation.elementwise import scalars_follow, unreduced_of
 from shardlint.laws.propagation.operands import (
     Operand,
@@ -73,6 +74,25 @@ def dot_general(
 
     shape = tuple([left.shape[i] for i in (*left_batch, *left_kept)] + [right.shape[i] for i in right_kept])
     return standard(context, [left, right], len(shape), rule, shape=shape, sets=sets)
+
+
+@law
+def ragged_dot_general(
+    context: Mesh | None,
+    operands: Sequence[ArrayType],
+    shape: Sequence[Dim],
+    out_sharding: OutSharding = None,
+) -> Outcome:
+    """`lax.ragged_dot`, `ragged_dot_general` of two operands and group sizes: ``out_sharding=`` always.
+
+    `_ragged_dot_general_sharding_rule`: NotImplementedError without.
+    """
+    wanted, sizes = settled(context, out_sharding), tuple(shape)
+
+    def rule() -> TypeSharding:
+        return wanted or refuse(Cause.AMBIGUOUS, "out_sharding= for a ragged product", "NotImplementedError")
+
+    return standard(context, operands_of(context, *operands), len(sizes), rule, shape=sizes)
 
 
 def _check_alike(
