@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Hashable, Sequence
 
 from shardlint.inference.joins import join, options
@@ -18,7 +19,7 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.laws.specs import equal_specs
-from shardlint.laws.values import Marker, Spec, Unknown
+from shardlint.laws.values import Junk, Marker, Spec, Unknown
 from shardlint.spans import Place
 
 #: Loops over known items are unrolled up to this many.
@@ -75,6 +76,10 @@ def spec_items(value: SpecValue) -> tuple[Value, ...]:
     return tuple(_entry(entry, place) for entry, place in zip(entries, places, strict=False))
 
 
+#: Classes whose constants say what they are.
+_LITERALS = frozenset({"bool", "bytes", "complex", "float", "int"})
+
+
 def _entry(entry: object, place: Place | None) -> Value:
     if isinstance(entry, tuple):
         return Tuple(tuple(_entry(part, place) for part in entry), place)
@@ -82,6 +87,8 @@ def _entry(entry: object, place: Place | None) -> Value:
         return Const(entry, place)
     if entry is Marker.UNCONSTRAINED:
         return External("jax.sharding.PartitionSpec.UNCONSTRAINED", place)
+    if isinstance(entry, Junk) and entry.type in _LITERALS:
+        return Const(ast.literal_eval(entry.text), place)
     return Unknown("an entry of a spec")
 
 

@@ -20,6 +20,8 @@ Types = Union[tuple[Union[AxisType, Junk, Unknown], ...], AxisType, Junk, Unknow
 
 Outcome = Rejected | Undecided | None
 
+_TUPLES = "AbstractMesh wants tuples"
+
 
 @dataclass(frozen=True, slots=True)
 class _Given:
@@ -130,16 +132,21 @@ def _abstract_mesh(shape: Sizes, names: Names, types: Types) -> Outcome:
     if isinstance(names, Junk) and names.hashable:
         # Only what has a length is counted; the types' own TypeError comes before that.
         return _bad(Cause.BAD_ARGUMENT, "TypeError", stage, f"{names.text} are no axis names")
-    if (wrong := _typed(None if not isinstance(names, tuple) else len(names), types, stage)) is not None:
+    wrong = _typed(len(names) if isinstance(names, tuple) else None, types, stage)
+    if isinstance(names, Junk) and not isinstance(wrong, Rejected):
+        # Only the number of its names tells whether the types are counted wrong before it is hashed.
+        exception = "TypeError" if wrong is None else "Exception"
+        return _bad(Cause.BAD_ARGUMENT, exception, stage, f"{names.text} cannot be hashed; {_TUPLES}")
+    if wrong is not None:
         return wrong
-    parts = (names, shape, *(names if isinstance(names, tuple) else ()))
-    for part in parts:
+    for part in (shape, *(names if isinstance(names, tuple) else ())):
         if isinstance(part, Junk) and not part.hashable:
-            what = f"{part.text} cannot be hashed; AbstractMesh wants tuples"
-            return _bad(Cause.BAD_ARGUMENT, "TypeError", stage, what)
+            return _bad(Cause.BAD_ARGUMENT, "TypeError", stage, f"{part.text} cannot be hashed; {_TUPLES}")
     if isinstance(shape, Junk) and not shape.falsy:
         # `math.prod`; what is false counts as size 0 until the sizes are asked for.
         return _bad(Cause.MESH_SHAPE, "TypeError", stage, f"{shape.text} is no sequence of sizes")
+    if isinstance(shape, tuple) and any(isinstance(size, Junk) and size.text == "None" for size in shape):
+        return _bad(Cause.MESH_SHAPE, "TypeError", stage, "None is no size")
     if isinstance(shape, Junk | Unknown) or any(isinstance(size, Junk | Unknown) for size in shape):
         return Undecided("the sizes are not known")
     return _named(len(shape), names, "use") or _odd(names, stage)
@@ -183,33 +190,63 @@ def _reshape(given: _Given) -> Outcome:
     return None if fits else wrong
 
 
-def judge_hybrid(
-    inner: tuple[Dim, ...], outer: tuple[Dim, ...], devices: Dim | None, *, by_process: bool, cpu: bool
-) -> Verdict:
+def judge_device_grid(function: str, shape: Sizes, rows: Dim) -> Rejected:
+    """The rejection of an array of several dimensions for ``devices=``: JAX takes its rows for devices.
+
+    `make_mesh` and `create_device_mesh` count them (ValueError), and ask the first for its kind
+    (AttributeError).
+    """
+    detail = "devices= takes a flat list of devices; flatten the array"
+    known = (
+        [size for size in shape if not isinstance(size, Junk | Unknown)] if isinstance(shape, tuple) else []
+    )
+    exception = "Exception"
+    if (
+        isinstance(shape, tuple)
+        and len(known) == len(shape)
+        and all(isinstance(n, int) for n in (*known, rows))
+    ):
+        wanted = product(known)
+        fits = wanted == rows if function == "create_device_mesh" else 0 < wanted <= rows  # type: ignore[operator]
+        exception = "AttributeError" if fits else "ValueError" if wanted else "IndexError"
+    return _bad(Cause.BAD_ARGUMENT, exception, f"{function}()", detail)
+
+
+def judge_hybrid(inner: Sizes, outer: Sizes, devices: Dim | None, *, by_process: bool, cpu: bool) -> Verdict:
     """Judge ``create_hybrid_device_mesh(inner, outer, devices, process_is_granule=by_process)``.
 
     There must be as many slices (processes, ``by_process``) as ``outer`` holds, and in each as many devices
     as ``inner`` holds; so all of them together, on any platform. ``cpu``: the devices are one process's CPU
-    devices, which are in no slice.
+    devices, which are in no slice; of one slice the mesh is that of `create_device_mesh`.
     """
     stage = "create_hybrid_device_mesh()"
-    if devices is None:
+    if devices is None or devices == 0:
         return Undecided("the number of devices is not known")
-    if any(not isinstance(size, int) or size <= 0 for size in (*inner, *outer)) or devices == 0:
-        return Undecided("sizes that are not known, or not positive")
-    wanted = product(inner) * product(outer)
-    same = equal(wanted, devices)
-    if same is False:
-        return Rejected(Cause.DEVICE_COUNT, "ValueError", stage, size=devices, ways=wanted)
-    if not cpu:
-        return Undecided("how many slices there are is not known")
-    if not by_process:
+    if cpu and not by_process:
         detail = "CPU devices are in no slice; pass process_is_granule=True, or use create_device_mesh"
         return _bad(Cause.BAD_ARGUMENT, "ValueError", stage, detail)
-    if equal(product(outer), 1) is False:
-        detail = f"{product(outer)} processes are wanted, and there is one"
+    within, across = _positive(inner), _positive(outer)
+    if (
+        within is not None
+        and across is not None
+        and equal(wanted := product(within) * product(across), devices) is False
+    ):
+        return Rejected(Cause.DEVICE_COUNT, "ValueError", stage, size=devices, ways=wanted)
+    if not cpu or across is None:
+        return Undecided("how many slices there are is not known")
+    if equal(product(across), 1) is False:
+        detail = f"{product(across)} processes are wanted, and there is one"
         return _bad(Cause.BAD_ARGUMENT, "ValueError", stage, detail)
-    return Accepted() if same else Undecided("whether the shape holds all devices is not known")
+    return judge_mesh("create_device_mesh", inner, None, devices)
+
+
+def _positive(shape: Sizes) -> tuple[Dim, ...] | None:
+    """The sizes, where all are known to be positive."""
+    if not isinstance(shape, tuple):
+        return None
+    sizes = tuple(size for size in shape if not isinstance(size, Junk | Unknown))
+    certain = len(sizes) == len(shape) and all((lower_bound(size) or 0) > 0 for size in sizes)
+    return sizes if certain else None
 
 
 def hybrid_shape(inner: tuple[Dim, ...], outer: tuple[Dim, ...]) -> tuple[Dim, ...]:

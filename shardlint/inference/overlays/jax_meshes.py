@@ -28,6 +28,7 @@ from shardlint.inference.values import (
     Const,
     Devices,
     External,
+    ListValue,
     MeshValue,
     Tuple,
     Value,
@@ -36,8 +37,16 @@ from shardlint.inference.values import (
     is_none,
     shape_value,
 )
-from shardlint.laws.dims import Dim, Shape
-from shardlint.laws.meshes import Names, Sizes, Types, hybrid_shape, judge_hybrid, judge_mesh
+from shardlint.laws.dims import Dim, Shape, product
+from shardlint.laws.meshes import (
+    Names,
+    Sizes,
+    Types,
+    hybrid_shape,
+    judge_device_grid,
+    judge_hybrid,
+    judge_mesh,
+)
 from shardlint.laws.values import AxisType, Junk, Mesh, Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Verdict
 from shardlint.laws.versions.rows import EXPLICIT_BY_DEFAULT
@@ -174,6 +183,8 @@ def _without_devices(call: Call, devices: Value | None, rank: int, names: Names,
 def _make_mesh(call: Call) -> Value:
     """``make_mesh(axis_shapes, axis_names, axis_types=, devices=)``: Explicit axes since JAX 0.9."""
     shape, names, types, devices = take(call, 3, ("axis_shapes", "axis_names"), axis_types=None, devices=None)
+    if _is_grid(call, "make_mesh", shape, devices):
+        return Unknown("JAX rejects these devices")
     available = device_total(call.interpreter, devices)
     if types is None:
         _notice_default_types(call)
@@ -198,6 +209,19 @@ def _notice_default_types(call: Call) -> None:
                 release=call.interpreter.settings.release,
             )
         )
+
+
+def _is_grid(call: Call, function: str, shape: Value | None, devices: Value | None) -> bool:
+    """Whether ``devices=`` is an array of several dimensions; then that is recorded."""
+    if not isinstance(devices, Devices) or len(devices.shape) < 2:
+        return False
+    verdict = judge_device_grid(function, sizes_of(shape), devices.shape[0])
+    flat = replace(devices, shape=(product(devices.shape),))
+    fixed: dict[int | str, Value] = {"devices": flat}
+    if "devices" not in call.kwargs:
+        fixed = {1: flat}
+    record_call(call, verdict, place=call.place_of(1, "devices"), repaired=fixed)
+    return True
 
 
 def _notice_spare_devices(call: Call, mesh: Mesh, available: Dim | None) -> None:
@@ -232,6 +256,8 @@ def _create_device_mesh(call: Call) -> Value:
     given, devices, *_ = take(
         call, 2, ("mesh_shape",), devices=None, contiguous_submeshes=None, allow_split_physical_axes=None
     )
+    if _is_grid(call, "create_device_mesh", given, devices):
+        return Unknown("JAX rejects these devices")
     shape, total = sizes_of(given), device_total(call.interpreter, devices)
     verdict = judge_mesh("create_device_mesh", shape, None, total)
     record_mesh(call, "create_device_mesh", verdict, shape, None, total)
@@ -252,19 +278,28 @@ def _hybrid_device_mesh(call: Call) -> Value:
         should_sort_granules_by_key=None,
         allow_split_physical_axes=None,
     )
-    inner, outer = known_shape(sizes_of(inside)), known_shape(sizes_of(across))
-    if isinstance(inner, Unknown) or isinstance(outer, Unknown):
-        return Unknown("a hybrid mesh that is not known")
+    inner, outer = sizes_of(inside), sizes_of(across, raw=not isinstance(across, ListValue))
+    shapes = known_shape(inner), known_shape(outer)
     by_process = False if granule is None else as_bool(granule)
-    total, cpu = device_total(call.interpreter, devices), "cpu devices" in call.interpreter.switches
-    if by_process is None:
-        return Devices(hybrid_shape(inner, outer), numpy=True, origin=call.place)
-    verdict = judge_hybrid(inner, outer, total, by_process=by_process, cpu=cpu)
-    if isinstance(verdict, Rejected):
-        record_call(call, verdict, place=call.place_of(1, "dcn_mesh_shape"))
-        return Unknown("JAX rejects this hybrid mesh")
-    return Devices(hybrid_shape(inner, outer), numpy=True, origin=call.place)
+    if by_process is not None:
+        total, cpu = device_total(call.interpreter, devices), "cpu devices" in call.interpreter.switches
+        verdict = judge_hybrid(inner, outer, total, by_process=by_process, cpu=cpu)
+        if isinstance(verdict, Rejected):
+            record_call(call, verdict, place=call.place_of(1, "dcn_mesh_shape"))
+            return Unknown("JAX rejects this hybrid mesh")
+    within, slices = shapes
+    if isinstance(within, Unknown) or isinstance(slices, Unknown):
+        return Unknown("a hybrid mesh that is not known")
+    if any(isinstance(size, int) and size <= 0 for size in (*within, *slices)):
+        return Unknown("a hybrid mesh of sizes that are not positive")
+    return Devices(hybrid_shape(within, slices), numpy=True, origin=call.place)
 
+
+#: Members of the enumeration `jax.sharding.AxisType`, read.
+CONSTANTS: dict[str, Value] = {
+    **{f"{AXIS_TYPES}{kind.value}.name": Const(kind.value) for kind in AxisType},
+    **{f"{AXIS_TYPES}{kind.value}.value": Const(i) for i, kind in enumerate(AxisType, 1)},
+}
 
 TABLE: dict[str, Callable[[Call], Value]] = {
     "jax.sharding.Mesh": _mesh,

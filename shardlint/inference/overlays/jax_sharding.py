@@ -52,7 +52,7 @@ def named_sharding(call: Call) -> Value:
     holder = as_mesh(call.interpreter, mesh) if isinstance(other, Unknown | None) else other
     known = holder.mesh if isinstance(holder, MeshValue) else None if is_none(mesh) else holder
     verdict = judge_sharding(known, given, _memory(memory))
-    if isinstance(verdict, Rejected) and verdict.cause is Cause.BAD_ARGUMENT:
+    if isinstance(verdict, Rejected) and (verdict.cause is Cause.BAD_ARGUMENT or isinstance(holder, Junk)):
         key = "mesh" if isinstance(holder, Junk) else "memory_kind"
         record_call(
             call,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.arrays import Transfer, given, table, unresolved
+from shardlint.inference.overlays.arrays import Transfer, table, unresolved
 from shardlint.inference.overlays.trees import leaves, tree_map
+from shardlint.inference.truth import truth
 from shardlint.inference.values import Alternatives, Const, LibraryObject, ListValue, Tuple, Value, is_none
 from shardlint.laws.values import Unknown
 
@@ -19,8 +20,6 @@ def _function(value: Value | None) -> Value:
 
 def map_(call: Call) -> Value:
     """`tree.map(f, tree, *rest)`: the evaluator is asked about each leaf."""
-    if given(call.kwargs.get("is_leaf")):
-        unresolved("is_leaf")
     if call.opaque or len(call.args) < 2 or call.kwargs.keys() - {"is_leaf"}:
         unresolved("the arguments are not known")
     function, tree, *rest = call.args
@@ -30,26 +29,45 @@ def map_(call: Call) -> Value:
         # What is not known may be a whole tree.
         return leaf if isinstance(leaf, Unknown | Alternatives) else made
 
-    return tree_map(at_leaf, tree, *rest)
+    return tree_map(at_leaf, tree, *rest, is_leaf=_stops(call, call.kwargs.get("is_leaf")))
+
+
+def _stops(call: Call, is_leaf: Value | None) -> Callable[[Value], bool] | None:
+    """``is_leaf=`` as a function on nodes, which the evaluator is asked about; None where it is not given."""
+    if is_leaf is None or is_none(is_leaf):
+        return None
+    predicate = is_leaf
+
+    def stops(node: Value) -> bool:
+        outcome = truth(call.interpreter.call(predicate, [node], {}, call.place))
+        return unresolved("is_leaf of something unknown") if outcome is None else outcome
+
+    return stops
 
 
 def leaves_(call: Call) -> Value:
     """`tree.leaves(tree)`."""
     tree, is_leaf = call.bind("tree", is_leaf=None)
-    return ListValue(leaves(_plain(tree, is_leaf)))
+    return ListValue(leaves(_tree(tree), _stops(call, is_leaf)))
 
 
 def structure(call: Call) -> Value:
     """`tree.structure(tree)`."""
     tree, is_leaf = call.bind("tree", is_leaf=None)
-    return LibraryObject("jax.tree.structure", {"tree": _plain(tree, is_leaf)})
+    return _structure(call, tree, is_leaf)
 
 
 def flatten(call: Call) -> Value:
     """`tree.flatten(tree)`: the leaves and the structure."""
     tree, is_leaf = call.bind("tree", is_leaf=None)
-    plain = _plain(tree, is_leaf)
-    return Tuple((ListValue(leaves(plain)), LibraryObject("jax.tree.structure", {"tree": plain})))
+    found = leaves(_tree(tree), _stops(call, is_leaf))
+    return Tuple((ListValue(found), _structure(call, tree, is_leaf)))
+
+
+def _structure(call: Call, tree: Value | None, is_leaf: Value | None) -> Value:
+    """A structure keeps the tree, with something that is no node for each leaf."""
+    marked = tree_map(lambda leaf: Const("a leaf"), _tree(tree), is_leaf=_stops(call, is_leaf))
+    return LibraryObject("jax.tree.structure", {"tree": marked})
 
 
 def unflatten(call: Call) -> Value:
@@ -65,16 +83,14 @@ def unflatten(call: Call) -> Value:
     return tree_map(lambda _: next(given_leaves), tree)
 
 
-def _plain(tree: Value | None, is_leaf: Value | None) -> Value:
-    if tree is None or (is_leaf is not None and not is_none(is_leaf)):
-        unresolved("is_leaf")
-    return tree
+def _tree(tree: Value | None) -> Value:
+    return unresolved("the tree is not given") if tree is None else tree
 
 
 def reduce(call: Call) -> Value:
     """`tree.reduce(f, tree, initializer)`."""
     function, tree, initial, is_leaf = call.bind("function", "tree", initializer=None, is_leaf=None)
-    values = leaves(_plain(tree, is_leaf))
+    values = leaves(_tree(tree), _stops(call, is_leaf))
     if initial is not None:
         values.insert(0, initial)
     if not values:
@@ -88,7 +104,7 @@ def reduce(call: Call) -> Value:
 def all_(call: Call) -> Value:
     """`tree.all(tree)`: True of an empty tree, else not known."""
     tree, is_leaf = call.bind("tree", is_leaf=None)
-    if leaves(_plain(tree, is_leaf)):
+    if leaves(_tree(tree), _stops(call, is_leaf)):
         unresolved("the leaves' truth")
     return Const(True)
 

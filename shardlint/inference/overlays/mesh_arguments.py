@@ -126,8 +126,8 @@ def sizes_of(value: Value | None, raw: bool = False) -> Sizes:
 def _size(item: Value, raw: bool) -> Dim | Junk | Unknown:
     if (size := as_dim(item)) is not None:
         return size
-    if not isinstance(item, Const) or raw:
-        return as_thing(item) if isinstance(item, Const) else Unknown("a size that is not known")
+    if raw or not isinstance(item, Const):
+        return as_thing(item)
     try:
         return int(item.value)
     except (TypeError, ValueError, OverflowError):
@@ -223,9 +223,11 @@ def device_array(value: Value | None) -> Devices | None:
         return value
     if not isinstance(value, ListValue | Tuple) or value.items is None:
         return None
+    if not value.items:
+        return Devices((0,), numpy=True)
     rows = [device_array(item) for item in value.items]
     arrays = [row for row in rows if row is not None]
-    if not arrays or len(arrays) < len(rows) or any(row.shape != arrays[0].shape for row in arrays):
+    if len(arrays) < len(rows) or any(row.shape != arrays[0].shape for row in arrays):
         return None
     return Devices((len(rows), *arrays[0].shape), numpy=True)
 

@@ -114,7 +114,7 @@ _READERS: dict[str, Callable[[MeshValue], Value]] = {
     "axis_types": lambda value: _types(value.mesh),
     # The empty mesh has size 0, though a product of no sizes is 1.
     "size": lambda value: integer(value.mesh.device_count if value.mesh.names else 0),
-    "empty": lambda value: Const(not value.mesh.names),
+    "empty": lambda value: Const(not value.mesh.names or 0 in value.mesh.sizes),
     "devices": lambda value: Devices(value.mesh.sizes, numpy=True, origin=value.origin),
     "device_ids": lambda value: Array(value.mesh.sizes, "int64", numpy=True),
     "abstract_mesh": lambda value: replace(value, mesh=replace(value.mesh, abstract=True)),

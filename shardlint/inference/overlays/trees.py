@@ -9,7 +9,7 @@ from shardlint.inference.values import Alternatives, DictValue, ListValue, Tuple
 from shardlint.laws.values import Unknown
 
 
-def leaves(tree: Value) -> list[Value]:
+def leaves(tree: Value, is_leaf: Callable[[Value], bool] | None = None) -> list[Value]:
     """Return the leaves in JAX's order (dict keys sorted). Stops where the tree is not known."""
     found: list[Value] = []
 
@@ -19,36 +19,42 @@ def leaves(tree: Value) -> list[Value]:
         found.append(leaf)
         return leaf
 
-    tree_map(visit, tree)
+    tree_map(visit, tree, is_leaf=is_leaf)
     return found
 
 
-def tree_map(function: Callable[..., Value], tree: Value, *rest: Value) -> Value:
+def tree_map(
+    function: Callable[..., Value], tree: Value, *rest: Value, is_leaf: Callable[[Value], bool] | None = None
+) -> Value:
     """Apply a function to the leaves of the first tree and the subtrees of the others at its leaves.
 
-    Stops where a node is not known; rejects other trees that lack the first one's structure.
+    ``is_leaf`` tells of each node whether it counts as a leaf. Stops where a node is not known; rejects
+    other trees that lack the first one's structure.
     """
-    if is_none(tree):
-        return tree
-    if isinstance(tree, Tuple):
-        parts = [_items(other, len(tree.items)) for other in rest]
-        mapped = (tree_map(function, item, *(p[i] for p in parts)) for i, item in enumerate(tree.items))
-        return Tuple(tuple(mapped), fields=tree.fields)
-    if isinstance(tree, ListValue):
-        if tree.items is None:
-            unresolved("a list in the tree is not known")
-        parts = [_items(other, len(tree.items)) for other in rest]
-        return ListValue(
-            [tree_map(function, item, *(p[i] for p in parts)) for i, item in enumerate(tree.items)]
-        )
-    if isinstance(tree, DictValue):
-        if tree.items is None:
-            unresolved("a dict in the tree is not known")
-        tables = [_entries(other, tree.items) for other in rest]
-        return DictValue({
-            key: tree_map(function, tree.items[key], *(t[key] for t in tables)) for key in _sorted(tree.items)
-        })  # fmt: skip
-    return function(tree, *rest)
+
+    def visit(node: Value, *others: Value) -> Value:
+        if is_leaf is not None and is_leaf(node):
+            return function(node, *others)
+        if is_none(node):
+            return node
+        if isinstance(node, Tuple):
+            parts = [_items(other, len(node.items)) for other in others]
+            mapped = (visit(item, *(p[i] for p in parts)) for i, item in enumerate(node.items))
+            return Tuple(tuple(mapped), fields=node.fields)
+        if isinstance(node, ListValue):
+            if node.items is None:
+                unresolved("a list in the tree is not known")
+            parts = [_items(other, len(node.items)) for other in others]
+            return ListValue([visit(item, *(p[i] for p in parts)) for i, item in enumerate(node.items)])
+        if isinstance(node, DictValue):
+            if node.items is None:
+                unresolved("a dict in the tree is not known")
+            tables = [_entries(other, node.items) for other in others]
+            keys = _sorted(node.items)
+            return DictValue({key: visit(node.items[key], *(t[key] for t in tables)) for key in keys})
+        return function(node, *others)
+
+    return visit(tree, *rest)
 
 
 def _sorted(items: dict) -> Iterator:
