@@ -132,7 +132,8 @@ def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Array:
         name=array.name,
         varying=axes | (array.varying if region.inherits else frozenset()),
         may_vary=axes | (region.outer if array.may_vary is None else array.may_vary),
-        equal=(region.manual or frozenset()) - region.outer - axes,
+        # Without the check a spec that leaves an axis out may hold different data along it.
+        equal=(region.manual or frozenset()) - region.outer - axes if region.checked else frozenset(),
         typed=local_type(inside.mesh, array.typed, len(local)) if known else None,
     )
 
