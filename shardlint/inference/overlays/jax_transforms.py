@@ -9,6 +9,7 @@ from shardlint.inference.calls import Call
 from shardlint.inference.overlays.explicit.mapping import Mapped
 from shardlint.inference.overlays.explicit.types import in_type
 from shardlint.inference.overlays.jax_jit import function_name
+from shardlint.inference.overlays.mapped_axes import refuse_mapping
 from shardlint.inference.overlays.prefixes import map_arrays, traced, untyped
 from shardlint.inference.values import (
     Array,
@@ -78,6 +79,8 @@ def _vmap(call: Call, function: Value, options: dict[str, Value]) -> Value:
     """`vmap(f, in_axes, out_axes, axis_name, axis_size)`."""
     names = ("in_axes", "out_axes", "axis_name", "axis_size")
     given = {name: options.get(name, options.get(f"#{i}")) for i, name in enumerate(names, 1)}
+    if refuse_mapping(call, "jax.vmap", given["in_axes"] or Const(0), given["axis_size"], None):
+        return Unknown("vmap of arguments that in_axes do not fit")
     return _mapped(call, function, given)
 
 
@@ -87,6 +90,9 @@ def _pmap(call: Call, function: Value, options: dict[str, Value]) -> Value:
     given["axis_name"] = options.get("axis_name", options.get("#1"))
     static = options.get("static_broadcasted_argnums")
     if static is None or as_items(static) == ():
+        devices = None if options.keys() & {"devices", "backend"} else call.interpreter.device_count
+        if refuse_mapping(call, "jax.pmap", given["in_axes"] or Const(0), given["axis_size"], devices):
+            return Unknown("pmap of arguments that in_axes do not fit")
         return _mapped(call, function, given, prepare=untyped)
     bound = (static,) if as_items(static) is None else as_items(static) or ()
     return _mapped(call, function, given, frozenset(as_int(item) for item in bound), prepare=untyped)

@@ -1,0 +1,78 @@
+"""The arguments of `vmap` and `pmap` as they are mapped over: judged before the function is followed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.prefixes import scalar
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.inference.values import (
+    Array,
+    Const,
+    DictValue,
+    Integer,
+    ListValue,
+    Tuple,
+    Value,
+    as_dim,
+    as_int,
+    as_items,
+    is_none,
+)
+from shardlint.laws.dims import Dim
+from shardlint.laws.mapping import Leaf, judge_mapped, judge_over_devices
+from shardlint.laws.verdicts import Cause, Rejected
+
+
+def refuse_mapping(
+    call: Call, function: str, in_axes: Value, axis_size: Value | None, devices: Dim | None
+) -> bool:
+    """Record arguments that in_axes do not fit; whether there are any.
+
+    ``function`` is `jax.vmap` or `jax.pmap`, ``devices`` how many a `pmap` runs on where that is known.
+    """
+    pmap, columns = function == "jax.pmap", as_items(in_axes)
+    if call.opaque or not call.args:
+        return False
+    if columns is not None and len(columns) != len(call.args):
+        detail = f"in_axes holds {len(columns)} entries for {len(call.args)} positional arguments"
+        return _refuse(call, function, Rejected(Cause.MISUSE, "ValueError", "trace", detail=detail))
+    axes = columns if columns is not None else (in_axes,) * len(call.args)
+    sized = axis_size is not None and not is_none(axis_size)
+    if all(map(is_none, axes)) and not sized and not call.kwargs:
+        detail = "in_axes map over no argument, and axis_size is not given"
+        return _refuse(call, function, Rejected(Cause.MISUSE, "ValueError", "trace", detail=detail))
+    pairs = [(f"argument {i}", arg, axis) for i, (arg, axis) in enumerate(zip(call.args, axes, strict=True))]
+    pairs += [(f"`{name}`", arg, Const(0)) for name, arg in call.kwargs.items()]
+    leaves = [leaf for subject, arg, axis in pairs for leaf in _leaves(arg, axis, subject)]
+    verdict = judge_mapped(leaves, as_dim(axis_size), pmap=pmap)
+    if not isinstance(verdict, Rejected) and leaves and devices is not None and not sized:
+        inside = call.interpreter.context.in_jit is not False
+        verdict = judge_over_devices(leaves[0], devices, traced=inside)
+    return isinstance(verdict, Rejected) and _refuse(call, function, verdict)
+
+
+def _refuse(call: Call, function: str, verdict: Rejected) -> bool:
+    record_of_value(call.interpreter, function, verdict, call.place)
+    return True
+
+
+def _leaves(tree: Value, axis: Value, subject: str) -> Iterator[Leaf]:
+    """The arrays of known shape in a tree that are mapped over a known axis."""
+    nested = as_items(axis)
+    if isinstance(axis, DictValue) and isinstance(tree, DictValue):
+        for key, item in (tree.items or {}).items():
+            if axis.items is not None and key in axis.items:
+                yield from _leaves(item, axis.items[key], f"{subject}[{key!r}]")
+    elif isinstance(tree, Tuple | ListValue | DictValue):
+        values = (tree.items or {}) if isinstance(tree, DictValue) else dict(enumerate(tree.items or ()))
+        if nested is not None and len(nested) != len(values):
+            return
+        for index, (key, item) in enumerate(values.items()):
+            yield from _leaves(item, axis if nested is None else nested[index], f"{subject}[{key!r}]")
+    elif isinstance(tree, Const | Integer):
+        if isinstance(tree, Integer) or isinstance(tree.value, int | float | complex):
+            yield from _leaves(scalar(tree), axis, subject)
+    elif isinstance(tree, Array) and tree.shape is not None and (number := as_int(axis)) is not None:
+        yield Leaf(f"`{tree.name}`" if tree.name else subject, tree.shape, number)
