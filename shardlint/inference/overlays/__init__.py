@@ -80,12 +80,13 @@ def _modules() -> tuple[Any, ...]:
         py_imports,
         py_stdlib,
     )
+    from shardlint.inference.overlays.explicit import axes
 
     return (
         py_builtins, py_stdlib, py_dataclasses, py_imports, numpy_, jax_numpy, jax_lax, jax_convolution,
         jax_control, jax_nn, jax_random, jax_initializers, jax_tree, jax_specs, jax_sharding, jax_meshes,
         jax_devices, jax_contexts, jax_jit, jax_shard_map, jax_collectives, jax_transforms, jax_derivatives,
-        jax_placement, flax_linen, flax_lifted, flax_logical, flax_nnx, optax_losses,
+        jax_placement, axes, flax_linen, flax_lifted, flax_logical, flax_nnx, optax_losses,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from shardlint.inference.overlays.explicit import (
     contracting_rules,
+    convolution_rules,
     einsum_rule,
     elementwise_rules,
     indexing_rules,
@@ -25,6 +26,7 @@ RULES: dict[str, Rule] = {
     **layout_rules.RULES,
     **joining_rules.RULES,
     **indexing_rules.RULES,
+    **convolution_rules.RULES,
 }
 
 

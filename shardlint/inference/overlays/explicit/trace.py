@@ -270,6 +270,10 @@ class Trace:
         found = laws.conv_general_dilated(self.context, x, kernel, shape, feature, self._out(out))
         return self._typed(shape, found)
 
+    def window(self, x: ArrayType, shape: Shape) -> ArrayType:
+        """`lax.reduce_window_sum` and its kin, to a result of this shape."""
+        return self._typed(shape, laws.reduce_window(self.context, x, shape))
+
     def iota(self, shape: Shape, out: Value | None = None) -> ArrayType:
         """New arrays: replicated over the context's mesh, or as ``out`` says."""
         return self._typed(shape, laws.iota(self.context, shape, self._out(out)))

@@ -100,3 +100,15 @@ def in_type(array: Array) -> Array:
     if typed is None or typed.mesh is None:
         return replace(array, struct=True, sharding=None)
     return replace(array, struct=True, sharding=ShardingValue(MeshValue(typed.mesh), SpecValue(typed.spec)))
+
+
+def in_types_of(array: Array, mesh: Mesh) -> Array:
+    """The array as a mesh of other axis types has it: its type names no axis that is not Explicit there."""
+    kind = type_of(array)
+    if kind is None or kind.sharding is None or array.shape is None:
+        return replace(array, sharding=None, typed=None)
+    if kind.sharding.mesh is None:
+        return replace(array, sharding=None, typed=replicated(replace(mesh, abstract=True), array.shape))
+    if kind.sharding.mesh.names != mesh.names or kind.sharding.mesh.sizes != mesh.sizes:
+        return replace(array, sharding=None, typed=None)
+    return replace(array, sharding=None, typed=typed_as(mesh, kind.sharding.spec, array.shape))
