@@ -73,7 +73,8 @@ def program(draw: random.Random) -> str:
         body = f"stack = nn.vmap(Plain, {', '.join(filter(None, options))})"
         use = "y, variables = stack().init_with_output(key, jnp.ones((3, 4, 8)))"
     elif form == 3:
-        body = f"stack = nn.vmap(Plain, in_axes=None, out_axes=1, axis_size=3, {', '.join(filter(None, options))})"
+        options += ["in_axes=None", "out_axes=1", "axis_size=3"]
+        body = f"stack = nn.vmap(Plain, {', '.join(filter(None, options))})"
         use = "y, variables = stack().init_with_output(key, x)"
     elif form == 4:
         layers = ", ".join(filter(None, options))
@@ -140,7 +141,8 @@ def _arrays(value: Any) -> list[Array]:
 
 
 APPLIED = """
-stack = nn.scan(Block, variable_axes={"params": 0, "stats": 0}, split_rngs={"params": True}, length=3, METADATA)
+axes = {"params": 0, "stats": 0}
+stack = nn.scan(Block, variable_axes=axes, split_rngs={"params": True}, length=3, METADATA)
 variables = jax.eval_shape(stack().init, key, x, None)
 y, h = jax.eval_shape(lambda v: stack().apply(v, x, None), variables)
 """

@@ -9,10 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.flax_axes import (
+    Sizes,
+    names_with,
+    slice_of,
+    sliced,
+    stacked_array,
+    with_axis,
+)
 from shardlint.inference.overlays.flax_logical_uses import Setting, record_mistake
 from shardlint.inference.overlays.flax_metadata import Names, entry_of, is_box, names_of
 from shardlint.inference.overlays.flax_modules import (
@@ -26,7 +34,7 @@ from shardlint.inference.overlays.flax_modules import (
     running,
 )
 from shardlint.inference.overlays.flax_parameters import merge_made
-from shardlint.inference.overlays.prefixes import map_arrays, traced
+from shardlint.inference.overlays.prefixes import traced
 from shardlint.inference.values import (
     Array,
     ClassValue,
@@ -35,7 +43,6 @@ from shardlint.inference.values import (
     External,
     Function,
     LibraryObject,
-    ListValue,
     Native,
     SpecValue,
     Tuple,
@@ -46,7 +53,7 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws.dims import Dim, fresh
+from shardlint.laws.dims import Dim
 from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.values import Entry, Spec, Unknown
 from shardlint.laws.verdicts import Cause, Rejected
@@ -208,10 +215,10 @@ def _lifted_call(
 
     ``own``: the body takes the module as its first argument.
     """
-    interpreter, sizes = call.interpreter, _Sizes(lift.length)
+    interpreter, sizes = call.interpreter, Sizes(lift.length)
     carried = 1 if lift.scan else 0
     slices = [traced(arg) for arg in args[:carried]]
-    slices += _sliced([traced(arg) for arg in args[carried:]], lift.in_axes, sizes)
+    slices += sliced([traced(arg) for arg in args[carried:]], lift.in_axes, sizes)
     if lift.axes is None:
         return call.unknown("the axes of the variables are not known")
     with _layer(interpreter, lift, outer, module) as run:
@@ -221,11 +228,11 @@ def _lifted_call(
     if unnamed:
         return call.unknown("rejected")
     if not lift.scan:
-        return _with_axis(result, lift.out_axes, sizes.known)
+        return with_axis(result, lift.out_axes, sizes.known)
     parts = as_items(result)
     if parts is None or len(parts) != 2:
         return call.unknown("the body returns no carry and output")
-    return Tuple((parts[0], _with_axis(parts[1], lift.out_axes, sizes.known)))
+    return Tuple((parts[0], with_axis(parts[1], lift.out_axes, sizes.known)))
 
 
 @contextmanager
@@ -288,30 +295,6 @@ def _with_axis_added(value: Value, axis: int, lift: Lift, length: Dim) -> Value:
     return stacked_array(value, axis, length) if isinstance(value, Array) else value
 
 
-def stacked_array(array: Array, axis: int, length: Dim) -> Array:
-    """An array with a new axis; how its type is sharded is not followed."""
-    if array.shape is None or not 0 <= axis <= len(array.shape):
-        return Array(None, array.dtype, origin=array.origin)
-    shape = (*array.shape[:axis], length, *array.shape[axis:])
-    return Array(shape, array.dtype, origin=array.origin, name=array.name)
-
-
-def names_with(value: Value | None, axis: int, name: Entry, place: Place | None) -> Value:
-    """Names with one more at ``axis``, written at ``place``; missing ones before it are None."""
-    names = names_of(value)
-    spec = Spec(tuple(names.spec)) if isinstance(names.spec, str) else names.spec
-    if not isinstance(spec, Spec) or axis < 0:
-        return Unknown("the names are not known")
-    missing = max(0, axis - len(spec))
-    entries = (*spec.entries, *(None,) * missing)
-    places = (*names.entry_places, *(None,) * (len(entries) - len(names.entry_places)))
-    return SpecValue(
-        Spec((*entries[:axis], name, *entries[axis:])),
-        names.place,
-        (*places[:axis], place or names.place, *places[axis:]),
-    )
-
-
 def _unstacked(given: Value | None, lift: Lift) -> Value | None:
     """The given variables as one layer sees them."""
     if not isinstance(given, DictValue) or given.items is None or not lift.axes:
@@ -339,77 +322,13 @@ def _map_given(tree: Value, axis: int) -> Value:
             )
         inner = _map_given(tree.fields["value"], axis)
         return LibraryObject(tree.kind, {**tree.fields, "value": inner, "names": rest}, tree.origin)
-    return _slice(tree, axis, _Sizes(None)) if isinstance(tree, Array) else tree
+    return slice_of(tree, axis, Sizes(None)) if isinstance(tree, Array) else tree
 
 
 def _map_made(tree: Tree | Value, change: Callable[[Value], Value]) -> Tree | Value:
     if isinstance(tree, dict):
         return {name: _map_made(below, change) for name, below in tree.items()}
     return change(tree)
-
-
-# -- arguments and results ------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Sizes:
-    """How many layers there are, by the transform's own word or an argument's."""
-
-    told: Dim | None
-    seen: list[Dim] = field(default_factory=list)
-
-    @property
-    def known(self) -> Dim:
-        if self.told is None and not self.seen:
-            self.told = fresh(1)
-        return self.told if self.told is not None else self.seen[0]
-
-
-def _sliced(args: Sequence[Value], axes: Value, sizes: _Sizes) -> list[Value]:
-    columns = as_items(axes)
-    if columns is not None and len(columns) != len(args):
-        return [Unknown("in_axes that do not fit") for _ in args]
-    each = columns if columns is not None else (axes,) * len(args)
-    return [_without_axis(arg, axis, sizes) for arg, axis in zip(args, each, strict=True)]
-
-
-def _without_axis(tree: Value, axis: Value, sizes: _Sizes) -> Value:
-    if is_none(axis) or (isinstance(axis, External) and axis.name.endswith(".broadcast")):
-        return tree
-    number = as_int(axis)
-    return map_arrays(
-        tree,
-        lambda array, _: Array(None, array.dtype) if number is None else _slice(array, number, sizes),
-    )
-
-
-def _slice(array: Array, axis: int, sizes: _Sizes) -> Array:
-    if array.shape is None or not -len(array.shape) <= axis < len(array.shape):
-        return Array(None, array.dtype, origin=array.origin)
-    position = axis % len(array.shape)
-    sizes.seen.append(array.shape[position])
-    shape = (*array.shape[:position], *array.shape[position + 1 :])
-    return replace(array, shape=shape, sharding=None, typed=None)
-
-
-def _with_axis(tree: Value, axis: Value, length: Dim) -> Value:
-    columns, items = as_items(axis), as_items(tree)
-    if columns is not None:
-        if items is None or len(items) != len(columns):
-            return Unknown("out_axes that do not fit")
-        made = [_with_axis(item, one, length) for item, one in zip(items, columns, strict=True)]
-        return Tuple(tuple(made)) if isinstance(tree, Tuple) else ListValue(made)
-    if is_none(axis):
-        return tree
-    number = as_int(axis)
-
-    def put(array: Array, _: str) -> Value:
-        if number is None or array.shape is None or not -len(array.shape) - 1 <= number <= len(array.shape):
-            return Array(None, array.dtype)
-        position = number % (len(array.shape) + 1)
-        return Array((*array.shape[:position], length, *array.shape[position:]), array.dtype, array.weak)
-
-    return map_arrays(tree, put)
 
 
 _META = ("flax.linen", "flax.linen.meta", "flax.core.meta", "flax.nnx", "flax.nnx.spmd")

@@ -16,6 +16,8 @@ from shardlint.inference.overlays.flax_linen_layers import KEY
 from shardlint.inference.overlays.flax_metadata import map_tree
 from shardlint.inference.overlays.flax_modules import NOT_EAGER
 from shardlint.inference.overlays.flax_nnx_layers import LAYERS, Forward, attend, construct
+from shardlint.inference.overlays.flax_nnx_lifted import TABLE as TRANSFORMS
+from shardlint.inference.overlays.flax_nnx_lifted import fork, optimizer
 from shardlint.inference.overlays.flax_nnx_variables import (
     METADATA,
     VARIABLES,
@@ -119,7 +121,7 @@ def _rngs(call: Call) -> Value:
 
 
 def _stream(receiver: LibraryObject, name: str) -> Value | None:
-    return LibraryObject(_STREAM, {}, receiver.origin)
+    return None if name == "fork" else LibraryObject(_STREAM, {}, receiver.origin)
 
 
 def _key(call: Call) -> Value:
@@ -305,6 +307,7 @@ def _eval_shape(call: Call) -> Value:
 _SPMD = ("flax.nnx", "flax.nnx.spmd")
 
 TABLE: dict[str, Rule] = {
+    **TRANSFORMS,
     **{f"flax.nnx.{name}": _construct for name in LAYERS},
     **dict.fromkeys(VARIABLES, _variable),
     **{f"{module}.with_partitioning": with_metadata for module in _SPMD},
@@ -314,6 +317,8 @@ TABLE: dict[str, Rule] = {
     "flax.nnx.use_eager_sharding": _switch_eager,
     "flax.config.update": _configure,
     "flax.nnx.Rngs": _rngs,
+    "flax.nnx.Optimizer": optimizer(_state),
+    "flax.nnx.ModelAndOptimizer": optimizer(_state),
     "flax.nnx.state": _state,
     "flax.nnx.variables": _state,
     "flax.nnx.split": _split,
@@ -346,7 +351,7 @@ METHODS: dict[tuple[str, str], Rule] = {
     },
     **{(kind, name): _nothing for kind in VARIABLES for name in ("set_value", "set_metadata")},
     ("flax.nnx.Embed", "attend"): _forward(attend),
-    (_RNGS, "fork"): _identity,
+    (_RNGS, "fork"): fork,
     (_STREAM, "fork"): _identity,
 }
 

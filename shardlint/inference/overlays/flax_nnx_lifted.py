@@ -1,0 +1,313 @@
+"""nnx's transforms over objects, `nnx.vmap` and `nnx.scan`, and the optimizer that copies their metadata.
+
+From `flax.nnx.transforms.iteration`, `flax.nnx.spmd` and `flax.nnx.training.optimizer` 0.12.8. A stacked
+variable gets an axis; its names get one too only if ``transform_metadata`` has a name for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.flax_axes import Sizes, names_with, slice_of, stacked_array
+from shardlint.inference.overlays.flax_lifted import PARTITION_NAME
+from shardlint.inference.overlays.flax_logical_uses import Setting, record_mistake
+from shardlint.inference.overlays.flax_metadata import Names, entry_of, names_of
+from shardlint.inference.overlays.flax_nnx_variables import is_variable, make_variable
+from shardlint.inference.overlays.flax_uses import Owner
+from shardlint.inference.overlays.prefixes import traced
+from shardlint.inference.values import (
+    Array,
+    Const,
+    DictValue,
+    External,
+    Instance,
+    LibraryObject,
+    ListValue,
+    Native,
+    Tuple,
+    Value,
+    as_dim,
+    as_int,
+    as_items,
+    is_none,
+)
+from shardlint.laws.logical_axes import Mistake
+from shardlint.laws.values import Spec, Unknown, entry_axes
+from shardlint.laws.verdicts import Accepted
+from shardlint.spans import Place
+
+RNGS = "flax.nnx.Rngs"
+_OPT_VARIABLE = "flax.nnx.OptVariable"
+#: Transformations whose state has arrays of the parameters' shapes.
+STATEFUL = (
+    "adabelief adadelta adagrad adam adamax adamaxw adamw adan amsgrad lamb lion nadam nadamw novograd "
+    "optimistic_adam radam rmsprop rprop yogi"
+).split()
+_TRANSFORMATION = "optax.GradientTransformation"
+
+# -- trees of objects -----------------------------------------------------------------------------------
+
+
+def map_variables(
+    tree: Value, change: Callable[[Value], Value], seen: dict[int, Value] | None = None
+) -> Value:
+    """Copy a tree of containers and nnx objects, with every variable, array and stream of keys changed."""
+    seen = {} if seen is None else seen
+    if id(tree) in seen:
+        return seen[id(tree)]
+
+    def below(value: Value) -> Value:
+        return map_variables(value, change, seen)
+
+    match tree:
+        case Array():
+            return change(tree)
+        case Tuple():
+            return replace(tree, items=tuple(map(below, tree.items)))
+        case ListValue(items=items) if items is not None:
+            return ListValue(list(map(below, items)), tree.origin)
+        case DictValue(items=known) if known is not None:
+            return DictValue({key: below(item) for key, item in known.items()}, tree.origin)
+        case LibraryObject() if is_variable(tree) or tree.kind == RNGS:
+            seen[id(tree)] = change(tree)
+            return seen[id(tree)]
+        case LibraryObject() if tree.kind.startswith("flax.nnx."):
+            copied = LibraryObject(tree.kind, {}, tree.origin)
+            seen[id(tree)] = copied
+            copied.fields.update({name: below(value) for name, value in tree.fields.items()})
+            return copied
+        case Instance():
+            copy = Instance(tree.cls, {}, tree.opaque, tree.origin, tree.path, tree.forgotten)
+            seen[id(tree)] = copy
+            copy.attributes.update({name: below(value) for name, value in tree.attributes.items()})
+            return copy
+    return tree
+
+
+# -- vmap and scan ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """One transform. ``metadata`` is None where ``transform_metadata`` is not known."""
+
+    function: str
+    scan: bool
+    place: Place
+    in_axes: Value
+    out_axes: Value
+    metadata: dict[object, Value] | None
+    sizes: Sizes
+
+
+def _lift_of(call: Call) -> Lift:
+    scan = call.name.endswith("scan")
+    carry = Tuple((External("flax.nnx.Carry"), Const(0)))
+    metadata = call.kwargs.get("transform_metadata", DictValue({}))
+    known = metadata.items if isinstance(metadata, DictValue) else None
+    return Lift(
+        function=f"nnx.{call.name.rpartition('.')[2]}",
+        scan=scan,
+        place=call.place,
+        in_axes=call.kwargs.get("in_axes", carry if scan else Const(0)),
+        out_axes=call.kwargs.get("out_axes", carry if scan else Const(0)),
+        metadata=None if known is None else dict(known),
+        sizes=Sizes(as_dim(call.kwargs.get("length" if scan else "axis_size"))),
+    )
+
+
+def lifted(call: Call) -> Value:
+    """``nnx.vmap(f, ...)``, ``nnx.scan(f, ...)``, or with the options alone a decorator."""
+    function = call.argument(0, "f")
+    if call.opaque or len(call.args) > 1:
+        return call.unknown("arguments that are not followed")
+    if function is None:
+        return Native(f"{call.name}(...)", lambda inner: _lift(call, inner.args[0]))
+    return _lift(call, function)
+
+
+def _lift(call: Call, function: Value) -> Value:
+    native = Native(
+        f"{call.name}(...)", lambda inner: _run(inner, function, _lift_of(call)), function, call.place
+    )
+    return call.interpreter.wrapped(native)
+
+
+def _run(call: Call, function: Value, lift: Lift) -> Value:
+    if call.kwargs or call.opaque:
+        return call.unknown("keyword arguments of a mapped function")
+    args = _each(list(call.args), lift.in_axes, lambda tree, axis: _slice(tree, axis, lift))
+    if args is None:
+        return call.unknown("in_axes that do not fit")
+    in_jit = True if lift.scan else call.interpreter.context.in_jit or None
+    with call.interpreter.within(in_jit=in_jit):
+        result = call.interpreter.call(function, args, {}, call.place)
+    items = as_items(result)
+    columns = as_items(lift.out_axes)
+    if columns is None:
+        return _stack(call, result, lift.out_axes, lift)
+    made = None if items is None else _each(list(items), lift.out_axes, lambda t, a: _stack(call, t, a, lift))
+    return call.unknown("results that are not known") if made is None else Tuple(tuple(made))
+
+
+def _each(trees: Sequence[Value], axes: Value, change: Callable[[Value, Value], Value]) -> list[Value] | None:
+    columns = as_items(axes)
+    if columns is None:
+        columns = (axes,) * len(trees)
+    if len(columns) != len(trees):
+        return None
+    return [change(tree, axis) for tree, axis in zip(trees, columns, strict=True)]
+
+
+def _is_whole(axis: Value) -> bool:
+    """Whether an argument or result goes through whole: it is the carry, or is shared."""
+    return is_none(axis) or (isinstance(axis, External) and axis.name.endswith(".Carry"))
+
+
+def _slice(tree: Value, axis: Value, lift: Lift) -> Value:
+    """An argument as the body sees it."""
+    number, name = as_int(axis), (lift.metadata or {}).get(PARTITION_NAME)
+
+    def change(value: Value) -> Value:
+        if isinstance(value, Array):
+            return Array(None, value.dtype) if number is None else slice_of(value, number, lift.sizes)
+        assert isinstance(value, LibraryObject)
+        if value.kind == RNGS:
+            if (split := as_dim(value.fields.get("split"))) is not None:
+                lift.sizes.seen.append(split)
+            return LibraryObject(RNGS, {}, value.origin)
+        fields = {**value.fields, "value": change(value.fields["value"])}
+        if name is not None or lift.metadata is None:
+            fields["out_sharding"] = Unknown("names of a slice")
+        return LibraryObject(value.kind, fields, value.origin)
+
+    return traced(tree) if _is_whole(axis) else map_variables(traced(tree), change)
+
+
+def _stack(call: Call, tree: Value, axis: Value, lift: Lift) -> Value:
+    """A result of the body, stacked."""
+    number, length, unnamed = as_int(axis), lift.sizes.known, []
+
+    def change(value: Value) -> Value:
+        if isinstance(value, Array):
+            return Array(None, value.dtype) if number is None else stacked_array(value, number, length)
+        if not isinstance(value, LibraryObject) or value.kind == RNGS:
+            return value
+        fields = {**value.fields, "value": change(value.fields["value"])}
+        names = names_of(fields.get("out_sharding"))
+        if number is None or lift.metadata is None:
+            fields["out_sharding"] = Unknown("names of a stack")
+        elif PARTITION_NAME in lift.metadata and names.spec not in (None, "", Spec()):
+            name = lift.metadata[PARTITION_NAME]
+            place = getattr(name, "origin", None)
+            fields["out_sharding"] = names_with(fields["out_sharding"], number, entry_of(name), place)
+        elif isinstance(names.spec, Spec) and any(entry_axes(entry) for entry in names.spec.entries[number:]):
+            unnamed.append(value)
+        return LibraryObject(value.kind, fields, value.origin)
+
+    if _is_whole(axis):
+        return tree
+    stacked = map_variables(tree, change)
+    if unnamed:
+        setting = Setting("nnx", Names(None), (), lift.place, function=lift.function)
+        text = f"a variable with the names {names_of(unnamed[0].fields['out_sharding']).spec}"
+        record_mistake(call.interpreter, setting, Mistake.UNNAMED_AXIS, text, Accepted())
+    return stacked
+
+
+# -- streams of keys --------------------------------------------------------------------------------------
+
+
+def fork(call: Call) -> Value:
+    """``rngs.fork(split=n)``: streams of n keys each."""
+    split = call.argument(1, "split")
+    if split is None or as_dim(split) is None:
+        return LibraryObject(RNGS, {}, call.place)
+    return LibraryObject(RNGS, {"split": split}, call.place)
+
+
+def split_rngs(call: Call) -> Value:
+    """``@nnx.split_rngs(splits=n)``: the function gets streams of n keys each."""
+    splits = call.kwargs.get("splits")
+    if call.args or splits is None:
+        return call.unknown("streams that are split in place")
+
+    def with_split(value: Value) -> Value:
+        is_rngs = isinstance(value, LibraryObject) and value.kind == RNGS
+        return LibraryObject(RNGS, {"split": splits}, call.place) if is_rngs else value
+
+    def decorate(inner: Call) -> Value:
+        function = inner.args[0]
+        return Native(
+            "nnx.split_rngs(...)",
+            lambda last: last.interpreter.call(
+                function, [map_variables(arg, with_split) for arg in last.args], dict(last.kwargs), last.place
+            ),
+            wraps=function,
+            origin=call.place,
+        )
+
+    return Native("nnx.split_rngs(...)", decorate)
+
+
+# -- optimizers -------------------------------------------------------------------------------------------
+
+
+def _transformation(call: Call) -> Value:
+    """``optax.adam(...)``: its state holds arrays of the parameters' shapes."""
+    return LibraryObject(_TRANSFORMATION, {}, call.place)
+
+
+def _sgd(call: Call) -> Value:
+    momentum = call.argument(1, "momentum")
+    known = momentum is not None and isinstance(momentum, Const) and not is_none(momentum)
+    return LibraryObject(_TRANSFORMATION, {}, call.place) if known else call.unknown("no state is known")
+
+
+def _chain(call: Call) -> Value:
+    """``optax.chain(*transformations)``: the state of all of them."""
+    for part in call.args:
+        if isinstance(part, LibraryObject) and part.kind == _TRANSFORMATION:
+            return part
+    return call.unknown("no state is known")
+
+
+def optimizer(find: Callable[[Call], Value]) -> Callable[[Call], Value]:
+    """``nnx.Optimizer(model, tx, wrt=)``: makes variables of the parameters' shapes and metadata.
+
+    ``find`` gives the tree of the model's variables that are meant.
+    """
+
+    def make(call: Call) -> Value:
+        model, tx, wrt = call.argument(0, "model"), call.argument(1, "tx"), call.kwargs.get("wrt")
+        if model is None or not isinstance(tx, LibraryObject) or tx.kind != _TRANSFORMATION:
+            return call.unknown("what state it has is not known")
+        kinds = wrt or External("flax.nnx.Param")
+        found = find(Call(call.interpreter, "flax.nnx.state", [model, kinds], {}, call.place))
+        owner = Owner("nnx", call.name.removeprefix("flax."), call.place)
+
+        def remake(value: Value) -> Value:
+            if isinstance(value, LibraryObject) and is_variable(value):
+                metadata = {key: item for key, item in value.fields.items() if key != "value"}
+                if "optimizer_sharding" in metadata:
+                    metadata["out_sharding"] = metadata.pop("optimizer_sharding")
+                array = value.fields["value"]
+                fresh = replace(array, sharding=None, typed=None) if isinstance(array, Array) else array
+                make_variable(call, _OPT_VARIABLE, fresh, metadata, owner, "value")
+            return value
+
+        map_variables(found, remake)
+        return call.unknown("an optimizer")
+
+    return make
+
+
+TABLE: dict[str, Callable[[Call], Value]] = {
+    **{f"flax.nnx.{name}": lifted for name in ("vmap", "scan")},
+    "flax.nnx.split_rngs": split_rngs,
+    **{f"optax.{name}": _transformation for name in STATEFUL},
+    "optax.sgd": _sgd,
+    "optax.chain": _chain,
+}
