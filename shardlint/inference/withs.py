@@ -89,7 +89,8 @@ def _enter(interpreter: Interpreter, manager: Value, place: Place) -> Iterator[V
     before = interpreter.context
     entered: Value = Unknown("what a context manager gives")
     if isinstance(manager, MeshValue):
-        interpreter.project.reference(interpreter, "jax.sharding.Mesh.__enter__", place)
+        if not manager.mesh.abstract:
+            interpreter.project.reference(interpreter, "jax.sharding.Mesh.__enter__", place)
         interpreter.context = enter_mesh(interpreter, manager, place)
         entered = manager
     elif isinstance(manager, LibraryObject) and manager.kind == "jax.set_mesh":
