@@ -7,13 +7,22 @@ program raised, the most derived first, or null when it ran.
 import json
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 os.environ["JAX_PLATFORMS"] = "cpu"
 
 
 def run(program: str) -> list[str] | None:
-    """Execute one program and return the classes of what it raises, or None."""
+    """Execute one program in a thread of its own, where no other has set a mesh.
+
+    Returns the classes of what it raises, or None.
+    """
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(_executed, program).result()
+
+
+def _executed(program: str) -> list[str] | None:
     try:
         exec(compile(program, "<example>", "exec"), {"__name__": "__main__"})
     except Exception as error:
