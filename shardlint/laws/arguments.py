@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shardlint.laws.checks import is_axis, parts
-from shardlint.laws.dims import Dim, equal
+from shardlint.laws.dims import Dim, Shape, equal
+from shardlint.laws.placements import judge_placement
+from shardlint.laws.shards import shard_shape
 from shardlint.laws.values import Mesh, Spec
-from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 
 #: More shards than this are not compared one by one.
 _MOST_DEVICES = 4096
@@ -59,6 +61,32 @@ def judge_devices(orders: Sequence[DeviceOrder]) -> Verdict:
     return Undecided("whether the devices are the same is not known") if unsure else Accepted()
 
 
+def judge_shards(layout: Layout, shape: Shape, shards: Sequence[Shape]) -> Verdict:
+    """Judge the arrays given to `make_array_from_single_device_arrays`, in one process.
+
+    One for each device of the mesh, each of a shard's shape (`ArrayImpl._check_and_rearrange`). A spec
+    that does not fit the shape is not judged here.
+    """
+    mesh, spec, stage = layout.mesh, layout.spec, "make_array_from_single_device_arrays"
+    if mesh is None or mesh.abstract:
+        return Undecided("no mesh of devices")
+    count = mesh.device_count
+    if equal(count, len(shards)) is False:
+        detail = f"{len(shards)} arrays for {count} devices"
+        return Rejected(Cause.DEVICES, "ValueError", stage, size=count, ways=len(shards), detail=detail)
+    if not isinstance(judge_placement(Api.SHARD_SHAPE, mesh, spec, shape), Accepted):
+        return Undecided("the sharding does not fit the shape, or may not")
+    due = shard_shape(mesh, Spec(spec.entries[: len(shape)]), shape)
+    unsure = equal(count, len(shards)) is None
+    for held in shards:
+        same = [equal(one, other) for one, other in zip(held, due, strict=False)]
+        if len(held) != len(due) or False in same:
+            detail = f"a shard of {shape} is {due}, and an array of shape {held} is given"
+            return Rejected(Cause.DEVICES, "ValueError", stage, detail=detail)
+        unsure = unsure or None in same
+    return Undecided("the shapes are not wholly known") if unsure else Accepted()
+
+
 def _same_devices(one: DeviceOrder, other: DeviceOrder) -> bool | None:
     if equal(one.count, other.count) is False:
         return False
@@ -90,9 +118,7 @@ def _shards(layout: Layout, rank: int) -> list[tuple[int, ...]] | None:
     axes = [[mesh.names.index(str(part)) for part in parts(entry)] for entry in spec.entries]
     axes += [[]] * (rank - len(axes))
     places = itertools.product(*map(range, sizes))
-    return [
-        tuple(_number(at, along, sizes) for along in axes) for at in itertools.product(*map(range, sizes))
-    ]
+    return [tuple(_number(at, along, sizes) for along in axes) for at in places]
 
 
 def _number(at: Sequence[int], axes: Sequence[int], sizes: Sequence[int]) -> int:

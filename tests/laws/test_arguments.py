@@ -12,7 +12,7 @@ import pytest
 from jax.sharding import NamedSharding
 from real_jax import real_spec
 
-from shardlint.laws.arguments import DeviceOrder, Layout, judge_committed, judge_devices
+from shardlint.laws.arguments import DeviceOrder, Layout, judge_committed, judge_devices, judge_shards
 from shardlint.laws.dims import symbol
 from shardlint.laws.values import AxisType, Entry, Mesh, Spec
 from shardlint.laws.verdicts import Accepted, Rejected, Undecided
@@ -118,3 +118,36 @@ def test_what_is_not_known_is_left_open() -> None:
     assert isinstance(judge_committed(same, same, 1), Accepted)
     assert isinstance(judge_devices([DeviceOrder(8), DeviceOrder(8, tuple(range(8)))]), Undecided)
     assert isinstance(judge_devices([DeviceOrder(8), DeviceOrder(4)]), Rejected)
+
+
+def test_shards_are_counted_and_measured() -> None:
+    rng = random.Random(7)
+    seen: Counter[str] = Counter()
+    for _ in range(150):
+        mesh = _mesh(rng)
+        spec, whole = _spec(rng, mesh), SHAPE[: rng.choice((2, 3, 3))]
+        ways = [math.prod(_ways(mesh, entry)) for entry in spec.entries]
+        shard = [size // by for size, by in zip(whole, (*ways, 1, 1, 1), strict=False)]
+        if rng.random() < 0.3:
+            shard[rng.randrange(len(shard))] *= 2
+        count = mesh.device_count
+        assert isinstance(count, int)
+        count = max(1, count - (rng.random() < 0.2))
+        verdict = judge_shards(Layout(mesh, spec), whole, [tuple(shard)] * count)
+        arrays = [jax.device_put(np.ones(shard, np.float32), device) for device in jax.devices()[:count]]
+        sharding = NamedSharding(_real(mesh, jax.devices()), real_spec(spec))
+        try:
+            jax.make_array_from_single_device_arrays(whole, sharding, arrays)
+        except Exception as error:
+            assert not isinstance(verdict, Accepted), (mesh, spec, whole, shard)
+            if isinstance(verdict, Rejected):
+                assert verdict.exception == type(error).__name__
+        else:
+            assert isinstance(verdict, Accepted), (mesh, spec, whole, shard)
+        seen[type(verdict).__name__] += 1
+    assert min(seen["Accepted"], seen["Rejected"]) > 30
+
+
+def _ways(mesh: Mesh, entry: Entry) -> list[int]:
+    axes = entry if isinstance(entry, tuple) else (entry,)
+    return [int(str(mesh.size_of(axis))) for axis in axes if isinstance(axis, str)]

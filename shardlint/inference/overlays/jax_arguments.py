@@ -69,7 +69,7 @@ def check_committed(
     call: Call, array: Array, wanted: ShardingValue | None, subject: str, place: Place
 ) -> bool:
     """Record an argument committed to another layout than in_shardings say; whether there is one."""
-    held, asked = _layout(_home(call, array)), _layout(wanted)
+    held, asked = layout_of(_home(call, array)), layout_of(wanted)
     if held is None or asked is None or asked.mesh is None or array.shape is None:
         return False
     verdict = judge_committed(asked, held, len(array.shape))
@@ -155,7 +155,8 @@ def _home(call: Call, array: Array) -> ShardingValue | Devices | None:
     return held if isinstance(held, Devices) or held == array.sharding else None
 
 
-def _layout(home: ShardingValue | Devices | None) -> Layout | None:
+def layout_of(home: ShardingValue | Devices | None) -> Layout | None:
+    """Where something lies as the laws say it; None where that is not wholly known."""
     if isinstance(home, Devices):
         return Layout(None)
     if home is None or not isinstance(home.mesh, MeshValue) or not isinstance(home.spec, SpecValue):

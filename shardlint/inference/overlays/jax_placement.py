@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.explicit.types import meshless
+from shardlint.inference.overlays.jax_arguments import layout_of
 from shardlint.inference.overlays.placing import (
     CONSTRAINT,
     DEVICE_PUT,
@@ -16,6 +17,7 @@ from shardlint.inference.overlays.placing import (
     record_mismatch,
 )
 from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
+from shardlint.inference.overlays.recording import record_call
 from shardlint.inference.values import (
     Array,
     Const,
@@ -26,11 +28,13 @@ from shardlint.inference.values import (
     SpecValue,
     Tuple,
     Value,
+    as_items,
     as_shape,
     is_none,
 )
+from shardlint.laws.arguments import judge_shards
 from shardlint.laws.values import Junk, Unknown
-from shardlint.laws.verdicts import Api
+from shardlint.laws.verdicts import Api, Rejected
 
 Transfer = Callable[[Call], Value]
 
@@ -113,6 +117,24 @@ def _from_data(call: Call) -> Value:
     return Array(as_shape(call.argument(2, "global_shape")), origin=call.place)
 
 
+def _from_shards(call: Call) -> Value:
+    """`make_array_from_single_device_arrays(shape, sharding, arrays, dtype=)`."""
+    shape, sharding, arrays, _ = call.bind("shape", "sharding", "arrays", dtype=None)
+    dims, items = as_shape(shape), as_items(arrays)
+    held = [item for item in items or () if isinstance(item, Array)]
+    made = Array(dims, held[0].dtype if held else None, origin=call.place)
+    if not isinstance(sharding, ShardingValue) or (layout := layout_of(sharding)) is None or dims is None:
+        return made
+    if items is not None and len(held) == len(items) and isinstance(call.interpreter.device_count, int):
+        # With an unknown number of devices there may be several processes, each with its own.
+        verdict = judge_shards(layout, dims, [array.shape for array in held if array.shape is not None])
+        if isinstance(verdict, Rejected) and all(array.shape is not None for array in held):
+            record_call(call, verdict, place=call.place_of(2, "arrays"))
+            return Unknown("JAX rejects these shards")
+    outside = call.interpreter.context.in_jit is False
+    return replace(made, sharding=sharding, committed=sharding if outside else None)
+
+
 def _struct(call: Call) -> Value:
     """`ShapeDtypeStruct(shape, dtype, sharding=)`."""
     from shardlint.inference.overlays.dtypes import as_dtype
@@ -184,5 +206,6 @@ TABLE: dict[str, Transfer] = {
     "jax.sharding.reshard": _reshard,
     "jax.make_array_from_callback": _callback,
     "jax.make_array_from_process_local_data": _from_data,
+    "jax.make_array_from_single_device_arrays": _from_shards,
     "jax.ShapeDtypeStruct": _struct,
 }

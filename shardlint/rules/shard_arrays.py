@@ -1,0 +1,65 @@
+"""# shard-arrays (SHL210)
+
+## What it does
+Finds arrays given to `jax.make_array_from_single_device_arrays` that are too many or too few, or have not the
+shape of a shard.
+
+## Why is this bad?
+JAX makes one array of them without copying: it needs one for each device of the mesh, each the size of the
+part that the device holds.
+
+## Example
+```python
+import jax
+import jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((2, 4), ("data", "model"))
+rows = NamedSharding(mesh, P("data"))
+parts = [jax.device_put(jnp.ones((8, 16)), device) for device in jax.devices()]
+x = jax.make_array_from_single_device_arrays((8, 16), rows, parts)  # raises ValueError
+```
+
+## Use instead
+```python
+import jax
+import jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((2, 4), ("data", "model"))
+rows = NamedSharding(mesh, P("data"))
+parts = [jax.device_put(jnp.ones((4, 16)), device) for device in jax.devices()]
+x = jax.make_array_from_single_device_arrays((8, 16), rows, parts)
+```
+
+## What JAX says
+`ValueError` (JAX 0.10.2). With several processes each gives the arrays of its own devices.
+
+## References
+- https://docs.jax.dev/en/latest/_autosummary/jax.make_array_from_single_device_arrays.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.laws.verdicts import Rejected
+from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.uses import CallUse
+
+
+def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
+    """Report per-device arrays that do not make up the array."""
+    verdict = use.verdict
+    if isinstance(verdict, Rejected) and use.function == "jax.make_array_from_single_device_arrays":
+        yield Problem(f"{verdict.detail}; give one array a device, each of a shard's shape", use.place)
+
+
+RULE = Rule(
+    code="SHL210",
+    name="shard-arrays",
+    summary="Per-device arrays are not the shards of the array that is made of them",
+    docs=__doc__,
+    kinds=(CallUse,),
+    check=check,
+)
