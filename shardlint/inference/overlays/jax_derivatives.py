@@ -72,7 +72,9 @@ def _tangent(tree: Value) -> Value:
     def tangent(array: Array, _: str) -> Value:
         exact = array.dtype is None or array.dtype.startswith(("float", "bfloat", "complex"))
         dtype = array.dtype if exact else "float0"
-        return Array(array.shape, dtype, array.weak and exact, origin=array.origin, typed=array.typed)
+        # What had no mesh has one where something with a mesh was computed from it.
+        typed = array.typed if array.typed is not None and array.typed.mesh is not None else None
+        return Array(array.shape, dtype, array.weak and exact, origin=array.origin, typed=typed)
 
     return map_arrays(tree, tangent)
 

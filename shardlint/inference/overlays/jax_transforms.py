@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.explicit.mapping import Mapped
-from shardlint.inference.overlays.explicit.types import in_type
+from shardlint.inference.overlays.explicit.types import in_type, struct_type
 from shardlint.inference.overlays.jax_jit import function_name
 from shardlint.inference.overlays.mapped_axes import refuse_mapping
 from shardlint.inference.overlays.prefixes import map_arrays, traced, untyped
@@ -212,7 +212,7 @@ def _shapes(call: Call, function: Value, args: Sequence[Value]) -> Value:
     return map_arrays(
         result,
         lambda array, _: Array(
-            array.shape, array.dtype, array.weak, struct=True, origin=array.origin, typed=array.typed
+            array.shape, array.dtype, array.weak, struct=True, origin=array.origin, typed=struct_type(array)
         ),
     )
 

@@ -60,6 +60,8 @@ def _wrapper(name: str, keyword: str, run: Callable[[Call, Value, Mesh, Value], 
         names = _names(options.get("axes"), mesh)
         if isinstance(mesh, Unknown) or names is None:
             return Unknown(f"{name} on a mesh that is not known")
+        if _KIND[name] is AxisType.AUTO and set(names) == set(_auto(mesh)):
+            return inner.interpreter.call(function, list(inner.args), kwargs, inner.place, inner.opaque)
         return run(body, function, mesh.with_types(dict.fromkeys(names, _KIND[name])), sharding)
 
     return wrap
@@ -82,6 +84,10 @@ def _names(axes: Value | None, mesh: Mesh | Unknown) -> list[str] | None:
     items = as_items(axes)
     named = [as_str(item) for item in ((axes,) if items is None else items)]
     return [n for n in named if n is not None] if all(n in mesh.names for n in named) else None
+
+
+def _auto(mesh: Mesh) -> list[str]:
+    return [name for name, kind in zip(mesh.names, mesh.types, strict=True) if kind is AxisType.AUTO]
 
 
 def _in_auto(call: Call, function: Value, inside: Mesh, sharding: Value) -> Value:

@@ -12,7 +12,8 @@ from shardlint.inference.values import Array, Const, Slice, Tuple, Value, as_dim
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.propagation import Window
 from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import Spec
+from shardlint.laws.values import Spec, entry_axes
+from shardlint.laws.verdicts import Cause
 
 _FULL = Slice(Const(None), Const(None), Const(None))
 
@@ -105,7 +106,18 @@ def _gathered(t: Trace, x: ArrayType, items: Sequence[Value]) -> ArrayType:
     whole = all(isinstance(item, Array) or item == _FULL for item in items)
     if len(arrays) != 1 or not whole:
         raise Open
-    return along(t, x, t.operand(items[arrays[0]]), arrays[0])
+    axis = arrays[0]
+    indices = t.operand(items[axis])
+    assert x.sharding is not None
+    if x.sharding.mesh is None and any(entries_of(indices)):
+        raise Open
+    # `_index_to_gather` makes the sharding of the slice itself.
+    entries = (*entries_of(x)[:axis], *entries_of(indices), *entries_of(x)[axis + 1 :])
+    named = [name for entry in entries for name in entry_axes(entry)]
+    if len(named) > len(set(named)):
+        detail = "indices that are not sharded along the axes of the array"
+        raise t.refusal(Cause.CONFLICT, "DuplicateSpecError", detail, axis)
+    return along(t, x, indices, axis)
 
 
 def along(t: Trace, x: ArrayType, indices: ArrayType, axis: int) -> ArrayType:
@@ -165,7 +177,14 @@ def updated(t: Trace, call: Call) -> ArrayType:
     collapsed: list[int] = []
     kept: list[int] = []
     shape: list[Dim] = []
-    for axis, item in enumerate(items):
+    added: list[int] = []
+    axis = -1
+    for item in items:
+        if is_none(item):
+            added.append(len(shape))
+            shape.append(1)
+            continue
+        axis += 1
         size = shape_of(x)[axis]
         kind = _kind(item)
         if kind == "slice" and isinstance(item, Slice):
@@ -184,9 +203,11 @@ def updated(t: Trace, call: Call) -> ArrayType:
     if any(t.same(size, 0) for size in shape):
         raise Open
     entries = [entries_of(x)[axis] for axis in kept]
+    for place in added:
+        entries.insert(place, None)
     assert x.sharding is not None
     wanted = TypeSharding(x.sharding.mesh or t.context, Spec(tuple(entries)))
-    spread = t.broadcast_to(y, tuple(shape), wanted)
+    spread = t.squeeze(t.broadcast_to(y, tuple(shape), wanted), added)
     indices = t.iota((len(starts),))
     window = Window(tuple(range(len(kept))), tuple(collapsed), tuple(starts))
     return t.scatter(x, indices, spread, window)

@@ -112,3 +112,11 @@ def in_types_of(array: Array, mesh: Mesh) -> Array:
     if kind.sharding.mesh.names != mesh.names or kind.sharding.mesh.sizes != mesh.sizes:
         return replace(array, sharding=None, typed=None)
     return replace(array, sharding=None, typed=typed_as(mesh, kind.sharding.spec, array.shape))
+
+
+def struct_type(array: Array) -> TypeSharding | None:
+    """The sharding of a struct that `jax.eval_shape` returns: only that of meshes all Explicit."""
+    typed = array.typed
+    if typed is None or array.shape is None or typed.mesh is None:
+        return typed
+    return typed if set(typed.mesh.types) == {AxisType.EXPLICIT} else meshless(array.shape)
