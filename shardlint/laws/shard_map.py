@@ -251,6 +251,20 @@ def _in_types(mesh: Mesh, spec: Spec, rank: int) -> tuple[Entry, ...]:
     return entries + (None,) * (rank - len(entries))
 
 
+def judge_returned(inside: Mesh, held: TypeSharding | None, spec: Spec) -> Verdict:
+    """Judge a result that came from outside the body as it is, under ``check_vma=True``.
+
+    It is cast to vary over the axes that its out_spec names, which no array on Explicit axes is from
+    outside (`core.Primitive.bind`): NotImplementedError. ``held`` is the sharding in its type.
+    """
+    mesh = held.mesh if held is not None else None
+    foreign = mesh is not None and AxisType.MANUAL not in mesh.types and AxisType.EXPLICIT in mesh.types
+    if not foreign or AxisType.EXPLICIT in inside.types or not any(map(entry_axes, spec.entries)):
+        return Accepted()
+    detail = "an array on Explicit axes cannot be closed over, as None in in_specs does; give it its spec"
+    return _misuse(detail, "NotImplementedError", CALLED)
+
+
 def judge_inside(
     api: Api,
     mesh: Mesh | Unknown | None,

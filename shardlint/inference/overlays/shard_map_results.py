@@ -9,7 +9,7 @@ from shardlint.inference.overlays.shard_map_arguments import record_arity
 from shardlint.inference.overlays.shard_map_regions import Mapped, Region, record
 from shardlint.inference.values import Array, MeshValue, SpecValue, Tuple, Value
 from shardlint.laws.dims import equal
-from shardlint.laws.shard_map import whole_type
+from shardlint.laws.shard_map import judge_returned, whole_type
 from shardlint.laws.shards import global_shape
 from shardlint.laws.values import Unknown, entry_axes
 from shardlint.laws.varying import judge_varying
@@ -48,6 +48,12 @@ def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
         return Unknown("whether all axes are Manual is not known")
     if placed.sharding is None or array.shape is None or not isinstance(leaf, SpecValue):
         return Unknown("what shard_map returns")
+    inside = region.inside
+    if region.checked and isinstance(inside, MeshValue):
+        verdict = judge_returned(inside.mesh, array.typed, leaf.spec)
+        if isinstance(verdict, Rejected):
+            record(call.interpreter, mapped.name, leaf.origin or call.place, verdict)
+            return Unknown("JAX rejects this result")
     if _varies_too_much(call, mapped, region, array, leaf, name):
         return Unknown("what shard_map returns")
     whole = laid_out(global_shape, mesh.mesh, leaf.spec, array.shape)
