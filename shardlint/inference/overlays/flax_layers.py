@@ -24,10 +24,11 @@ from shardlint.inference.values import (
     as_items,
     as_str,
     is_none,
+    shape_value,
 )
 from shardlint.laws.dims import Dim, Shape, floordiv, fresh, lower_bound
 from shardlint.laws.types import TypeSharding
-from shardlint.laws.values import Spec
+from shardlint.laws.values import AxisType, Spec
 from shardlint.laws.verdicts import Cause, Rejected
 
 _INITIALIZERS = ("jax.nn.initializers.", "flax.linen.initializers.", "flax.nnx.initializers.")
@@ -66,6 +67,34 @@ def aliases(package: str) -> dict[str, str]:
     for name in jax_initializers.TABLE:
         found[f"{package}.initializers.{name.rpartition('.')[2]}"] = name
     return found
+
+
+def dense(
+    call: Call, result: Array, x: Array, kernel: Value, bias: Value | None, out_sharding: Value | None
+) -> Value:
+    """The result of ``x @ kernel + bias`` with the sharding in its type, as `jax.lax` computes both.
+
+    Unknown where JAX refuses the shardings of the operands. Without Explicit axes there is nothing to tell.
+    """
+    if not isinstance(kernel, Array) or x.shape is None or not _is_explicit(x, kernel):
+        return result
+    axis: Value = Const(len(x.shape) - 1)
+    pairs = Tuple((Tuple((Tuple((axis,)), Tuple((Const(0),)))), Tuple((Tuple(()), Tuple(())))))
+    kwargs = {} if out_sharding is None else {"out_sharding": out_sharding}
+    interpreter, place = call.interpreter, call.place
+    made = interpreter.call(External("jax.lax.dot_general"), [x, kernel, pairs], kwargs, place)
+    if isinstance(bias, Array) and isinstance(made, Array):
+        wide = shape_value((*(1,) * (len(x.shape) - 1), *(bias.shape or ())))
+        row = interpreter.call(External("jax.numpy.reshape"), [bias, wide], {}, place)
+        made = interpreter.operation("Add", made, row, place)
+    return replace(result, typed=made.typed) if isinstance(made, Array) else made
+
+
+def _is_explicit(*arrays: Array) -> bool:
+    """Whether the types of all arrays are known, and one of them lies on a mesh with Explicit axes."""
+    types = [array.typed for array in arrays]
+    meshes = [held.mesh for held in types if held is not None and held.mesh is not None]
+    return None not in types and any(AxisType.EXPLICIT in mesh.types for mesh in meshes)
 
 
 def initialized(call: Call, init: Value, args: Sequence[Value], kwargs: dict[str, Value]) -> Value:

@@ -17,6 +17,7 @@ from shardlint.inference.overlays.flax_layers import (
     chain,
     contracted,
     convolved,
+    dense,
     dim_of,
     dims_of,
     einsum,
@@ -82,9 +83,9 @@ class Forward:
         value = self.field("param_dtype")
         return "float32" if value is None else as_dtype(value)
 
-    def param(self, name: str, shape: Shape, init: Value | None, flat: Shape | None = None) -> None:
+    def param(self, name: str, shape: Shape, init: Value | None, flat: Shape | None = None) -> Value:
         """Make a parameter of the layer."""
-        make_variable(
+        return make_variable(
             self.call.interpreter,
             self.binding,
             "params",
@@ -133,16 +134,18 @@ class Layer:
     forward: Callable[[Forward], Value]
 
 
-def _bias(f: Forward, shape: Shape, flat: Shape | None = None) -> None:
-    if f.flag("use_bias", True):
-        f.param("bias", shape, f.field("bias_init"), flat)
+def _bias(f: Forward, shape: Shape, flat: Shape | None = None) -> Value | None:
+    return f.param("bias", shape, f.field("bias_init"), flat) if f.flag("use_bias", True) else None
 
 
 def _dense(f: Forward) -> Value:
     x, features = f.input(), dim_of(f.field("features"))
-    f.param("kernel", (last(x), features), f.field("kernel_init"))
-    _bias(f, (features,))
-    return f.result(replace_last(x, (features,)), x)
+    kernel = f.param("kernel", (last(x), features), f.field("kernel_init"))
+    bias = _bias(f, (features,))
+    result = f.result(replace_last(x, (features,)), x)
+    if given(f.field("dot_general")) or given(f.field("dot_general_cls")):
+        return result
+    return dense(f.call, result, x, kernel, bias, None)
 
 
 def _dense_general(f: Forward) -> Value:

@@ -17,6 +17,7 @@ from shardlint.inference.overlays.flax_layers import (
     chain,
     contracted,
     convolved,
+    dense,
     dim_of,
     dims_of,
     einsum,
@@ -150,9 +151,20 @@ def _linear(b: Build) -> dict[str, Value]:
     return {"kernel": b.param("kernel", (inside, outside)), "bias": _bias(b, (outside,))}
 
 
+def operand_of(variable: Value | None) -> Value:
+    """What a variable of a layer holds; None for none."""
+    if isinstance(variable, LibraryObject):
+        return variable.fields.get("value", Unknown("no value"))
+    return variable or NONE
+
+
 def _linear_call(f: Forward) -> Value:
     x = f.input()
-    return f.result(replace_last(x, (dim_of(f.field("out_features")),)), x, "kernel", "bias")
+    result = f.result(replace_last(x, (dim_of(f.field("out_features")),)), x, "kernel", "bias")
+    if given(f.field("dot_general")):
+        return result
+    kernel, bias = operand_of(f.field("kernel")), operand_of(f.field("bias"))
+    return dense(f.call, result, x, kernel, bias, f.call.argument(2, "out_sharding"))
 
 
 def _batch(args: dict[str, Value]) -> tuple[tuple[int, ...], Shape]:

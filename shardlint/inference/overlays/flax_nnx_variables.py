@@ -133,7 +133,7 @@ def _sharded(
         return names, Unknown("logical axis rules decide"), renamed
     if isinstance(sharding, ShardingValue):
         on = sharding.mesh.mesh if isinstance(sharding.mesh, MeshValue) else sharding.mesh
-        if (refused := _elsewhere(meeting.mesh, on)) is not None:
+        if (refused := _elsewhere(meeting, on)) is not None:
             record_call(call, refused, place=sharding.origin, function="nnx.Param")
             return names, on, refused
         meeting = Meeting.nnx(interpreter, on)
@@ -194,12 +194,15 @@ def _renamed(interpreter: Evaluator, setting: Setting, shape: Shape | Unknown) -
     return verdict
 
 
-def _elsewhere(mesh: Mesh | Unknown | None, on: Mesh | Unknown) -> Verdict | None:
+def _elsewhere(meeting: Meeting, on: Mesh | Unknown) -> Verdict | None:
     """Whether a `NamedSharding` is refused because of its mesh (a bare assert in `shard_value`).
 
     It must be equal to the variable's own mesh, or else to that of `jax.set_mesh`, which is abstract: a
     mesh of devices never is.
     """
+    mesh = meeting.mesh
+    if isinstance(mesh, Mesh) and meeting.raw:
+        mesh = replace(mesh, abstract=True)
     if mesh is None or mesh == on:
         return None
     if isinstance(mesh, Unknown) or isinstance(on, Unknown):
