@@ -114,19 +114,18 @@ def concrete(sizes: Sequence[int]) -> tuple[Dim, ...]:
 
 
 def partly_symbolic(rng: random.Random) -> Sizes:
-    """Sizes of which some are multiples of a symbol, one symbol a size."""
+    """Sizes of which some are multiples of a symbol, one symbol a size. Empty dimensions stay so."""
     share = rng.choice((0.3, 0.7, 1.0))
 
     def sizes(given: Sequence[int]) -> tuple[Dim, ...]:
-        return tuple(_symbolic(rng, size) if rng.random() < share else size for size in given)
+        return tuple(_symbolic(rng, size) if size and rng.random() < share else size for size in given)
 
     return sizes
 
 
 def _symbolic(rng: random.Random, size: int) -> Dim:
-    divisors = [n for n in range(1, size + 1) if size % n == 0]
-    factor = rng.choice(divisors) if divisors else 1
-    return symbol(f"n{size // factor}", low=1 if size else 0) * factor
+    factor = rng.choice([n for n in range(1, size + 1) if size % n == 0])
+    return symbol(f"n{size // factor}", low=0) * factor
 
 
 def ask_law(truth: Truth, program: Program, sizes: Sizes = concrete) -> Any:

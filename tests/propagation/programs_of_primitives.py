@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from comparing import Program, out_of
+from comparing import Program, Sizes, concrete, out_of
 from drawing import SIZES, Draw
 from jax import lax
 
 from shardlint.laws import propagation as laws
+from shardlint.laws.dims import Dim, product, symbol
+from shardlint.laws.types import ArrayType
+from shardlint.laws.values import Mesh
 
 Kind = Callable[[Draw], Program]
 
@@ -151,6 +157,29 @@ def reshape(draw: Draw) -> Program:
         lambda x: lax.reshape(x, new, order, out_sharding=out),
         lambda c, a, s: laws.reshape(c, a[0], s(new), order, out_of(out)),
     )
+
+
+def reshape_of_factors(draw: Draw) -> Program:
+    """As code on batches does: ``(b, s, h * d)`` to ``(b, s, h, d)`` and back, with any of them open."""
+    rng = draw.rng
+    factors = [rng.choice((1, 2, 4, 8, 8, 3)) for _ in range(rng.randint(1, 4))]
+    groups = [_grouped(rng, len(factors)) for _ in range(2)]
+    names: list[Dim] = [symbol(f"f{i}") if rng.random() < 0.7 else n for i, n in enumerate(factors)]
+    old, new = (tuple(math.prod(factors[i] for i in group) for group in shape) for shape in groups)
+    draw.array(old)
+
+    def law(context: Mesh | None, arrays: list[ArrayType], sizes: Sizes) -> Any:
+        if sizes is concrete:
+            return laws.reshape(context, arrays[0], new)
+        spelled = [tuple(product(names[i] for i in group) for group in shape) for shape in groups]
+        return laws.reshape(context, replace(arrays[0], shape=spelled[0]), spelled[1])
+
+    return Program(lambda x: lax.reshape(x, new), law)
+
+
+def _grouped(rng: random.Random, count: int) -> list[range]:
+    cuts = sorted({0, count, *(i for i in range(1, count) if rng.random() < 0.7)})
+    return [range(a, b) for a, b in pairwise(cuts)]
 
 
 def broadcast_in_dim(draw: Draw) -> Program:
@@ -467,10 +496,10 @@ def triangular_solve(draw: Draw) -> Program:
 KINDS: dict[str, Kind] = {
     kind.__name__.rstrip("_"): kind
     for kind in (
-        unary, power, binary, binary_of_ones, convert, select_n, clamp, dot_general, matmul,
-        ragged_dot, reshape, broadcast_in_dim, expand_dims, transpose, squeeze, rev, tile,
-        reduce, reduce_and, reduce_sum, argminmax, concatenate, stack, unstack, pad, split, slice_, dynamic_slice, dynamic_update_slice,
-        gather, scatter, sort, cumulative, top_k, iota, convolution, reduce_window, lu,
-        triangular_solve,
+        unary, power, binary, binary_of_ones, convert, select_n, clamp, dot_general, matmul, ragged_dot,
+        reshape, reshape_of_factors, broadcast_in_dim, expand_dims, transpose, squeeze, rev, tile, reduce,
+        reduce_and, reduce_sum, argminmax, concatenate, stack, unstack, pad, split, slice_, dynamic_slice,
+        dynamic_update_slice, gather, scatter, sort, cumulative, top_k, iota, convolution, reduce_window,
+        lu, triangular_solve,
     )
 }  # fmt: skip

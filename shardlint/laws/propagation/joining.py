@@ -25,9 +25,11 @@ def concatenate(context: Mesh | None, operands: Sequence[ArrayType], dimension: 
     known = operands_of(context, *operands)
     shape = list(known[0].shape)
     shape[dimension] = sum((operand.shape[dimension] for operand in known[1:]), shape[dimension])
+    # what is sharded alike has sizes that the axes divide, and so has their sum
+    uneven = any(operand.mesh is None for operand in known)
     return standard(
         context, known, len(shape), lambda: _joined(context, known),
-        shape=tuple(shape), sets=lambda: _joined_sets(known),
+        shape=tuple(shape) if uneven else None, sets=lambda: _joined_sets(known),
     )  # fmt: skip
 
 

@@ -7,11 +7,11 @@ asks is not known (`unsure`). `law` turns that into an answer.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn, ParamSpec, TypeVar, Union
 
-from shardlint.laws.dims import Dim, Shape, equal, lower_bound, product
+from shardlint.laws.dims import Dim, Shape, divisible, equal, floordiv, lower_bound, mod, product
 from shardlint.laws.types import ArrayType, TypeSharding
 from shardlint.laws.values import AxisType, Entry, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Cause, Rejected, Undecided
@@ -54,6 +54,11 @@ def refuse(
             detail=detail,
         )
     )  # fmt: skip
+
+
+def stop(verdict: Rejected) -> NoReturn:
+    """Stop where JAX raises, for what is found already."""
+    raise _Refused(verdict)
 
 
 def unsure(reason: str) -> NoReturn:
@@ -157,20 +162,54 @@ def same_mesh(one: Mesh, other: Mesh) -> bool:
 
 def same(one: Dim, other: Dim) -> bool:
     """Whether two sizes are equal; unsure where it depends on sizes that are not known."""
-    answer = equal(one, other)
+    answer = alike(one, other)
     if answer is None:
         unsure(f"whether {one} equals {other} is not known")
+    return answer
+
+
+def alike(one: Dim, other: Dim) -> bool | None:
+    """Whether two sizes are equal, where it is provable; a multiple of a positive size differs from it."""
+    answer = equal(one, other)
+    if answer is None and (_multiple(one, other, 2) or _multiple(other, one, 2)):
+        return False
     return answer
 
 
 def greater(one: Dim, other: Dim) -> bool:
     """Whether a size is greater than another; unsure where it depends on sizes that are not known."""
     above, below = lower_bound(one - other), lower_bound(other - one)
-    if above is not None and above > 0:
+    if (above is not None and above > 0) or _multiple(one, other, 2):
         return True
-    if below is not None and below >= 0:
+    if (below is not None and below >= 0) or _multiple(other, one, 1):
         return False
     unsure(f"whether {one} is greater than {other} is not known")
+
+
+def _multiple(one: Dim, other: Dim, least: int) -> bool:
+    """Whether a size is surely a positive size taken ``least`` times or more."""
+    if (lower_bound(other) or 0) < 1 or mod(one, other) != 0:
+        return False
+    return (lower_bound(floordiv(one, other)) or 0) >= least
+
+
+def divides(operands: Iterable[Operand], mesh: Mesh | None, entry: Entry, size: Dim) -> bool:
+    """Whether the axes of an entry divide a size; unsure where it is not known.
+
+    An operand that has its type has dimensions that their axes divide: so have their multiples.
+    """
+    parts = ways(mesh, entry)
+    answer = divisible(size, parts)
+    if answer is None and any(
+        divisible(size, held) and divisible(ways(operand.mesh, along), parts)
+        for operand in operands
+        for held, along in zip(operand.shape, operand.partitions, strict=True)
+        if along is not None
+    ):
+        return True
+    if answer is None:
+        unsure(f"whether {parts} divides {size} is not known")
+    return answer
 
 
 def all_of(mesh: Mesh | None, kind: AxisType) -> bool:

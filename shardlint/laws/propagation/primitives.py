@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from shardlint.laws.dims import Shape, divisible
+from shardlint.laws.dims import Shape
 from shardlint.laws.propagation.operands import (
     Operand,
     all_of,
     canonical,
+    divides,
     explicit,
     refuse,
     same_mesh,
-    unsure,
     ways,
 )
 from shardlint.laws.types import TypeSharding
@@ -59,7 +59,7 @@ def standard(
             "ValueError",
         )
     typed = TypeSharding(result.mesh, Spec(result.spec.entries, unreduced, reduced))
-    return finished(context, typed, rank, shape)
+    return finished(context, typed, rank, shape, operands)
 
 
 def check_context(context: Mesh | None, operands: Sequence[Operand]) -> None:
@@ -83,7 +83,11 @@ def common_mesh(operands: Sequence[Operand]) -> Mesh | None:
 
 
 def finished(
-    context: Mesh | None, typed: TypeSharding, rank: int, shape: Shape | None = None
+    context: Mesh | None,
+    typed: TypeSharding,
+    rank: int,
+    shape: Shape | None = None,
+    operands: Sequence[Operand] = (),
 ) -> TypeSharding:
     """The type an array gets (`core.get_sharding`): one entry a dimension, each dividing its dimension.
 
@@ -98,16 +102,11 @@ def finished(
             dimension=rank, size=rank, ways=len(entries),
         )  # fmt: skip
     entries = (*entries, *(None,) * (rank - len(entries)))[:rank]
-    for dimension, entry in enumerate(entries if shape is not None else ()):
-        assert shape is not None
-        size, parts = shape[dimension], ways(mesh, entry)
-        even = divisible(size, parts) if entry is not None else True
-        if even is None:
-            unsure(f"whether dimension {dimension} divides is not known")
-        if not even:
+    for dimension, (size, entry) in enumerate(zip(shape or (), entries, strict=False)):
+        if entry is not None and not divides(operands, mesh, entry, size):
             refuse(
                 Cause.INDIVISIBLE, "a dimension that its axes divide", "ValueError",
-                dimension=dimension, entry=entry, size=size, ways=parts,
+                dimension=dimension, entry=entry, size=size, ways=ways(mesh, entry),
             )  # fmt: skip
     _check_mesh(context, mesh)
     return TypeSharding(mesh, Spec(entries, spec.unreduced, spec.reduced))
@@ -121,14 +120,10 @@ def resized(operand: Operand, shape: Shape, what: str) -> TypeSharding:
     for dimension, (old, new, entry) in enumerate(zip(operand.shape, shape, operand.partitions, strict=True)):
         if entry is None or old == new:
             continue
-        parts = ways(operand.mesh, entry)
-        even = divisible(new, parts)
-        if even is None:
-            unsure(f"whether {parts} divides {new} is not known")
-        if not even:
+        if not divides([operand], operand.mesh, entry, new):
             refuse(
                 Cause.UNSUPPORTED, f"{what} that leaves a sharded dimension divisible by its axes",
-                dimension=dimension, entry=entry, size=new, ways=parts,
+                dimension=dimension, entry=entry, size=new, ways=ways(operand.mesh, entry),
             )  # fmt: skip
     return operand.typed(operand.partitions)
 
