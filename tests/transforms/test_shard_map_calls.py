@@ -206,7 +206,7 @@ def test_random_calls_agree_with_jax() -> None:
     assert count["class"] >= 0.97 * count["found"], count
     assert min(count["accepted"], count["rejected"]) > 0.25 * 400 * SCALE, count
     assert count["found"] >= 0.9 * count["rejected"], "\n".join(missed)
-    assert known["shapes"] >= 0.9 * known["arrays"] and known["types"] >= 0.8 * known["arrays"], known
+    assert known["shapes"] >= 0.9 * known["arrays"] and known["types"] >= 0.7 * known["arrays"], known
 
 
 def _signature(function: str) -> inspect.Signature:
