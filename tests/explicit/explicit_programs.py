@@ -252,7 +252,7 @@ def _axis(draw: Draw, shape: tuple[int, ...]) -> int:
 
 def _axes(draw: Draw, shape: tuple[int, ...]) -> Any:
     if draw.chance(0.2):
-        return None if False else "None"
+        return "None"
     if draw.chance(0.6):
         return _axis(draw, shape)
     return tuple(draw.rng.sample(range(len(shape)), draw.pick(range(1, len(shape) + 1))))
@@ -367,6 +367,10 @@ def _sections(draw: Draw, shape: tuple[int, ...]) -> int:
     return draw.pick((2, 2, 4, 8))
 
 
+def _padding(draw: Draw, shape: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    return tuple(draw.pick(((0, 0), (1, 1), (0, 4), (8, 0))) for _ in shape)
+
+
 STATEMENTS: tuple[Statement, ...] = (
     *(_pair(t) for t in (
         "{x} + {y}", "{x} * {y}", "{x} < {y}", "jnp.maximum({x}, {y})", "jnp.where({x} > 0, {x}, {y})",
@@ -385,7 +389,8 @@ STATEMENTS: tuple[Statement, ...] = (
         "{x}.flatten()", "{x}[None]", "{x}[..., None]", "jnp.squeeze({x})", "jnp.ones_like({x}) + {x}",
         "jnp.argmax({x})", "jnp.full_like({x}, 2)", "{x} ** 2", "jnp.ones({x}.shape)", "jnp.abs({x}) > 0.5",
         "jnp.isnan({x})", "jnp.cumsum({x})", "jnp.atleast_2d({x})", "jax.nn.one_hot({x}, 8)",
-        "jnp.expand_dims({x}, 0)", "jax.nn.logsumexp({x})", "jnp.sqrt(jnp.mean({x}))", "lax.stop_gradient({x})",
+        "jnp.expand_dims({x}, 0)", "jax.nn.logsumexp({x})", "jnp.sqrt(jnp.mean({x}))",
+        "lax.stop_gradient({x})",
         "jnp.asarray({x})", "{x}.at[...].set(0)", "jnp.array([1.0, 2.0]) * 3", "jnp.arange(8)",
         "jnp.broadcast_to({x}, (2, *{x}.shape))", "jnp.nan_to_num({x})", "jnp.round({x})",
         "jnp.linalg.norm({x})", "jax.random.normal(jax.random.key(0), {x}.shape)",
@@ -413,7 +418,7 @@ STATEMENTS: tuple[Statement, ...] = (
     _template("{x}.at[{key}].add(2)", 1, key=_key),
     _template("jnp.tile({x}, {n})", 1, n=lambda d, s: d.pick((1, 2, (2, 1), (1, 2)))),
     _template("jnp.repeat({x}, 2, axis={axis})", 1, axis=_axis),
-    _template("jnp.pad({x}, {n})", 1, n=lambda d, s: tuple(d.pick(((0, 0), (1, 1), (0, 4), (8, 0))) for _ in s)),
+    _template("jnp.pad({x}, {n})", 1, n=_padding),
     _template("jnp.roll({x}, {n}, axis={axis})", 1, n=lambda d, s: d.pick((1, 2, 4)), axis=_axis),
     _template("jnp.split({x}, {n}, axis={axis})[0]", 1, n=_sections, axis=_axis),
     _template("jnp.split({x}, {n}, axis={axis})[1] + 1", 1, n=_sections, axis=_axis),

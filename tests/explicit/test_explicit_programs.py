@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from explicit_probes import evaluate
 from explicit_programs import Draw, Program, run
-from probing import evaluate
 
 from shardlint.inference.values import Array, Value
 from shardlint.laws.verdicts import Rejected
 
 #: How many times as many programs as usual.
 SCALE = int(os.environ.get("SHARDLINT_EXPLICIT_SCALE", "1"))
-PROGRAMS, PARTS = 60, 5
+PROGRAMS, PARTS = 75, 4
 
 
 @dataclass
@@ -31,17 +30,13 @@ class Tally:
 
 def compare(program: Program, tally: Tally) -> None:
     """Evaluate a program and compare with JAX, statement by statement. Raises AssertionError."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        real = run(program)
-    ours = evaluate(program.text())
-    refused = {
-        use.place.resolve().line: use.verdict for use in ours.uses if isinstance(use.verdict, Rejected)
-    }
+    real = run(program)
+    probes, uses = evaluate(program.text())
+    refused = {use.place.resolve().line: use.verdict for use in uses if isinstance(use.verdict, Rejected)}
     for i, kind in enumerate(real.types):
         tally.accepted += 1
         assert program.line_of(i) not in refused, (program, i, refused)
-        tally.typed += _same_type(ours.probes.get(i), kind, (program, i))
+        tally.typed += _same_type(probes.get(i), kind, (program, i))
     if real.exception is not None:
         tally.rejected += 1
         verdict = refused.get(program.line_of(len(real.types)))
@@ -64,6 +59,7 @@ def _same_type(value: Value | None, real: Any, told: object) -> bool:
     return True
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_programs_agree_with_jax(part: int) -> None:
     tally = Tally()
@@ -71,5 +67,5 @@ def test_random_programs_agree_with_jax(part: int) -> None:
     for seed in range(part * count, (part + 1) * count):
         compare(Draw(seed).program(), tally)
     assert tally.typed >= 0.95 * tally.accepted, tally
-    assert tally.rejected >= 0.05 * tally.accepted, tally
+    assert tally.rejected >= 0.03 * tally.accepted, tally
     assert tally.found >= 0.8 * tally.rejected, tally
