@@ -8,7 +8,8 @@ from dataclasses import replace
 from shardlint.inference.calls import Call
 from shardlint.inference.context import Context
 from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.overlays.mesh_arguments import as_thing, take
+from shardlint.inference.overlays.mesh_arguments import as_thing, by_position, take
+from shardlint.inference.overlays.printing import call_source
 from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.values import (
     NONE,
@@ -49,9 +50,7 @@ def _set_mesh(call: Call) -> Value:
     interpreter, before = call.interpreter, call.interpreter.context.mesh
     verdict = judge_set_mesh(_given(mesh), interpreter.context.in_jit)
     if isinstance(verdict, Rejected):
-        record_call(
-            call, verdict, function=SET, place=call.place_of(0, "mesh") if _wrong_kind(mesh) else None
-        )
+        _record_unset(call, verdict, mesh)
         return Unknown("JAX does not set this mesh")
     known: MeshValue | Unknown | None = Unknown("a mesh that is not known")
     if isinstance(mesh, MeshValue):
@@ -64,6 +63,17 @@ def _set_mesh(call: Call) -> Value:
     return LibraryObject(SET, {"mesh": known or NONE, "previous": before or NONE})
 
 
+def _record_unset(call: Call, verdict: Rejected, mesh: Value | None) -> None:
+    """Record a `set_mesh` that is rejected: of something else than a Mesh, or where none can be set."""
+    if _wrong_kind(mesh) and not is_none(mesh):
+        mended = by_position(call, {"mesh": NONE}, ("mesh",))
+        record_call(call, verdict, function=SET, place=call.place_of(0, "mesh"), repaired=mended)
+        return
+    written = call_source(SET, call.args, call.kwargs)
+    inside = f"{USE}(AbstractMesh((1,), ('x',)))"
+    record_of_value(call.interpreter, SET, verdict, call.place, written, inside)
+
+
 def _wrong_kind(mesh: Value | None) -> bool:
     return not isinstance(mesh, MeshValue) or mesh.mesh.abstract
 
@@ -73,7 +83,8 @@ def _use_abstract_mesh(call: Call) -> Value:
     (mesh,) = take(call, None, ("mesh",))
     verdict = judge_use_abstract_mesh(_given(mesh))
     if isinstance(verdict, Rejected):
-        record_call(call, verdict, place=call.place_of(0, "mesh"))
+        mended = by_position(call, {"mesh": MeshValue(NO_MESH)}, ("mesh",))
+        record_call(call, verdict, place=call.place_of(0, "mesh"), repaired=mended)
         return Unknown("JAX does not take this mesh")
     return LibraryObject(USE, {"mesh": mesh if isinstance(mesh, MeshValue) else Unknown("not known")})
 
@@ -93,12 +104,13 @@ def _get_mesh(call: Call) -> Value:
     verdict = judge_get_mesh(call.interpreter.context.in_jit)
     mesh = call.interpreter.context.mesh
     if isinstance(verdict, Rejected):
-        record_call(call, verdict)
+        texts = ("jax.sharding.get_mesh()", "jax.sharding.get_abstract_mesh()")
+        record_of_value(call.interpreter, "jax.sharding.get_mesh", verdict, call.place, *texts)
         return Unknown("get_mesh in a trace")
-    if mesh is None:
-        return MeshValue(replace(NO_MESH, abstract=False))
-    hidden = isinstance(mesh, MeshValue) and mesh.mesh.abstract
-    return Unknown("a mesh behind an abstract one") if hidden else mesh
+    if USE in call.interpreter.switches and not (isinstance(mesh, MeshValue) and not mesh.mesh.abstract):
+        # `use_abstract_mesh` leaves the mesh of devices as it is.
+        return Unknown("a mesh behind an abstract one")
+    return MeshValue(replace(NO_MESH, abstract=False)) if mesh is None else mesh
 
 
 def _not_callable(call: Call) -> Value:
@@ -114,14 +126,19 @@ def _not_callable(call: Call) -> Value:
 # -- with statements ----------------------------------------------------------------------------------
 
 
+def _entered(manager: str) -> str:
+    """An expression that enters a context manager and leaves it."""
+    return f"(lambda manager: (manager.__enter__(), manager.__exit__(None, None, None)))({manager})"
+
+
 def enter_mesh(interpreter: Evaluator, mesh: MeshValue, place: Place) -> Context:
     """The context inside ``with mesh:``."""
     context = interpreter.context
     verdict = judge_with(mesh.mesh)
     if isinstance(verdict, Rejected):
         text = mesh_source(mesh.mesh)
-        repaired = None if text is None else f"jax.sharding.use_abstract_mesh({text}).__enter__()"
-        call = None if text is None else f"{text}.__enter__()"
+        call = None if text is None else _entered(text)
+        repaired = None if text is None else _entered(f"{USE}({text})")
         record_of_value(interpreter, "AbstractMesh.__enter__", verdict, place, call, repaired)
         return replace(context, mesh=_FAILED, legacy_mesh=_FAILED)
     return replace(context, legacy_mesh=mesh)
@@ -130,6 +147,7 @@ def enter_mesh(interpreter: Evaluator, mesh: MeshValue, place: Place) -> Context
 def enter_abstract_mesh(interpreter: Evaluator, manager: LibraryObject, place: Place) -> Context:
     """The context inside ``with use_abstract_mesh(mesh):``."""
     context, mesh = interpreter.context, manager.fields["mesh"]
+    interpreter.switches.add(USE)
     if not isinstance(mesh, MeshValue):
         return replace(context, mesh=Unknown("a mesh that is not known"))
     current = context.mesh.mesh if isinstance(context.mesh, MeshValue) else context.mesh
@@ -137,7 +155,7 @@ def enter_abstract_mesh(interpreter: Evaluator, manager: LibraryObject, place: P
     if isinstance(verdict, Rejected) and isinstance(current, Mesh):
         fitting = Mesh(("x",), (current.device_count,), (AxisType.AUTO,), abstract=True)
         texts = map(mesh_source, (mesh.mesh, fitting))
-        written = [None if text is None else f"{USE}({text}).__enter__()" for text in texts]
+        written = [None if text is None else _entered(f"{USE}({text})") for text in texts]
         record_of_value(interpreter, USE, verdict, place, *written)
         return replace(context, mesh=_FAILED)
     return replace(context, mesh=mesh if mesh.mesh.names else None)

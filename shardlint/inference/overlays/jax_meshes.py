@@ -53,6 +53,7 @@ from shardlint.laws.versions.rows import EXPLICIT_BY_DEFAULT
 from shardlint.spans import Place
 from shardlint.uses import ApiReference, Fact, MeshUse
 
+_ONE = Tuple((Const(1),))
 #: What each function calls its sizes.
 _SHAPES = {"make_mesh": "axis_shapes", "AbstractMesh": "axis_sizes", "create_device_mesh": "mesh_shape"}
 
@@ -285,7 +286,10 @@ def _hybrid_device_mesh(call: Call) -> Value:
         total, cpu = device_total(call.interpreter, devices), "cpu devices" in call.interpreter.switches
         verdict = judge_hybrid(inner, outer, total, by_process=by_process, cpu=cpu)
         if isinstance(verdict, Rejected):
-            record_call(call, verdict, place=call.place_of(1, "dcn_mesh_shape"))
+            order = ("mesh_shape", "dcn_mesh_shape", "devices", "process_is_granule")
+            whole: dict[str, Value] = {"mesh_shape": Tuple((integer(total or 1),)), "dcn_mesh_shape": _ONE}
+            mended = by_position(call, {**whole, "process_is_granule": Const(True)}, order)
+            record_call(call, verdict, place=call.place_of(1, "dcn_mesh_shape"), repaired=mended)
             return Unknown("JAX rejects this hybrid mesh")
     within, slices = shapes
     if isinstance(within, Unknown) or isinstance(slices, Unknown):

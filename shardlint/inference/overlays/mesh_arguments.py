@@ -6,7 +6,8 @@ from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.iteration import constant, spec_items
 from shardlint.inference.overlays.placing import text_of
-from shardlint.inference.overlays.recording import record_call
+from shardlint.inference.overlays.printing import call_source
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.values import (
     Array,
     Const,
@@ -52,8 +53,25 @@ def take(
         if not call.opaque:
             detail = _misfit(call, positional, required, (*required, *defaults))
             verdict = Rejected(Cause.BAD_ARGUMENT, "TypeError", "call", detail=detail)
-            record_call(call, verdict, place=call.place)
+            written = call_source(call.name, call.args, call.kwargs)
+            record_of_value(
+                call.interpreter, call.name, verdict, call.place, written, _WORKING.get(call.name)
+            )
         raise
+
+
+#: Calls that fit, for those that do not.
+_WORKING = {
+    "jax.experimental.mesh_utils.create_device_mesh": "jax.experimental.mesh_utils.create_device_mesh((8,))",
+    "jax.make_mesh": 'jax.make_mesh((1,), ("x",))',
+    "jax.set_mesh": "jax.set_mesh(None)",
+    "jax.sharding.AbstractMesh": 'AbstractMesh((1,), ("x",))',
+    "jax.sharding.Mesh": 'Mesh(jax.devices()[:1], ("x",))',
+    "jax.sharding.NamedSharding": 'NamedSharding(Mesh(jax.devices()[:1], ("x",)), P())',
+    "jax.sharding.get_abstract_mesh": "jax.sharding.get_abstract_mesh()",
+    "jax.sharding.get_mesh": "jax.sharding.get_mesh()",
+    "jax.sharding.use_abstract_mesh": 'jax.sharding.use_abstract_mesh(AbstractMesh((1,), ("x",)))',
+}
 
 
 def _misfit(call: Call, positional: int | None, required: tuple[str, ...], order: tuple[str, ...]) -> str:
