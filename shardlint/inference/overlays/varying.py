@@ -34,7 +34,7 @@ from shardlint.laws.values import AxisType
 from shardlint.laws.varying import CONSTANT, UNKNOWN, Variation, combined
 
 #: Functions that compute with the values of their operands, not through functions of the program.
-_COMPUTE = frozenset(
+COMPUTE = frozenset(
     name
     for module in (jax_numpy, jax_lax, jax_convolution, jax_nn, jax_random, optax_losses)
     for name in module.TABLE
@@ -43,7 +43,17 @@ _COMPUTE = frozenset(
 
 def computes(name: str) -> bool:
     """Whether a library's function computes from its arguments' values, not by functions of the program."""
-    return name in _COMPUTE
+    return name in COMPUTE
+
+
+#: Of these a result may vary less than the operands: places are sorted along with what varies, some of
+#: several results come from sizes alone, or sizes alone decide.
+PERHAPS_LESS = frozenset({
+    "argsort", "lexsort", "argpartition", "permutation", "choice", "average", "linspace", "array_equal",
+    "array_equiv",
+})  # fmt: skip
+#: Of these each result comes from one operand.
+ONE_EACH = frozenset({"meshgrid", "broadcast_arrays", "atleast_1d", "atleast_2d", "atleast_3d", "ix_"})
 
 
 def finish_call(call: Call, result: Value) -> Value:
@@ -55,13 +65,15 @@ def finish_call(call: Call, result: Value) -> Value:
 
 def spread(call: Call, result: Value) -> Value:
     """What a call computes from its operands."""
-    return computed(call.interpreter, result, (*call.args, *call.kwargs.values()))
+    name, operands = call.name.rpartition(".")[2], (*call.args, *call.kwargs.values())
+    sure = name not in PERHAPS_LESS and (name not in ONE_EACH or len(operands) == 1)
+    return computed(call.interpreter, result, operands, sure)
 
 
-def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value]) -> Value:
+def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value], sure: bool = True) -> Value:
     """The arrays in a result vary as the operands do that they are computed from.
 
-    Of several results each may come from one of the arrays only.
+    Of several results each may come from one of the arrays only; where it is not ``sure``, from none.
     """
     context = interpreter.context
     if context.bound_axes == ():
@@ -69,8 +81,10 @@ def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value]) -
     values = tuple(operands)
     parts = [variation for value in values for variation in variations(value)]
     made = combined(parts, checked=context.check_vma is True)
-    if not isinstance(result, Array):
-        arrays = [variation_of(value).surely for value in values if not isinstance(value, Const)]
+    if not sure:
+        made = replace(made, surely=frozenset())
+    elif not isinstance(result, Array):
+        arrays = [variation_of(value).surely for value in values if _holds_array(value)]
         made = replace(made, surely=frozenset.intersection(*arrays) if arrays else frozenset())
     return vary(result, made)
 
@@ -109,6 +123,13 @@ def variations(value: Value) -> Iterator[Variation]:
             yield from variations(value.fields["array"])
         case _:
             yield UNKNOWN
+
+
+def _holds_array(value: Value) -> bool:
+    """Whether an operand is an array, or has some in it, and not sizes or dimensions."""
+    if isinstance(value, Tuple | ListValue):
+        return any(map(_holds_array, value.items or ()))
+    return isinstance(value, Array)
 
 
 def manual_axes(context: Context) -> frozenset[str] | None:
