@@ -10,7 +10,7 @@ import pytest
 from judging import Case, judge_case
 from real_jax import real_mesh, real_spec
 
-from shardlint.inference.overlays.jax_placement import SAMPLED
+from shardlint.inference.overlays.out_shardings import SAMPLED
 from shardlint.laws.values import AxisType, Marker, Mesh, Spec
 from shardlint.laws.verdicts import Accepted, Api, Rejected
 

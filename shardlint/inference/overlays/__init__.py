@@ -97,7 +97,8 @@ def _merged(table: str) -> dict[Any, Any]:
     for module in _modules():
         found.update(getattr(module, table, {}))
     if table == "TABLE":
-        from shardlint.inference.overlays.jax_placement import CREATION, SAMPLED, created, sampled
+        from shardlint.inference.overlays.jax_placement import created, sampled
+        from shardlint.inference.overlays.out_shardings import CREATION, SAMPLED
 
         for name in CREATION:
             found[f"jax.numpy.{name}"] = created(found[f"jax.numpy.{name}"])

@@ -190,16 +190,6 @@ def _as_out_sharding(call: Call, apis: tuple[Api, ...], result: Array) -> Array:
     return place_array(call.interpreter, apis, replace(result, origin=call.place), target, call.place)
 
 
-#: Creation functions whose ``device=`` goes through `Sharding.shard_shape`.
-CREATION = ("zeros", "ones", "full", "empty", "zeros_like", "ones_like", "full_like", "empty_like")
-
-#: Draws whose ``out_sharding=`` goes through `random.core.maybe_auto_axes`.
-SAMPLED = (
-    "normal uniform bits randint bernoulli beta categorical cauchy chisquare exponential f gamma "
-    "generalized_normal gumbel laplace loggamma logistic pareto poisson rademacher rayleigh t triangular "
-    "truncated_normal wald"
-).split()
-
 TABLE: dict[str, Transfer] = {
     "jax.device_put": _device_put,
     "jax.lax.with_sharding_constraint": _constraint,

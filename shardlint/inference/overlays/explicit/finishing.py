@@ -26,6 +26,7 @@ from shardlint.inference.overlays.explicit.recording import (
 from shardlint.inference.overlays.explicit.rules import rule_of
 from shardlint.inference.overlays.explicit.trace import Open, Refused, Trace
 from shardlint.inference.overlays.explicit.types import context_of, has_explicit, replicated, type_of
+from shardlint.inference.overlays.out_shardings import PLACED
 from shardlint.inference.overlays.shard_map_operations import note_impossible
 from shardlint.inference.overlays.varying import computes
 from shardlint.inference.values import Array, DictValue, LibraryObject, ListValue, Tuple, Value, as_items
@@ -92,7 +93,7 @@ def finish_index(interpreter: Evaluator, array: Array, key: Value, result: Value
 def _finish(call: Call, name: str, result: Value, function: str, written: Written) -> Value:
     if isinstance(result, Unknown):
         return note_impossible(call, function, result, written)
-    if given(call.kwargs.get("device")):
+    if given(call.kwargs.get("device")) or (name in PLACED and given(call.kwargs.get("out_sharding"))):
         return result
     context = context_of(call.interpreter)
     kinds = list(_types((*call.args, *call.kwargs.values())))
