@@ -15,6 +15,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import fresh
 from shardlint.laws.values import Unknown
+from shardlint.laws.varying import one_of
 
 NO_TAG: Tag = frozenset()
 
@@ -56,20 +57,33 @@ def join_tagged(pairs: Iterable[tuple[Value, Tag]]) -> Value:
         if isinstance(option, Unknown):
             forget(Tuple(tuple(value for value, _ in pairs)))
             return option
-        found = next((i for i, other in enumerate(kept) if same(option, other)), None)
-        if found is None:
+        met = ((i, _merged(other, option)) for i, other in enumerate(kept))
+        found, merged = next(((i, value) for i, value in met if value is not None), (None, None))
+        if found is None or merged is None:
             if len(kept) == MAX_ALTERNATIVES:
                 forget(Tuple(tuple(value for value, _ in pairs)))
                 return Unknown("too many possible values")
             kept.append(option)
             tags.append(tag)
         else:
+            kept[found] = merged
             tags[found] &= tag
     if not kept:
         return Unknown("no value")
     if len(kept) == 1:
         return kept[0]
     return Alternatives(tuple(kept), None, tuple(tags))
+
+
+def _merged(a: Value, b: Value) -> Value | None:
+    """The one value that two are: the same, or arrays that differ in what is known of their variation."""
+    if same(a, b):
+        return a
+    if not isinstance(a, Array) or not isinstance(b, Array) or a.varying != b.varying:
+        return None
+    variation, summed = one_of(a.variation, b.variation), a.summed & b.summed
+    merged = a.vary(variation, summed)
+    return merged if merged == b.vary(variation, summed) else None
 
 
 def map_options(value: Value, change: Callable[[Value], Value]) -> Value:
