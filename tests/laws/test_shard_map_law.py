@@ -76,7 +76,8 @@ def test_placements_in_bodies_agree_with_jax(kinds: tuple[str, str], manual: tup
         verdict = judge_inside(api, inside if raw else mesh, Spec(entries), SHAPE, raw=raw, varying=varying)
         rejected = isinstance(verdict, Rejected)
         assert not rejected or error, (api, entries, raw, checked, verdict)
-        assert not rejected or verdict.exception in (error, "Exception"), (api, entries, raw, checked, error)
+        if isinstance(verdict, Rejected):
+            assert verdict.exception in (error, "Exception"), (api, entries, raw, checked, error)
         count["rejected"] += bool(error)
         count["found"] += rejected
     assert count["found"] >= 0.7 * count["rejected"] > 20, count

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.context import Shard
-from shardlint.inference.overlays.placing import laid_out, place_array, record_mismatch
+from shardlint.inference.overlays.placing import laid_out, place_array, record_mismatch, rejected_at
 from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
-from shardlint.inference.overlays.shard_map_regions import Mapped, Region, record
+from shardlint.inference.overlays.shard_map_regions import Mapped, Region, record, specs_in
 from shardlint.inference.values import (
     Array,
     DictValue,
@@ -91,12 +91,20 @@ def record_arity(call: Call, mapped: Mapped, api: Api, specs: Tuple, due: int) -
     )
 
 
+def judge_specs(call: Call, api: Api, specs: Value) -> None:
+    """Judge specs for what is not known: the axes that they name are looked at before any array."""
+    for leaf in specs_in(specs):
+        rejected_at(call.interpreter, api, "trace", leaf, leaf.origin or call.place)
+
+
 def _column(call: Call, mapped: Mapped, region: Region, spec: Value, arg: Value, position: int) -> Value:
     """One argument with the spec, or tree of specs, that it is given."""
 
     def meet(leaf: Value, array: Array, path: str) -> Value:
         return _shard(call, mapped, region, leaf, array, f"argument {position}{path}")
 
+    if isinstance(arg, Unknown):
+        judge_specs(call, Api.SHARD_MAP_IN, spec)
     met = meet_prefix(spec, arg, meet)
     # An argument without a spec is closed over: the body sees it as it is, a number as a number.
     return call.args[position] if is_none(spec) and not isinstance(met, Unknown) else met
@@ -122,8 +130,9 @@ def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Array:
     assert array.shape is not None
     local = laid_out(shard_shape, mesh, leaf.spec, array.shape)
     axes = frozenset(axis for entry in leaf.spec.entries for axis in entry_axes(entry))
-    inside = region.inside
-    known = isinstance(inside, MeshValue) and local is not None
+    inside, typed = region.inside, None
+    if isinstance(inside, MeshValue) and local is not None:
+        typed = local_type(inside.mesh, array.typed, len(local))
     return Array(
         local,
         array.dtype,
@@ -134,7 +143,7 @@ def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Array:
         may_vary=axes | (region.outer if array.may_vary is None else array.may_vary),
         # Without the check a spec that leaves an axis out may hold different data along it.
         equal=(region.manual or frozenset()) - region.outer - axes if region.checked else frozenset(),
-        typed=local_type(inside.mesh, array.typed, len(local)) if known else None,
+        typed=typed,
     )
 
 

@@ -128,7 +128,7 @@ def enter(call: Call, mapped: Mapped) -> Region | None:
         if mapped.in_specs is None and _refused(call, mapped, "in_specs", judge_inferred(mesh, manual), mesh):
             return None
         for parameter in ("in_specs", "out_specs"):
-            for leaf in _specs(options.get(parameter)):
+            for leaf in specs_in(options.get(parameter)):
                 verdict = judge_manual(parameter, leaf.spec, mesh, manual)
                 if _refused(call, mapped, parameter, verdict, mesh, leaf):
                     return None
@@ -168,13 +168,13 @@ def _names(value: Value | None) -> frozenset[str] | Junk | Unknown:
     return Junk(text_of(value), "PartitionSpec" if isinstance(found, Spec) else "NoneType")
 
 
-def _specs(tree: Value | None) -> Iterator[SpecValue]:
+def specs_in(tree: Value | None) -> Iterator[SpecValue]:
     """The specs in a tree of them."""
     if isinstance(tree, SpecValue):
         yield tree
     elif isinstance(tree, Tuple | ListValue | DictValue) and tree.items is not None:
         for item in tree.items.values() if isinstance(tree, DictValue) else tree.items:
-            yield from _specs(item)
+            yield from specs_in(item)
 
 
 def _refused(
@@ -190,8 +190,8 @@ def _refused(
         return False
     place = mapped.place_of(option)
     if leaf is not None and leaf.origin is not None:
-        at = leaf.places[verdict.dimension] if (verdict.dimension or 0) < len(leaf.places) else None
-        place = at or leaf.origin
+        dimension = verdict.dimension or 0
+        place = (leaf.places[dimension] if dimension < len(leaf.places) else None) or leaf.origin
     options = {"mesh": mapped.options.get("mesh"), "axis_names": mapped.options.get("axis_names")}
     whole: dict[str, Value | None] = {"in_specs": SpecValue(Spec()), "out_specs": SpecValue(Spec())}
     wrong = {**options, **whole, option: mapped.options.get(option) if leaf is None else leaf}

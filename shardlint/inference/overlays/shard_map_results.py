@@ -5,7 +5,7 @@ from __future__ import annotations
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.placing import laid_out, mesh_facts, place_array, record_mismatch
 from shardlint.inference.overlays.prefixes import meet_prefix, mismatch
-from shardlint.inference.overlays.shard_map_arguments import record_arity
+from shardlint.inference.overlays.shard_map_arguments import judge_specs, record_arity
 from shardlint.inference.overlays.shard_map_regions import Mapped, Region, record
 from shardlint.inference.values import Array, MeshValue, SpecValue, Tuple, Value
 from shardlint.laws.dims import equal
@@ -24,6 +24,8 @@ def place_results(call: Call, mapped: Mapped, region: Region, result: Value) -> 
     """
     specs = mapped.options.get("out_specs")
     if specs is None or isinstance(result, Unknown):
+        if specs is not None:
+            judge_specs(call, Api.SHARD_MAP_OUT, specs)
         return Unknown("the results of shard_map")
     if isinstance(specs, Tuple) and isinstance(result, Tuple) and len(specs.items) != len(result.items):
         record_arity(call, mapped, Api.SHARD_MAP_OUT, specs, len(result.items))
