@@ -100,7 +100,7 @@ class Interpreter:
     def record(self, use: Use) -> None:
         """Keep a use, unless this pass only looks for what a loop changes."""
         if not self.muted:
-            judged = verdict_at(self, use.verdict, getattr(use, "api", None))
+            judged = verdict_at(self, use)
             if judged is not use.verdict:
                 use = replace(use, verdict=judged)
             variant, variants = self.variants

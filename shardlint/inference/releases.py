@@ -9,6 +9,7 @@ from __future__ import annotations
 from shardlint.inference.evaluator import Evaluator
 from shardlint.laws import versions
 from shardlint.laws.verdicts import Api, Rejected, Undecided, Verdict
+from shardlint.uses import ArityUse, ParameterUse, Placement, Use
 
 
 def state_of(interpreter: Evaluator, name: str) -> versions.ApiState | None:
@@ -29,10 +30,17 @@ def holds(interpreter: Evaluator, behaviour: str) -> bool:
     return versions.holds(behaviour, interpreter.settings.release)
 
 
-def verdict_at(interpreter: Evaluator, verdict: Verdict, api: Api | None) -> Verdict:
-    """The release's verdict where the newest one rejects."""
-    if not isinstance(verdict, Rejected):
-        return verdict
-    interpreter.turns |= versions.turns_of_law(verdict, api)
-    judged: Rejected | Undecided = versions.rejected_at(interpreter.settings.release, verdict, api)
+def verdict_at(interpreter: Evaluator, use: Use) -> Verdict:
+    """The release's verdict on a use where the newest one rejects it."""
+    if not isinstance(use.verdict, Rejected):
+        return use.verdict
+    api = _api(use)
+    interpreter.turns |= versions.turns_of_law(use.verdict, api)
+    judged: Rejected | Undecided = versions.rejected_at(interpreter.settings.release, use.verdict, api)
     return judged
+
+
+def _api(use: Use) -> Api | None:
+    if isinstance(use, ParameterUse):
+        return Api.NNX_PARAM if use.library == "nnx" else Api.LINEN_UNBOX
+    return use.api if isinstance(use, Placement | ArityUse) else None

@@ -30,6 +30,10 @@ AXIS_TYPES = hasattr(jax.sharding, "AxisType")
 CONTEXT = hasattr(jax, "set_mesh") or hasattr(jax.sharding, "use_mesh")
 
 
+#: Whether shard_map is only the experimental one, which takes no mesh from the context.
+OLD_SHARD_MAP = not hasattr(jax, "shard_map")
+
+
 def _install() -> None:
     if not AXIS_TYPES:
         names = {"Auto": "Auto", "Explicit": "Explicit", "Manual": "Manual"}
@@ -115,6 +119,8 @@ def answerable(
         return "no axis types"
     if (raw or under) and not CONTEXT:
         return "no context mesh"
+    if api in (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT) and (raw or mesh is None) and OLD_SHARD_MAP:
+        return "a shard_map without mesh="
     if api in (Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT) and not _out_maker_is_there(rank):
         return "a function without out_sharding="
     return None

@@ -99,7 +99,7 @@ def rejected_at(release: Release, verdict: Rejected, api: Api | None = None) -> 
         if release < row.since and _concerns(row, verdict, api):
             if row.before is None:
                 return Undecided(f"JAX {release} does not reject this")
-            verdict = replace(verdict, exception=row.before)
+            return replace(verdict, exception=row.before)
     return verdict
 
 
@@ -110,4 +110,4 @@ def turns_of_law(verdict: Rejected, api: Api | None = None) -> frozenset[Release
 
 def _concerns(row: LawRow, verdict: Rejected, api: Api | None) -> bool:
     raised = not row.newest or verdict.exception == row.newest
-    return row.cause is verdict.cause and raised and (not row.apis or api in row.apis)
+    return row.cause in (None, verdict.cause) and raised and (not row.apis or api in row.apis)

@@ -14,14 +14,14 @@ from shardlint.laws.versions.releases import Release
 
 @dataclass(frozen=True, slots=True)
 class LawRow:
-    """Before ``since`` calls that are wrong for this ``cause`` met another fate.
+    """Before ``since`` calls that are wrong for this ``cause`` (any where it is None) met another fate.
 
     ``apis`` are those concerned, all where it is empty; ``newest`` the exception raised since. ``before`` is
     the exception that was raised instead, None where JAX accepts the call or it is not known what it does.
     """
 
     since: Release
-    cause: Cause
+    cause: Cause | None
     apis: frozenset[Api] = frozenset()
     newest: str = ""
     before: str | None = None
@@ -29,30 +29,45 @@ class LawRow:
 
 
 def _row(
-    since: str, cause: Cause, *apis: Api, newest: str = "", before: str | None = None, entry: str = ""
+    since: str, cause: Cause | None, *apis: Api, newest: str = "", before: str | None = None, entry: str = ""
 ) -> LawRow:
     return LawRow(Release.parse(since), cause, frozenset(apis), newest, before, entry)
 
 
 _PUTS = (Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT)
 _STRUCTS = (Api.SHAPE_DTYPE_STRUCT, Api.JIT_ARGUMENT)
+_NNX = (Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, Api.NNX_SHARDING)
+_LINEN = (Api.LINEN_SHARDING, Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER)
 _TYPED = (Cause.CONFLICT, Cause.AMBIGUOUS, Cause.UNSUPPORTED, Cause.OUT_SHARDING, Cause.OTHER_MESH)
 
+#: Of the rows that concern a call, the first decides.
 LAW_ROWS: tuple[LawRow, ...] = (
+    # The Flax that goes with an older JAX shards parameters otherwise.
+    _row("0.8.0", None, *_NNX),
+    _row("0.6.0", None, *_LINEN),
+    # Axis types, and what follows from them.
+    _row("0.5.3", Cause.AXIS_TYPE),
     _row(
         "0.9.1", Cause.OTHER_SHARDING, Api.SHARD_MAP_IN,
         entry="in_specs that differ from an Explicit argument's spec raise, and are no implicit reshard",
     ),
-    _row("0.9.1", Cause.INDIVISIBLE, newest="IndivisibleError", before="ValueError"),
-    _row("0.5.3", Cause.DUPLICATE_AXIS, newest="DuplicateSpecError", before="ValueError"),
-    _row("0.10.1", Cause.UNCONSTRAINED, Api.JIT_OUT),
-    _row("0.8.2", Cause.UNCONSTRAINED, *_PUTS),
-    _row("0.8.2", Cause.TOO_LONG, *_STRUCTS),
-    _row("0.6.1", Cause.NOT_A_SPEC, newest="AttributeError"),
-    _row("0.10.1", Cause.NOT_A_SPEC, newest="AttributeError", before="TypeError"),
-    _row("0.5.3", Cause.AXIS_TYPE),
-    _row("0.5.3", Cause.OTHER_SHARDING),
-    _row("0.6.0", Cause.CARRY),
+    _row("0.6.0", Cause.OTHER_SHARDING),
+    _row("0.7.2", Cause.OTHER_SHARDING, newest="AssertionError", before="ValueError"),
     _row("0.9.0", Cause.MESH_CONTEXT),
     *(_row("0.9.0", cause) for cause in _TYPED),
+    # Specs, and what they meet.
+    _row("0.8.0", Cause.BAD_ENTRY),
+    _row("0.6.1", Cause.NOT_A_SPEC),
+    _row("0.10.1", Cause.NOT_A_SPEC, newest="AttributeError", before="TypeError"),
+    _row("0.5.3", Cause.DUPLICATE_AXIS, Api.SHARD_MAP_OUT),
+    _row("0.5.3", Cause.DUPLICATE_AXIS, newest="DuplicateSpecError", before="ValueError"),
+    _row("0.9.1", Cause.INDIVISIBLE, newest="IndivisibleError", before="ValueError"),
+    _row("0.10.1", Cause.UNCONSTRAINED, Api.JIT_OUT),
+    _row("0.6.1", Cause.UNCONSTRAINED, Api.JIT_IN),
+    _row("0.8.2", Cause.UNCONSTRAINED, *_PUTS),
+    _row("0.8.2", Cause.TOO_LONG, *_STRUCTS),
+    _row("0.6.1", Cause.TOO_LONG, Api.SHARD_MAP_OUT),
+    # shard_map checks what varies since 0.6.0; arguments of an AbstractMesh are others since 0.5.3.
+    _row("0.6.0", Cause.CARRY),
+    _row("0.5.3", Cause.BAD_ARGUMENT),
 )  # fmt: skip

@@ -1,0 +1,182 @@
+"""Targets: which releases a text means, what a project requires, and what a range makes of findings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shardlint.api import Linter, Settings, load_settings, source_from_text
+from shardlint.findings import Finding, Severity
+from shardlint.laws.versions import RELEASES, Release, Target, TargetError, parse_target, spans_text
+
+
+def check(program: str, target: str) -> list[Finding]:
+    settings = Settings(devices=8, target_jax=parse_target(target))
+    return Linter(settings).check_source(source_from_text("program.py", program))
+
+
+def found(program: str, target: str) -> list[tuple[str, Severity]]:
+    return [(finding.code, finding.severity) for finding in check(program, target)]
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("0.10.2", "0.10.2", "0.10.2"),
+        ("0.7", "0.7.0", "0.7.2"),
+        (">=0.6,<0.9", "0.6.0", "0.8.3"),
+        (">=0.4.20", "0.4.35", "0.10.2"),
+        ("<0.8", "0.4.35", "0.7.2"),
+        ("<=0.7.1", "0.4.35", "0.7.1"),
+        (">0.7.1, <0.8.1", "0.7.2", "0.8.0"),
+        ("~=0.7.1", "0.7.1", "0.7.2"),
+        ("^0.6.1", "0.6.1", "0.6.2"),
+        ("==0.7.*", "0.7.0", "0.7.2"),
+        (">=0.6,!=0.7.0", "0.6.0", "0.10.2"),
+        (">=0.99", "0.10.2", "0.10.2"),
+        ("0.3", "0.4.35", "0.4.35"),
+    ],
+)
+def test_what_a_target_means(text: str, low: str, high: str) -> None:
+    assert parse_target(text) == Target(Release.parse(low), Release.parse(high))
+
+
+@pytest.mark.parametrize("text", ["", "new", ">=0.9,<0.6", "0.7 or 0.8"])
+def test_what_is_no_target(text: str) -> None:
+    with pytest.raises(TargetError):
+        parse_target(text)
+
+
+def test_spans_of_releases() -> None:
+    assert spans_text(RELEASES) == "0.4.35 to 0.10.2"
+    assert spans_text([RELEASES[0], RELEASES[1], RELEASES[3]]) == "0.4.35 to 0.4.36, 0.4.38"
+
+
+@pytest.mark.parametrize(
+    ("project", "target"),
+    [
+        ('[project]\ndependencies = ["numpy", "jax>=0.6.1,<0.8"]', ">=0.6.1,<0.8"),
+        (
+            '[project]\ndependencies = ["jaxtyping>=0.2", "JAX[cuda12] ~= 0.7.1 ; os_name > \'a\'"]',
+            "~=0.7.1",
+        ),
+        ('[project.optional-dependencies]\ngpu = ["jax[cuda12]==0.8.3"]', "0.8.3"),
+        ('[dependency-groups]\ndev = ["pytest", {include-group = "x"}, "jax<0.6"]', "<0.6"),
+        ('[tool.poetry.dependencies]\njax = {version = "^0.7", extras = ["cuda"]}', "^0.7"),
+        ('[project]\ndependencies = ["jax"]', None),
+        ('[project]\ndependencies = ["jax @ https://example.org/jax.whl"]', None),
+        ("[project]\ndependencies = 3", None),
+        ('[project]\ndependencies = ["jax<0.8"]\n[tool.shardlint]\ntarget-jax = "0.9.0"', "0.9.0"),
+        ("not toml at all [", None),
+    ],
+)
+def test_the_target_is_what_the_project_requires(tmp_path: Path, project: str, target: str | None) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "pyproject.toml").write_text(project)
+    if target is None and "[" not in project[:1]:
+        return
+    settings = load_settings(str(tmp_path / "sub" / "a.py"))
+    assert settings.target_jax == (None if target is None else parse_target(target))
+
+
+SET_MESH = """
+import jax
+mesh = jax.sharding.Mesh(jax.devices(), ("x",))
+with jax.set_mesh(mesh):
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "severities"),
+    [
+        ("0.10.2", []),
+        ("0.6.2", [Severity.ERROR]),
+        (">=0.5,<0.7.1", [Severity.ERROR]),
+        (">=0.5", [Severity.WARNING]),
+    ],
+)
+def test_an_error_is_what_every_release_rejects(target: str, severities: list[Severity]) -> None:
+    assert [f.severity for f in check(SET_MESH, target) if f.code == "SHL803"] == severities
+
+
+def test_a_warning_says_for_which_releases() -> None:
+    (finding,) = check(SET_MESH, ">=0.6")
+    assert finding.message.endswith("since JAX 0.7.1 (on JAX 0.6.0 to 0.7.0)")
+    assert finding.releases == parse_target(">=0.6,<0.7.1").releases
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import jax\nif hasattr(jax, 'shard_map'):\n    f = jax.shard_map\nelse:\n"
+        "    from jax.experimental.shard_map import shard_map as f\n",
+        "try:\n    from jax import shard_map\nexcept ImportError:\n"
+        "    from jax.experimental.shard_map import shard_map\n",
+        "import jax\nif jax.__version_info__ >= (0, 6, 1):\n    f = jax.shard_map\n",
+    ],
+)
+def test_what_a_check_of_versions_guards_is_no_finding(program: str) -> None:
+    assert found(program, ">=0.4.35") == []
+
+
+CONSTRAINED = """
+import jax
+import jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+mesh = jax.make_mesh((8,), ("x",))
+@jax.jit
+def f(x):
+    return jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P("x")))
+f(jnp.ones((8, 8)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("0.10.2", [("SHL701", Severity.ERROR)]),
+        ("0.9.0", [("SHL701", Severity.ERROR)]),
+        ("0.8.0", []),
+        ("0.8.3", [("SHL805", Severity.WARNING)]),
+        (">=0.8,<0.10", [("SHL805", Severity.WARNING), ("SHL701", Severity.WARNING)]),
+    ],
+)
+def test_the_default_axis_types_are_those_of_the_release(
+    target: str, expected: list[tuple[str, Severity]]
+) -> None:
+    assert found(CONSTRAINED, target) == expected
+
+
+OLD_SHARD_MAP = "from jax.experimental.shard_map import shard_map\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "codes"), [("0.10.2", ["SHL801"]), ("0.7", []), (">=0.6.1", ["SHL801"]), (">=0.5", [])]
+)
+def test_a_deprecation_is_said_where_all_releases_have_what_replaces_the_name(
+    target: str, codes: list[str]
+) -> None:
+    assert [code for code, _ in found(OLD_SHARD_MAP, target)] == codes
+
+
+@pytest.mark.parametrize(
+    ("call", "target", "codes"),
+    [
+        ("jax.shard_map(f, mesh=m, in_specs=P(), out_specs=P(), check_rep=False)", "0.10.2", ["SHL804"]),
+        ("jax.shard_map(f, mesh=m, in_specs=P(), out_specs=P(), check_vma=False)", "0.10.2", []),
+        ("jax.make_mesh((8,), ('x',), axis_types=(T.Auto,))", "0.10.2", []),
+        ("jax.make_mesh((8,), ('x',), auto_axes=('x',))", "0.10.2", ["SHL804"]),
+        ("jax.numpy.full((8,), 0.0, out_sharding=P())", "0.10.1", ["SHL803"]),
+        ("jax.numpy.full((8,), 0.0, out_sharding=None)", "0.10.2", []),
+        ("jax.lax.all_gather(1, 'x', to='reduced')", "0.7.2", ["SHL803"]),
+    ],
+)
+def test_arguments_belong_to_releases(call: str, target: str, codes: list[str]) -> None:
+    program = (
+        "import jax\nfrom jax.sharding import AxisType as T, Mesh, PartitionSpec as P\n"
+        "m = Mesh(jax.devices(), ('x',))\nf = lambda x: x\n" + call + "\n"
+    )
+    assert [code for code, _ in found(program, target) if code.startswith("SHL8")] == codes
