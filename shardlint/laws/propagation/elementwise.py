@@ -33,7 +33,10 @@ def elementwise(context: Mesh | None, *operands: ArrayType, operation: str | Non
         unsure("which operation meets unreduced or reduced axes is not known")
     if len(known) == 2:
         known = scalars_follow(context, known)
-    rank = max((operand.rank for operand in known), default=0)
+    ranks = {operand.rank for operand in known} - {0}
+    if len(ranks) > 1:
+        unsure("operands of different ranks are no operands of lax")
+    rank = max(ranks, default=0)
     sets = None if operation == "integer_pow" else lambda: _meet(context, known, operation)
     if len(known) == 1:
         return standard(context, known, rank, lambda: known[0].typed(known[0].partitions), sets=sets)

@@ -31,6 +31,8 @@ def settled(context: Mesh | None, out_sharding: OutSharding) -> TypeSharding | N
         auto = all_of(mesh, AxisType.AUTO) and all_of(context, AxisType.AUTO)
         if not auto and context is not None and not same_mesh(mesh, context):
             refuse(Cause.OTHER_MESH, "an out_sharding on the context's mesh", "ValueError")
+        if not {axis for entry in spec.entries for axis in entry_axes(entry)} <= set(mesh.names):
+            unsure("the out_sharding cannot be made")
     for dimension, entry in enumerate(spec.entries):
         if entry is Marker.UNCONSTRAINED:
             refuse(Cause.UNCONSTRAINED, "no P.UNCONSTRAINED", "KeyError", dimension=dimension)
@@ -45,8 +47,7 @@ def settled(context: Mesh | None, out_sharding: OutSharding) -> TypeSharding | N
 
 def _check_spec(mesh: Mesh, spec: Spec) -> None:
     """`named_sharding.check_pspec`, as the NamedSharding is made of the context's mesh."""
-    if any(isinstance(e, Unknown) for e in spec.entries):
-        unsure("an entry of the out_sharding is not known")
+    canonical([entry for entry in spec.entries if entry is not Marker.UNCONSTRAINED])
     counts = Counter(axis for entry in spec.entries for axis in entry_axes(entry))
     for dimension, entry in enumerate(spec.entries):
         for axis in entry_axes(entry):

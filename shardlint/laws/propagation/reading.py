@@ -69,11 +69,13 @@ def _cases(operand: Operand, sizes: Shape) -> list[tuple[Operand, Shape]]:
     if len(names) > MAX_UNKNOWN or len(set(names)) < len(names):
         return [(operand, sizes)]
     many = {atom.name: symbol(atom.name, _at_least(operand, atom)) for atom in unknown}
-    cases = []
+    cases: list[tuple[Operand, Shape]] = []
     for ones in chain.from_iterable(combinations(names, count) for count in range(len(names) + 1)):
         known: dict[str, Dim] = {name: 1 if name in ones else many[name] for name in names}
-        shape = tuple(substitute(size, known) for size in operand.shape)
-        new = tuple(substitute(size, known) for size in sizes)
+        try:
+            shape, new = (tuple(substitute(size, known) for size in old) for old in (operand.shape, sizes))
+        except ZeroDivisionError:
+            continue
         if alike(product(shape), product(new)) is not False and all(
             entry is None or divisible(size, ways(operand.mesh, entry)) is not False
             for size, entry in zip(shape, operand.partitions, strict=True)
