@@ -440,6 +440,17 @@ STATEMENTS: tuple[Statement, ...] = (
     )),
     _pair("jax.vmap(lambda r, s: r + s)({x}, {y})", 1),
     _pair("jax.vmap(lambda r, s: r @ s, in_axes=(0, None))({x}, {y})", 2),
+    *(_template(f"jax.vmap({body})({{x}})", 2) for body in (
+        "lambda r: r[0]", "lambda r: r.reshape(-1)", "jnp.sort", "jnp.cumsum", "jnp.argmax",
+        "lambda r: jnp.concatenate([r, r])", "lambda r: r @ r.T", "lambda r: jnp.tile(r, 2)",
+        "lambda r: r.at[0].set(1)", "lambda r: jnp.split(r, 2)[0]", "lambda r: r[:2]", "jax.nn.softmax",
+        "lambda r: r[..., None] * r", "lambda r: jnp.pad(r, 1)", "lambda r: jnp.take(r, jnp.array([0]), 0)",
+    )),
+    *(_pair(f"jax.vmap({body})({{x}}, {{y}})", 2) for body in (
+        "lambda r, s: jnp.where(r > 0, r, s)", "jnp.dot", "lambda r, s: r @ s", "jnp.outer",
+        "lambda r, s: jnp.stack([r, s])",
+    )),
+    _pair("jax.vmap(jnp.add, in_axes=(0, None))({x}, {y})", 1),
     _pair("jax.jit(lambda r, s: r * s)({x}, {y})"),
     _pair("jax.value_and_grad(lambda r, s: (r @ s).sum())({x}.astype(float), {y}.astype(float))[1]", 1),
     _with_out("jax.sharding.auto_axes(lambda r: jnp.sort(r), out_sharding={out})({x})"),

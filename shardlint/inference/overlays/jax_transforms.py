@@ -10,7 +10,8 @@ from shardlint.inference.overlays.explicit.mapping import Mapped
 from shardlint.inference.overlays.explicit.types import in_type, struct_type
 from shardlint.inference.overlays.jax_jit import function_name
 from shardlint.inference.overlays.mapped_axes import refuse_mapping
-from shardlint.inference.overlays.prefixes import map_arrays, traced, untyped
+from shardlint.inference.overlays.prefixes import arrays_in, map_arrays, traced, untyped
+from shardlint.inference.overlays.spmd_axes import refuse_constraints
 from shardlint.inference.values import (
     Array,
     Const,
@@ -77,7 +78,7 @@ def _transparent(call: Call, function: Value, options: dict[str, Value]) -> Valu
 
 def _vmap(call: Call, function: Value, options: dict[str, Value]) -> Value:
     """`vmap(f, in_axes, out_axes, axis_name, axis_size)`."""
-    names = ("in_axes", "out_axes", "axis_name", "axis_size")
+    names = ("in_axes", "out_axes", "axis_name", "axis_size", "spmd_axis_name")
     given = {name: options.get(name, options.get(f"#{i}")) for i, name in enumerate(names, 1)}
     if refuse_mapping(call, "jax.vmap", given["in_axes"] or Const(0), given["axis_size"], None):
         return Unknown("vmap of arguments that in_axes do not fit")
@@ -122,12 +123,15 @@ def _mapped(
     ]
     # Keyword arguments are always mapped over their leading axis.
     kwargs = {k: _strip(prepare(v), Const(0), sizes, mapped) for k, v in call.kwargs.items()}
-    if mapped.differ(call):
+    if mapped.refused(call):
         return Unknown("mapped dimensions that lie along other axes")
     told = as_dim(options["axis_size"])
     sizes = sizes if told is None else [told, *sizes]
     known = sizes[0] if sizes else fresh(1)
     size = next((s for s in sizes if isinstance(s, int)), known)
+    over = [not is_none(axis) for axis in axes]
+    if refuse_constraints(call, function, args, over, options.get("spmd_axis_name")):
+        return Unknown("vmap of a constraint that names its mapped axis")
     result = _named(call, function, args, kwargs, size, options["axis_name"])
     return _put_axis(result, out_axes, size, mapped)
 
@@ -152,6 +156,7 @@ def _named(
 def _strip(tree: Value, axis: Value, sizes: list[Dim], mapped: Mapped) -> Value:
     """Take the mapped axis out of every leaf, noting its size."""
     if is_none(axis):
+        mapped.beside.extend(arrays_in(tree))
         return tree
     number = as_int(axis)
     nested = as_items(axis)

@@ -169,3 +169,15 @@ def traced(tree: Value) -> Value:
 def untyped(tree: Value) -> Value:
     """The same tree of traced arrays, the shardings in their types not known."""
     return map_arrays(traced(tree), lambda array, _: replace(array, typed=None))
+
+
+def arrays_in(tree: Value) -> list[Array]:
+    """The arrays in a tree, numbers among them."""
+    found: list[Array] = []
+
+    def note(array: Array, _: str) -> Value:
+        found.append(array)
+        return array
+
+    map_arrays(tree, note)
+    return found

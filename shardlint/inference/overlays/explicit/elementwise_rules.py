@@ -73,6 +73,12 @@ def activated(t: Trace, call: Call) -> ArrayType:
     return t.nary(x, SCALAR)
 
 
+def without_nan(t: Trace, call: Call) -> ArrayType:
+    """`jnp.nan_to_num(x)`: integers come back as they are."""
+    x = t.operand(call.args[0] if call.args else call.argument(None, "x"))
+    return t.nary(x, SCALAR) if x.dtype is None or "float" in x.dtype else x
+
+
 def raised(t: Trace, call: Call) -> ArrayType:
     """``x ** y``, `jnp.power(x, y)`: of one operand where the exponent is a known integer."""
     if len(call.args) == 2 and isinstance(call.args[1], Const) and isinstance(call.args[1].value, int):
@@ -129,11 +135,12 @@ RULES: dict[str, Rule] = {
     **{f"jax.numpy.{name}": cast for name in _DTYPES},
     **{f"2 {symbol}": nary for symbol in _OPERATORS},
     **{f"1 {symbol}": nary for symbol in "-+~"},
-    **{f"jax.numpy.{name}": activated for name in ("isnan", "isinf", "nan_to_num", "i0")},
+    **{f"jax.numpy.{name}": activated for name in ("isnan", "isinf", "i0")},
     **dict.fromkeys(("2 **", "jax.numpy.power", "jax.numpy.pow"), raised),
     "jax.numpy.where": where,
     "jax.lax.select": select,
     "jax.lax.select_n": select_n,
+    "jax.numpy.nan_to_num": without_nan,
     "jax.lax.clamp": clamp,
     **dict.fromkeys(
         ("jax.lax.convert_element_type", "jax.lax.stop_gradient", "jax.numpy.astype", "jax.numpy.copy"),

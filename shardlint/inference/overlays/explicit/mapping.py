@@ -14,9 +14,13 @@ from shardlint.uses import OperationUse
 
 
 class Mapped:
-    """The arrays that one call maps over, and along which axes their mapped dimensions lie."""
+    """The arrays that one call maps over, and along which axes their mapped dimensions lie.
+
+    ``beside`` are arrays that are not mapped over.
+    """
 
     def __init__(self) -> None:
+        self.beside: list[Array] = []
         self.operands: list[tuple[ArrayType, int]] = []
         self.entries: list[Entry] = []
 
@@ -52,28 +56,31 @@ class Mapped:
             return None
         return replace(typed, spec=_inserted(typed.spec, position, entry))
 
-    def differ(self, call: Call) -> bool:
-        """Whether JAX refuses to map these together, as their mapped dimensions lie along other axes."""
+    def refused(self, call: Call) -> bool:
+        """Whether JAX refuses to map these: their mapped dimensions lie along other axes, or what is not
+        mapped lies along the axes that are mapped over."""
         known = [i for i, entry in enumerate(self.entries) if not isinstance(entry, Unknown)]
         odd = next((i for i in known if self.entries[i] != self.entries[known[0]]), None)
         if odd is not None:
-            self._record(call, self.operands[odd][1])
-        return odd is not None
+            detail = "mapped dimensions that lie along the same axes"
+            self._record(call, [kind for kind, _ in self.operands], detail, self.operands[odd][1])
+            return True
+        taken = set(entry_axes(self.entry))
+        for array in self.beside:
+            for dimension, entry in enumerate(array.typed.spec.entries if array.typed is not None else ()):
+                if taken & set(entry_axes(entry)) and (kind := type_of(array)) is not None:
+                    self._record(call, [kind], "no unmapped array along the axes it maps over", dimension)
+                    return True
+        return False
 
-    def _record(self, call: Call, position: int) -> None:
+    def _record(self, call: Call, kinds: list[ArrayType], detail: str, dimension: int) -> None:
         call.interpreter.record(
             OperationUse(
                 place=call.place,
                 environment=call.interpreter.environment(),
-                verdict=Rejected(
-                    Cause.CONFLICT,
-                    "ValueError",
-                    "trace",
-                    dimension=position,
-                    detail="the mapped dimensions of all arguments must lie along the same axes",
-                ),
+                verdict=Rejected(Cause.CONFLICT, "ValueError", "trace", dimension=dimension, detail=detail),
                 function="jax.vmap",
-                operands=tuple(kind for kind, _ in self.operands),
+                operands=tuple(kinds),
             )
         )
 
