@@ -33,6 +33,7 @@ class Context:
     what Flax's `logical_axis_rules` set, as the program wrote it.
     ``check_vma`` is what the enclosing shard_map was given, None outside or where it is not known.
     ``shards`` are the arguments of the enclosing shard_map's body.
+    ``watched`` keeps the constraints that `overlays.spmd_axes` looks for in a body it follows once more.
     ``caught`` names the exceptions that enclosing handlers catch. ``program`` is false in a function
     whose caller is not known, who may have set up anything.
     """
@@ -43,6 +44,7 @@ class Context:
     bound_axes: tuple[tuple[str, Dim], ...] | Unknown = ()
     check_vma: bool | None = None
     shards: tuple[Shard, ...] = ()
+    watched: list[Any] | None = None
     caught: frozenset[str] = frozenset()
     expected: bool = False
     entry: str | None = None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shardlint.laws.dims import Dim, Shape, divisible, equal
+from shardlint.laws.values import Mesh, Spec, entry_axes
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
 
 
@@ -48,6 +49,26 @@ def judge_mapped(leaves: Sequence[Leaf], told: Dim | None = None, *, pmap: bool 
             return Rejected(Cause.MISUSE, "Exception" if pmap else "ValueError", "trace", detail=detail)
         unsure = unsure or same is None
     return Undecided("whether the sizes are equal is not known") if unsure else Accepted()
+
+
+def judge_spmd(axes: Sequence[str], spec: Spec, mesh: Mesh) -> Verdict:
+    """Judge ``vmap(spmd_axis_name=axes)`` of a with_sharding_constraint on an array that is mapped over.
+
+    The mapped dimension lies along these axes in the constraint (`pjit._sharding_constraint_batcher`): the
+    mesh must have them, and the spec may not name them.
+    """
+    named = {axis for entry in spec.entries for axis in entry_axes(entry)}
+    for axis in axes:
+        if axis in named:
+            detail = f'spmd_axis_name gives "{axis}" to the mapped dimension, and {spec} to another'
+            return Rejected(Cause.DUPLICATE_AXIS, "ValueError", "trace", axis=axis, detail=detail)
+    for axis in axes:
+        if axis not in mesh.names:
+            detail = (
+                f'spmd_axis_name is "{axis}", and the mesh of this constraint has {", ".join(mesh.names)}'
+            )
+            return Rejected(Cause.UNKNOWN_AXIS, "ValueError", "trace", axis=axis, detail=detail)
+    return Accepted()
 
 
 def judge_over_devices(leaf: Leaf, devices: Dim, *, traced: bool) -> Verdict:

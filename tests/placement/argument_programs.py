@@ -126,4 +126,22 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "jax.pmap(lambda v: v)(jnp.ones((4, 3)))": (),
     "jax.jit(jax.pmap(lambda v: v))(jnp.ones(16))": ("SHL209",),
     "jax.pmap(lambda v, w: v + w, in_axes=(0, None))(jnp.ones(8), jnp.ones(16))": (),
+    # constraints under spmd_axis_name
+    "f = lambda v: lax.with_sharding_constraint(v, split)\njax.jit(jax.vmap(f, spmd_axis_name='x'))(ones)": (
+        "SHL710",
+    ),
+    "f = lambda v: lax.with_sharding_constraint(v, split)\n"
+    "jax.jit(jax.vmap(f, spmd_axis_name='y'))(ones)": (),
+    "f = lambda v: lax.with_sharding_constraint(v, split)\njax.jit(jax.vmap(f, spmd_axis_name='z'))(ones)": (
+        "SHL710",
+    ),
+    "f = lambda v: lax.with_sharding_constraint(jnp.ones(8), split) + v\n"
+    "jax.jit(jax.vmap(f, spmd_axis_name='x'))(ones)": (),
+    "f = lambda v, w: lax.with_sharding_constraint(w, split) + v\n"
+    "jax.jit(jax.vmap(f, in_axes=(0, None), spmd_axis_name='x'))(ones, jnp.ones(8))": (),
+    "f = lambda v, w: lax.with_sharding_constraint(w * v, split)\n"
+    "jax.jit(jax.vmap(f, in_axes=(0, None), spmd_axis_name=('x',)))(ones, jnp.ones(8))": ("SHL710",),
+    "f = lambda v: lax.with_sharding_constraint(v, split)\njax.jit(jax.vmap(f))(ones)": (),
+    "f = lambda v: lax.with_sharding_constraint(v, P('x'))\n"
+    "with jax.set_mesh(auto):\n    jax.jit(jax.vmap(f, spmd_axis_name='x'))(ones)": ("SHL710",),
 }

@@ -20,7 +20,7 @@ from shardlint.spans import Place
 #: Ahead-of-time forms that only trace: where arrays lie is asked as the function is lowered.
 _TRACING = (".trace", ".eval_shape")
 #: A dtype that arithmetic with an argument hands on, and that no other argument has.
-_MARK = "complex64"
+MARK = "complex64"
 
 
 def lowers(call: Call) -> bool:
@@ -193,7 +193,7 @@ def _used(
     """
 
     def mark(array: Array, path: str) -> Array:
-        return replace(array, dtype=_MARK) if path == argument.path else array
+        return replace(array, dtype=MARK) if path == argument.path else array
 
     marked = [map_arrays(arg, mark) if key == argument.key else arg for key, arg in enumerate(args)]
     named = {key: map_arrays(arg, mark) if key == argument.key else arg for key, arg in kwargs.items()}
@@ -206,14 +206,15 @@ def _used(
                 results.append(interpreter.call(function, given, keywords, call.place))
         finally:
             interpreter.muted -= 1
-    return not _holds_mark(results[0]) and _holds_mark(results[1])
+    return not holds_mark(results[0]) and holds_mark(results[1])
 
 
-def _holds_mark(tree: Value) -> bool:
+def holds_mark(tree: Value) -> bool:
+    """Whether an array in a tree has the dtype that is followed."""
     found = []
 
     def look(array: Array, _: str) -> Array:
-        found.append(array.dtype == _MARK)
+        found.append(array.dtype == MARK)
         return array
 
     map_arrays(tree, look)

@@ -18,6 +18,7 @@ from shardlint.inference.overlays.placing import (
 )
 from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
 from shardlint.inference.overlays.recording import record_call
+from shardlint.inference.overlays.spmd_axes import note_constraint
 from shardlint.inference.values import (
     Array,
     Const,
@@ -86,6 +87,7 @@ def _device_put(call: Call) -> Value:
 def _constraint(call: Call) -> Value:
     tree, shardings = call.bind("x", "shardings")
     assert tree is not None and shardings is not None
+    note_constraint(call, tree, shardings)
     return _spread(call, CONSTRAINT, traced(tree), shardings)
 
 

@@ -1,0 +1,84 @@
+"""``vmap(spmd_axis_name=)``: the mesh axes that the mapped dimension lies along in constraints inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.jax_arguments import MARK, holds_mark
+from shardlint.inference.overlays.placing import context_mesh
+from shardlint.inference.overlays.prefixes import map_arrays, meet_prefix
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.inference.values import (
+    Array,
+    MeshValue,
+    ShardingValue,
+    SpecValue,
+    Value,
+    as_items,
+    as_str,
+    is_none,
+)
+from shardlint.laws.mapping import judge_spmd
+from shardlint.laws.values import Mesh, Spec
+from shardlint.laws.verdicts import Rejected
+from shardlint.spans import Place
+
+#: A constraint on an array that is mapped over: where it is, the spec, and the mesh.
+Constraint = tuple[Place, Spec, Mesh]
+
+
+def note_constraint(call: Call, tree: Value, target: Value) -> None:
+    """Keep a constraint on what is mapped over, for the `vmap` that watches."""
+    watched = call.interpreter.context.watched
+
+    def meet(leaf: Value, array: Array, _: str) -> Array:
+        spec = leaf.spec if isinstance(leaf, ShardingValue) else leaf
+        mesh = _mesh_of(call, leaf)
+        if watched is not None and array.dtype == MARK and mesh is not None and isinstance(spec, SpecValue):
+            watched.append((call.place, spec.spec, mesh))
+        return array
+
+    if watched is not None:
+        meet_prefix(target, tree, meet)
+
+
+def _mesh_of(call: Call, target: Value) -> Mesh | None:
+    if isinstance(target, ShardingValue):
+        return target.mesh.mesh if isinstance(target.mesh, MeshValue) else None
+    mesh = context_mesh(call.interpreter, legacy=True)
+    return mesh if isinstance(mesh, Mesh) else None
+
+
+def refuse_constraints(
+    call: Call, function: Value, args: Sequence[Value], mapped: Sequence[bool], spmd: Value | None
+) -> bool:
+    """Record a constraint inside that names an axis of spmd_axis_name; whether there is one.
+
+    The function is followed once more, its mapped arguments of a dtype that nothing else has.
+    """
+    names = (spmd,) if as_items(spmd) is None else as_items(spmd)
+    axes = [axis for axis in map(as_str, names or ()) if axis is not None]
+    if spmd is None or is_none(spmd) or not axes or len(axes) != len(names or ()) or call.kwargs:
+        return False
+    whole = [map_arrays(arg, _marked) if on else arg for arg, on in zip(args, mapped, strict=True)]
+    if any(holds_mark(arg) for arg, on in zip(args, mapped, strict=True) if not on):
+        return False
+    interpreter, found = call.interpreter, list[Constraint]()
+    interpreter.muted += 1
+    try:
+        with interpreter.within(in_jit=True, watched=found), interpreter.forked():
+            interpreter.call(function, whole, {}, call.place)
+    finally:
+        interpreter.muted -= 1
+    for place, spec, mesh in found:
+        verdict = judge_spmd(axes, spec, mesh)
+        if isinstance(verdict, Rejected):
+            record_of_value(interpreter, "jax.vmap", verdict, place)
+            return True
+    return False
+
+
+def _marked(array: Array, _: str) -> Array:
+    return replace(array, dtype=MARK)

@@ -1,0 +1,76 @@
+"""# spmd-axis-name (SHL710)
+
+## What it does
+Finds a `with_sharding_constraint` inside `jax.vmap(spmd_axis_name=)` that names the same mesh axis, or whose
+mesh has no such axis.
+
+## Why is this bad?
+`spmd_axis_name` is the mesh axis that the mapped dimension lies along in every constraint inside. A mesh axis
+splits one dimension only.
+
+## Example
+```python
+import jax
+import jax.numpy as jnp
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto, AxisType.Auto))
+
+
+def double(row):
+    return jax.lax.with_sharding_constraint(row * 2, NamedSharding(mesh, P("data")))  # raises ValueError
+
+
+jax.jit(jax.vmap(double, spmd_axis_name="data"))(jnp.ones((8, 16)))
+```
+
+## Use instead
+```python
+import jax
+import jax.numpy as jnp
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto, AxisType.Auto))
+
+
+def double(row):
+    return jax.lax.with_sharding_constraint(row * 2, NamedSharding(mesh, P("model")))
+
+
+jax.jit(jax.vmap(double, spmd_axis_name="data"))(jnp.ones((8, 16)))
+```
+
+## What JAX says
+`ValueError` as the function is traced (JAX 0.10.2). Constraints on arrays that are not mapped over are left
+alone.
+
+## References
+- https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.uses import CallUse
+
+_CAUSES = frozenset({Cause.DUPLICATE_AXIS, Cause.UNKNOWN_AXIS})
+
+
+def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
+    """Report a constraint that the mapped axis does not fit."""
+    verdict = use.verdict
+    if use.function == "jax.vmap" and isinstance(verdict, Rejected) and verdict.cause in _CAUSES:
+        yield Problem(f"{verdict.detail}; a mesh axis splits one dimension only", use.place)
+
+
+RULE = Rule(
+    code="SHL710",
+    name="spmd-axis-name",
+    summary="A constraint inside vmap does not go with its spmd_axis_name",
+    docs=__doc__,
+    kinds=(CallUse,),
+    check=check,
+)
