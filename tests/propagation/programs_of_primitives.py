@@ -493,6 +493,34 @@ def triangular_solve(draw: Draw) -> Program:
     )
 
 
+def approximate_top_k(draw: Draw) -> Program:
+    shape = draw.shape(1, empty=False)
+    draw.array(shape)
+    axis = draw.rng.randrange(len(shape))
+    return Program(
+        lambda x: lax.approx_max_k(x, 1, reduction_dimension=axis), lambda c, a, s: laws.top_k(c, a[0], axis)
+    )
+
+
+def fft(draw: Draw) -> Program:
+    shape = draw.shape(1, empty=False)
+    draw.array(shape)
+    count = draw.rng.randint(1, min(3, len(shape)))
+    new = (*shape[:-1], shape[-1] // 2 + 1)
+    return Program(lambda x: lax.fft(x, "RFFT", shape[-count:]), lambda c, a, s: laws.fft(c, a[0], s(new)))
+
+
+def bitcast_convert_type(draw: Draw) -> Program:
+    shape = draw.shape()
+    kinds = ((np.float32, np.int32, 0), (np.float32, np.int8, 1), (np.int8, np.int32, -1))
+    old, new, more = draw.rng.choice(kinds)
+    draw.array((*shape, 4) if more < 0 else shape, dtype=old)
+    rank = len(shape) + max(more, 0)
+    return Program(
+        lambda x: lax.bitcast_convert_type(x, new), lambda c, a, s: laws.bitcast_convert_type(c, a[0], rank)
+    )
+
+
 KINDS: dict[str, Kind] = {
     kind.__name__.rstrip("_"): kind
     for kind in (
@@ -500,6 +528,6 @@ KINDS: dict[str, Kind] = {
         reshape, reshape_of_factors, broadcast_in_dim, expand_dims, transpose, squeeze, rev, tile, reduce,
         reduce_and, reduce_sum, argminmax, concatenate, stack, unstack, pad, split, slice_, dynamic_slice,
         dynamic_update_slice, gather, scatter, sort, cumulative, top_k, iota, convolution, reduce_window,
-        lu, triangular_solve,
+        lu, triangular_solve, approximate_top_k, fft, bitcast_convert_type,
     )
 }  # fmt: skip

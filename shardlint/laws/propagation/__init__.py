@@ -10,6 +10,7 @@ or None. The varying axes of results are not told here.
 from shardlint.laws.propagation.convolution import conv_general_dilated, reduce_window
 from shardlint.laws.propagation.creating import iota
 from shardlint.laws.propagation.elementwise import clamp, convert, elementwise, select_n
+from shardlint.laws.propagation.fourier import fft
 from shardlint.laws.propagation.indexing import (
     Window,
     dynamic_slice,
@@ -25,6 +26,7 @@ from shardlint.laws.propagation.ordering import cumulative, sort, top_k
 from shardlint.laws.propagation.products import DimensionNumbers, dot_general, ragged_dot_general
 from shardlint.laws.propagation.reducing import argminmax, reduce, reduce_sum
 from shardlint.laws.propagation.reshaping import (
+    bitcast_convert_type,
     broadcast_in_dim,
     expand_dims,
     reshape,
@@ -35,10 +37,10 @@ from shardlint.laws.propagation.reshaping import (
 )
 
 __all__ = [
-    "DimensionNumbers", "OutSharding", "Outcome", "Window", "argminmax", "broadcast_in_dim", "clamp",
-    "concatenate", "conv_general_dilated", "convert", "cumulative", "dot_general", "dynamic_slice",
-    "dynamic_update_slice", "elementwise", "expand_dims", "gather", "iota", "linalg", "pad",
-    "ragged_dot_general", "reduce",
-    "reduce_sum", "reduce_window", "reshape", "rev", "scatter", "select_n", "slice", "sort", "split",
-    "squeeze", "stack", "tile", "top_k", "transpose", "triangular_solve", "unstack",
+    "DimensionNumbers", "OutSharding", "Outcome", "Window", "argminmax", "bitcast_convert_type",
+    "broadcast_in_dim", "clamp", "concatenate", "conv_general_dilated", "convert", "cumulative",
+    "dot_general", "dynamic_slice", "dynamic_update_slice", "elementwise", "expand_dims", "fft", "gather",
+    "iota", "linalg", "pad", "ragged_dot_general", "reduce", "reduce_sum", "reduce_window", "reshape",
+    "rev", "scatter", "select_n", "slice", "sort", "split", "squeeze", "stack", "tile", "top_k",
+    "transpose", "triangular_solve", "unstack",
 ]  # fmt: skip

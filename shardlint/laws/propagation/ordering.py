@@ -41,7 +41,7 @@ def cumulative(context: Mesh | None, operand: ArrayType, axis: int) -> Outcome:
 
 @law
 def top_k(context: Mesh | None, operand: ArrayType, axis: int = -1) -> Outcome:
-    """`lax.top_k`: values and indices as the operand, which is replicated along ``axis``."""
+    """`lax.top_k`, `approx_max_k`: values and indices as the operand, which is replicated along ``axis``."""
     (known,) = operands_of(context, operand)
     _whole(known, axis % known.rank)
     return known.untouched

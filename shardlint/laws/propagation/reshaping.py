@@ -101,6 +101,19 @@ def _spread(context: Mesh | None, operand: Operand, sizes: Shape, places: Sequen
 
 
 @law
+def bitcast_convert_type(context: Mesh | None, operand: ArrayType, rank: int) -> Outcome:
+    """`lax.bitcast_convert_type` to a result of this rank: a last dimension more or less, replicated.
+
+    `_bitcast_convert_type_sharding_rule`; a sharded last dimension loses its sharding as it goes.
+    """
+    (known,) = operands_of(context, operand)
+    return standard(
+        context, [known], rank,
+        lambda: known.typed((*(known.partitions if rank == known.rank else known.listed), None)[:rank]),
+    )  # fmt: skip
+
+
+@law
 def transpose(context: Mesh | None, operand: ArrayType, permutation: Sequence[int]) -> Outcome:
     """`lax.transpose`: the entries in the new order (`_transpose_sharding_rule`)."""
     known = operand_of(operand)
