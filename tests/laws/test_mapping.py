@@ -12,7 +12,8 @@ import pytest
 import real_jax
 
 from shardlint.laws.dims import symbol
-from shardlint.laws.mapping import Leaf, judge_mapped, judge_over_devices
+from shardlint.laws.mapping import Leaf, judge_mapped, judge_over_devices, judge_spmd
+from shardlint.laws.values import AxisType, Mesh, Spec
 from shardlint.laws.verdicts import Accepted, Rejected, Undecided
 
 assert real_jax.PROGRAMS  # it sets the number of devices
@@ -80,3 +81,20 @@ def test_what_is_not_known_is_left_open() -> None:
     assert isinstance(judge_mapped([Leaf("x", (n,), 0), Leaf("y", (4,), 0)]), Undecided)
     assert isinstance(judge_mapped([Leaf("x", (n,), 0), Leaf("y", (n + 1,), 0)]), Rejected)
     assert isinstance(judge_over_devices(Leaf("x", (n,), 0), 8, traced=False), Undecided)
+
+
+@pytest.mark.parametrize("axes", [("x",), ("y",), ("x", "y"), ("z",), ("x", "z")])
+@pytest.mark.parametrize("entries", [(), ("x",), ("y",), (None, "x"), (("x", "y"),), ("y", "x")])
+def test_spmd_axis_names(axes: tuple[str, ...], entries: tuple[Any, ...]) -> None:
+    mesh = Mesh(("x", "y"), (4, 2), (AxisType.AUTO,) * 2)
+    spec = Spec(entries)
+    sharding = jax.sharding.NamedSharding(real_jax.real_mesh(mesh), real_jax.real_spec(spec))
+    mapped = jax.vmap(lambda v: jax.lax.with_sharding_constraint(v, sharding), spmd_axis_name=axes)
+    verdict = judge_spmd(axes, spec, mesh)
+    try:
+        jax.jit(mapped).trace(jnp.ones((8, 8, 8)))
+    except Exception as error:
+        assert isinstance(verdict, Rejected)
+        assert verdict.exception == type(error).__name__
+    else:
+        assert isinstance(verdict, Accepted)
