@@ -23,7 +23,7 @@ from shardlint.inference.overlays.mesh_arguments import (
 )
 from shardlint.inference.overlays.placing import shape_text
 from shardlint.inference.overlays.recording import record_call
-from shardlint.inference.releases import holds
+from shardlint.inference.releases import holds, is_there
 from shardlint.inference.values import (
     Const,
     Devices,
@@ -33,6 +33,7 @@ from shardlint.inference.values import (
     Tuple,
     Value,
     as_bool,
+    as_items,
     integer,
     is_none,
     shape_value,
@@ -245,11 +246,26 @@ def _notice_spare_devices(call: Call, mesh: Mesh, available: Dim | None) -> None
 
 def _abstract_mesh(call: Call) -> Value:
     """``AbstractMesh(axis_sizes, axis_names, axis_types=, abstract_device=)``: Auto axes by default."""
+    alone = len(call.args) == 1 and not call.kwargs and not call.opaque
+    if alone and is_there(call.interpreter, "jax.sharding.AbstractMesh(shape_tuple=)"):
+        return _mesh_of_pairs(call, call.args[0])
     sizes, names, types, _ = take(
         call, 3, ("axis_sizes", "axis_names"), axis_types=None, abstract_device=None
     )
     shape, known = sizes_of(sizes, raw=True), names_of(names, abstract=True)
     return _build(call, "AbstractMesh", shape, known, types_of(types), None)
+
+
+def _mesh_of_pairs(call: Call, pairs: Value) -> Value:
+    """``AbstractMesh((("x", 4), ("y", 2)))``, as older releases wrote it."""
+    rows = [as_items(pair) or () for pair in as_items(pairs) or ()]
+    if any(len(row) != 2 for row in rows):
+        return Unknown("an AbstractMesh of pairs that are not known")
+    sizes, names = (
+        sizes_of(Tuple(tuple(row[1] for row in rows))),
+        names_of(Tuple(tuple(row[0] for row in rows))),
+    )
+    return _build(call, "AbstractMesh", sizes, names, None, None)
 
 
 def _create_device_mesh(call: Call) -> Value:

@@ -11,6 +11,7 @@ from shardlint.inference.overlays.mesh_arguments import as_thing
 from shardlint.inference.overlays.placing import text_of
 from shardlint.inference.overlays.printing import source_of
 from shardlint.inference.overlays.recording import record_call, record_of_value
+from shardlint.inference.releases import holds
 from shardlint.inference.values import (
     Bound,
     Const,
@@ -31,6 +32,7 @@ from shardlint.inference.values import (
 from shardlint.laws.specs import Axes, equal_specs, judge_spec, judge_sum
 from shardlint.laws.values import Entry, Junk, Marker, Name, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Verdict
+from shardlint.laws.versions.rows import SPEC_EQUALS_TUPLE, SPEC_IS_TUPLE
 from shardlint.spans import Place
 from shardlint.uses import SpecUse
 
@@ -138,6 +140,12 @@ def spec_operation(interpreter: Evaluator, symbol: str, x: Value, y: Value, plac
     """``x <symbol> y`` where one of them is a spec: it adds to specs and to tuples."""
     if symbol != "+":
         return Unknown(f"`{symbol}` on a spec")
+    if holds(interpreter, SPEC_IS_TUPLE):
+        items = [spec_items(value) if isinstance(value, SpecValue) else as_items(value) for value in (x, y)]
+        tuples = isinstance(x, SpecValue | Tuple) and isinstance(y, SpecValue | Tuple)
+        first, second = items
+        joined = tuples and first is not None and second is not None
+        return Tuple((*(first or ()), *(second or ()))) if joined else Unknown("a spec and something else")
     parts = [_addend(value) for value in (x, y)]
     if any(isinstance(part, Unknown) for part in parts):
         return Unknown("a spec and something that is not known")
@@ -170,7 +178,12 @@ def _written(value: Value) -> tuple[Place | None, ...]:
 
 
 def subclassed(interpreter: Evaluator, name: str, place: Place) -> None:
-    """Record ``class Q(PartitionSpec)``, which JAX prohibits (`P.__init_subclass__`)."""
+    """Record ``class Q(PartitionSpec)``, which JAX prohibits (`P.__init_subclass__`).
+
+    It does so since the release in which specs are no longer equal to tuples.
+    """
+    if holds(interpreter, SPEC_EQUALS_TUPLE):
+        return
     detail = "a PartitionSpec cannot be subclassed; write a function that returns one"
     verdict = Rejected(Cause.BAD_ARGUMENT, "TypeError", "class", detail=detail)
     record_of_value(
