@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from shardlint.findings import Fix
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.types import ArrayType
@@ -225,11 +226,12 @@ class ParameterUse(Use):
 class ApiReference(Use):
     """A name that belongs to some JAX versions, by its qualified name, or an argument: ``f(x=)``.
 
-    ``release`` is the one that was assumed.
+    ``release`` is the one that was assumed. ``fix`` writes what it is called today.
     """
 
     name: str
     release: Release = NEWEST
+    fix: Fix | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shardlint.files.sources import Source, read_source
+from shardlint.findings import Fix
 from shardlint.inference.context import Scope
 from shardlint.inference.joins import options
 from shardlint.inference.releases import state_of
+from shardlint.inference.rewriting import fix_of
 from shardlint.inference.values import Const, MeshValue, ModuleValue, Value, as_str
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Unknown
@@ -195,8 +197,11 @@ class Project:
             guarded = Undecided("a version check may guard this")
             verdict = guarded if interpreter.guarded else Rejected(Cause.REMOVED, exception, "reference")
         environment, release = interpreter.environment(), interpreter.settings.release
+        fix = None if interpreter.muted else _fix(interpreter, place, name)
         interpreter.record(
-            ApiReference(place=place, environment=environment, verdict=verdict, name=name, release=release)
+            ApiReference(
+                place=place, environment=environment, verdict=verdict, name=name, release=release, fix=fix
+            )
         )
         return isinstance(verdict, Rejected)
 
@@ -212,6 +217,13 @@ class Project:
             if found:
                 interpreter.device_count = int(found[1])
                 interpreter.switches.add("cpu devices")
+
+
+def _fix(interpreter: Interpreter, place: Place, name: str) -> Fix | None:
+    """What to write for a name that JAX calls otherwise."""
+    span, source = place.resolve(), interpreter.scope.root.module.source
+    text = next((cell.text for cell in source.cells if cell.index == span.cell), None)
+    return None if text is None or span.path != source.path else fix_of(text, span, name)
 
 
 def _module_file(path: Path) -> Path | None:

@@ -21,7 +21,7 @@ from typing import Any
 from shardlint.api import Linter, Settings, read_source, source_from_text
 from shardlint.confirm.confirmer import Confirmer
 from shardlint.files import Source
-from shardlint.findings import Confirmation, Finding
+from shardlint.findings import Confirmation, Finding, Severity
 from shardlint.laws.versions import Release, Target
 from shardlint.rules import all_rules
 
@@ -73,7 +73,11 @@ def confirmed(python: str, release: str) -> tuple[Counter[str], list[str]]:
         answered = confirmer.confirm(findings)
         notes = confirmer.notes
     figures = Counter(finding.confirmation.value for finding in answered)
-    refuted = [_line(finding) for finding in answered if finding.confirmation is Confirmation.REFUTED]
+    refuted = [
+        _line(after)
+        for before, after in zip(findings, answered, strict=True)
+        if after.confirmation is Confirmation.REFUTED and before.severity is Severity.ERROR
+    ]
     return figures, [*refuted, *notes]
 
 

@@ -1,0 +1,30 @@
+"""Names of JAX that are another name of the same thing, or nearly."""
+
+from __future__ import annotations
+
+_SHARDING, _SHARD = "jax.sharding.", "jax.experimental.shard."
+
+#: What takes a name's place without anything else changing. `jax.shard_map` calls its arguments otherwise.
+EQUIVALENT: dict[str, str] = {
+    "jax.experimental.shard_map.shard_map": "jax.shard_map",
+    "jax.experimental.pjit.pjit": "jax.jit",
+    "jax.experimental.pjit.PartitionSpec": f"{_SHARDING}PartitionSpec",
+    "jax.experimental.pjit.NamedSharding": f"{_SHARDING}NamedSharding",
+    "jax.experimental.pjit.with_sharding_constraint": "jax.lax.with_sharding_constraint",
+    "jax.experimental.PartitionSpec": f"{_SHARDING}PartitionSpec",
+    "jax.experimental.maps.Mesh": f"{_SHARDING}Mesh",
+    "jax.interpreters.pxla.Mesh": f"{_SHARDING}Mesh",
+    "jax.interpreters.pxla.PartitionSpec": f"{_SHARDING}PartitionSpec",
+    f"{_SHARDING}use_mesh": "jax.set_mesh",
+    f"{_SHARD}reshard": f"{_SHARDING}reshard",
+    "jax.ad_checkpoint.checkpoint": "jax.checkpoint",
+    **{
+        f"jax.tree_{name}": f"jax.tree.{name}"
+        for name in ("map", "leaves", "flatten", "unflatten", "structure", "transpose")
+    },
+}
+#: Arguments that have another name and mean the same.
+RENAMED_ARGUMENTS: dict[str, str] = {
+    "jax.shard_map(check_rep=)": "check_vma",
+    "jax.experimental.shard_map.shard_map(check_vma=)": "check_rep",
+}
