@@ -16,6 +16,7 @@ from shardlint.inference.overlays.flax_logical_uses import (
     Calls,
     Setting,
     constraining,
+    making,
     placing,
     record_mistake,
     resolving,
@@ -41,6 +42,7 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.laws.checks import is_axis
+from shardlint.laws.dims import Shape
 from shardlint.laws.logical_axes import (
     Fallback,
     LogicalRule,
@@ -163,11 +165,16 @@ def _misspelled(name: str, rules: Rules) -> bool:
 
 
 def record_axis(
-    interpreter: Evaluator, setting: Setting, spec: Spec, verdict: Verdict, mesh: Mesh | Unknown | None
+    interpreter: Evaluator,
+    setting: Setting,
+    spec: Spec,
+    verdict: Verdict,
+    mesh: Mesh | Unknown | None,
+    shape: Shape | Unknown | None = None,
 ) -> bool:
     """Record a rejection that comes of a rule, or of the lack of one; whether it does.
 
-    ``spec`` is what rules made of the names, and ``verdict`` JAX's on it.
+    ``spec`` is what rules made of the names, and ``verdict`` JAX's on it; an nnx variable has a ``shape``.
     """
     if not isinstance(verdict, Rejected) or verdict.dimension is None or not isinstance(mesh, Mesh):
         return False
@@ -184,7 +191,11 @@ def record_axis(
         return False
     name = setting.spec.entries[dimension]
     text = name if isinstance(name, str) else axis
-    calls = placing(setting.spec, setting.rules, mesh) if setting.library == "linen" else Calls()
+    if setting.library == "linen":
+        calls = placing(setting.spec, setting.rules, mesh)
+    else:
+        alone = shape is not None and setting.own == ()
+        calls = making(setting.spec, setting.rules, shape or ()) if alone else Calls()
     axes = mesh.names if mistake is Mistake.UNKNOWN_NAME else (axis,)
     record_mistake(interpreter, setting, mistake, text, verdict, dimension, axes, calls)
     return True

@@ -304,6 +304,22 @@ def _eval_shape(call: Call) -> Value:
     return call.interpreter.call(traced, list(call.args[1:]), dict(call.kwargs), call.place)
 
 
+def _abstract_model(call: Call) -> Value:
+    """``nnx.get_abstract_model(init_fn, mesh)``: what `init_fn` makes on the mesh, split."""
+    init, mesh, _ = call.bind("init_fn", "mesh", graph=None)
+    if init is None or not isinstance(mesh, MeshValue):
+        return call.unknown("the mesh is not known")
+    interpreter, place = call.interpreter, call.place
+    with interpreter.within(mesh=mesh):
+        model = _eval_shape(Call(interpreter, "flax.nnx.eval_shape", [init], {}, place))
+        split = _split(Call(interpreter, "flax.nnx.split", [model], {}, place))
+        state = split.items[1] if isinstance(split, Tuple) else split
+        shardings = _get_named_sharding(
+            Call(interpreter, "flax.nnx.get_named_sharding", [state, mesh], {}, place)
+        )
+    return shardings if isinstance(shardings, Unknown) else split
+
+
 _SPMD = ("flax.nnx", "flax.nnx.spmd")
 
 TABLE: dict[str, Rule] = {
@@ -313,6 +329,7 @@ TABLE: dict[str, Rule] = {
     **{f"{module}.with_partitioning": with_metadata for module in _SPMD},
     **{f"{module}.get_partition_spec": _get_partition_spec for module in _SPMD},
     **{f"{module}.get_named_sharding": _get_named_sharding for module in _SPMD},
+    **{f"{module}.get_abstract_model": _abstract_model for module in _SPMD},
     "flax.nnx.with_metadata": with_metadata,
     "flax.nnx.use_eager_sharding": _switch_eager,
     "flax.config.update": _configure,

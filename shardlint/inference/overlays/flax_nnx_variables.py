@@ -134,7 +134,10 @@ def _sharded(
     if isinstance(sharding, ShardingValue):
         on = sharding.mesh.mesh if isinstance(sharding.mesh, MeshValue) else sharding.mesh
         if (refused := _elsewhere(meeting, on)) is not None:
-            record_call(call, refused, place=sharding.origin, function="nnx.Param")
+            mended: dict[int | str, Value] = {"out_sharding": sharding.spec}
+            fits = call.kwargs.get("out_sharding") is sharding
+            repaired = mended if fits else None
+            record_call(call, refused, place=sharding.origin, function="nnx.Param", repaired=repaired)
             return names, on, refused
         meeting = Meeting.nnx(interpreter, on)
     if isinstance(sharding, ListValue) or isinstance(names.spec, str):
@@ -147,7 +150,7 @@ def _sharded(
         return shown, meeting.mesh, verdict
     found = replace(names, spec=renamed)
     verdict = meeting.judge(found, shape_known(array))
-    record_axis(interpreter, setting, renamed, verdict, meeting.mesh)
+    record_axis(interpreter, setting, renamed, verdict, meeting.mesh, shape_known(array))
     return found, meeting.mesh, verdict
 
 
