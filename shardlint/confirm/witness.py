@@ -9,7 +9,7 @@ from shardlint.confirm.placements import parameter, placement, varying
 from shardlint.confirm.programs import carry, operation, whole_call
 from shardlint.confirm.requests import NotRunnable, Request, Witness
 from shardlint.findings import Finding
-from shardlint.laws.values import Unknown
+from shardlint.laws.values import AxisType, Mesh, Unknown
 from shardlint.laws.verdicts import Api, Cause, Rejected, Undecided
 from shardlint.uses import (
     ApiReference,
@@ -43,6 +43,9 @@ def witness_of(finding: Finding) -> Witness | None:
                 return varying(use)
             case Placement() as use:
                 context = use.environment.context_mesh
+                if isinstance(context, Mesh) and AxisType.MANUAL in context.types:
+                    # What is wrong in a body of shard_map may be right outside.
+                    return None
                 return placement(
                     use.api, use.mesh, use.spec, use.shape, use.verdict, use.raw, context, use.held
                 )
