@@ -19,6 +19,7 @@ import jax
 import numpy as np
 
 from shardlint.inference.calls import Call, CannotBind
+from shardlint.inference.context import Context
 from shardlint.inference.values import (
     Array,
     Const,
@@ -50,6 +51,7 @@ class FakeInterpreter:
     """Calls the abstract functions of the cases."""
 
     path = ()
+    context = Context()
 
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], place: object) -> Value:
         """Call a `Native`."""
