@@ -1,4 +1,4 @@
-"""# axes-without-sharding (SHL710)
+"""# axes-without-sharding (SHL711)
 
 ## What it does
 Finds calls of functions wrapped by `jax.sharding.auto_axes` without ``out_sharding=``, or by
@@ -61,7 +61,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
 
 
 RULE = Rule(
-    code="SHL710",
+    code="SHL711",
     name="axes-without-sharding",
     summary="auto_axes without out_sharding, explicit_axes without in_sharding",
     docs=__doc__,

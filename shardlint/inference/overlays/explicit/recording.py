@@ -18,7 +18,7 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.laws.types import ArrayType
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.spans import Place
 from shardlint.uses import OperationUse
 
@@ -55,7 +55,8 @@ def record_operation(
             verdict=verdict,
             function=function,
             operands=tuple(operands),
-            call=written(named, options) if all(kind.shape is not None for kind in operands) else None,
+            # A witness has one mesh.
+            call=None if verdict.cause is Cause.OTHER_MESH else written(named, options),
             out_sharding=asked.spec if isinstance(asked, SpecValue) else None,
         )
     )
