@@ -11,9 +11,10 @@ from shardlint.inference.values import Array, MeshValue, SpecValue, Tuple, Value
 from shardlint.laws.dims import equal
 from shardlint.laws.shard_map import judge_returned, whole_type
 from shardlint.laws.shards import global_shape
-from shardlint.laws.values import Unknown, entry_axes
+from shardlint.laws.values import Mesh, Unknown, entry_axes
 from shardlint.laws.varying import judge_varying
 from shardlint.laws.verdicts import Accepted, Api, Rejected
+from shardlint.spans import Place
 from shardlint.uses import Fact, Placement
 
 
@@ -94,17 +95,7 @@ def _varies_too_much(
         facts.append(Fact("the result is computed here", array.origin))
     place = leaf.origin or call.place
     if not region.checked:
-        axes = [axis for axis in verdict.detail.split(", ") if equal(mesh.size_of(axis), 1) is not True]
-        if axes:
-            silent = f"{name} varies over {', '.join(axes)}"
-            record(
-                call.interpreter,
-                f"{mapped.name}(check_vma=False)",
-                place,
-                Accepted(),
-                facts=facts,
-                silent=silent,
-            )
+        _tell_unchecked(call, mapped, mesh, verdict, f"{name} varies over", place, facts)
         return False
     call.interpreter.record(
         Placement(
@@ -122,3 +113,14 @@ def _varies_too_much(
         )
     )
     return True
+
+
+def _tell_unchecked(
+    call: Call, mapped: Mapped, mesh: Mesh, verdict: Rejected, says: str, place: Place, facts: list[Fact]
+) -> None:
+    """Record what the check would reject, but for axes of one device."""
+    axes = [axis for axis in verdict.detail.split(", ") if equal(mesh.size_of(axis), 1) is not True]
+    if axes:
+        silent = says + " " + ", ".join(f'"{axis}"' for axis in axes)
+        name = f"{mapped.name}(check_vma=False)"
+        record(call.interpreter, name, place, Accepted(), facts=facts, silent=silent)
