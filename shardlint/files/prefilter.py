@@ -11,7 +11,8 @@ _NEEDLES = (
     b"harding", b"PartitionSpec", b"jax.P", b"Mesh", b"mesh", b"shard_map", b"shmap", b"pjit", b"xmap",
     b"pmap", b"device_put", b"artitioning", b"artitioned", b"logical_ax", b"logical_constraint",
     b"axis_rules",
-    b"psum", b"pmean", b"pmax", b"pmin", b"ppermute", b"pbroadcast", b"pshuffle", b"all_gather",
+    b"psum", b"pmean", b"pmax", b"pmin", b"ppermute", b"pbroadcast", b"pshuffle", b"pvary", b"pcast",
+    b"reshard", b"all_gather",
     b"all_to_all", b"axis_index", b"axis_size", b"make_array_from_", b"shardlint:",
     b"expect:", b"expect-silent:",
 )  # fmt: skip

@@ -14,6 +14,7 @@ from shardlint.laws.versions.equivalents import EQUIVALENT, RENAMED_ARGUMENTS
 from shardlint.spans import Span
 
 _PJIT, _SHARD_MAP, _WITH = "jax.experimental.pjit.pjit", "jax.experimental.shard_map.shard_map", "__enter__"
+_PVARY = "jax.lax.pvary"
 #: What the old shard_map takes by position after the function, and the new one by keyword only.
 _BY_KEYWORD = ("mesh", "in_specs", "out_specs", "check_vma")
 
@@ -87,12 +88,24 @@ def _name(page: _Page, name: str) -> Fix:
             statement, bound = _importing(page, node), node.asname or node.name
             safe, edits = _calls(page, name, bound)
             return _fix(new, [_import(page, statement, node, new), *edits], safe)
-        if isinstance(node, ast.Attribute) and ast.unparse(node) == name:
-            if name == _SHARD_MAP:
+        if isinstance(node, ast.Attribute) and name != _SHARD_MAP:
+            written = _attribute(ast.unparse(node), name, new)
+            calls = list(_calls_of(page, node))
+            safe = name != _PJIT or not any(_shards(call) for call in calls)
+            edits = [_cast(page, call) for call in calls] if name == _PVARY else []
+            if name == _PVARY and not edits:
                 raise _NoFix
-            safe = name != _PJIT or not any(_shards(call) for call in _calls_of(page, node))
-            return _fix(new, [Edit(page.span, new)], safe)
+            return _fix(new, [Edit(page.span, written), *edits], safe)
     raise _NoFix
+
+
+def _attribute(written: str, name: str, new: str) -> str:
+    """How the new name is written where the old one is: in full, or in the same module."""
+    if written == name:
+        return new
+    if name.rpartition(".")[0] != new.rpartition(".")[0]:
+        raise _NoFix
+    return f"{written.rpartition('.')[0]}.{new.rpartition('.')[2]}"
 
 
 def _importing(page: _Page, alias: ast.alias) -> ast.ImportFrom:
@@ -120,7 +133,7 @@ def _import(page: _Page, statement: ast.ImportFrom, alias: ast.alias, new: str) 
 
 def _calls(page: _Page, name: str, bound: str) -> tuple[bool, list[Edit]]:
     """Whether a file's calls of a name mean the same under the new one, and what to change in them."""
-    if name not in (_SHARD_MAP, _PJIT):
+    if name not in (_SHARD_MAP, _PJIT, _PVARY):
         return True, []
     if any(
         isinstance(n, ast.Name) and n.id == bound and not isinstance(n.ctx, ast.Load) for n in _nodes(page)
@@ -140,9 +153,25 @@ def _calls(page: _Page, name: str, bound: str) -> tuple[bool, list[Edit]]:
                 # A bare spec takes its mesh from `with mesh:` in pjit, and not in jit.
                 return False, []
             continue
+        if name == _PVARY:
+            edits.append(_cast(page, call))
+            continue
         edits += _new_arguments(page, call, call.args[1:] if partial else call.args)
     mentioned = sum(isinstance(n, ast.Name) and n.id == bound for n in _nodes(page))
+    if name == _PVARY and mentioned != called:
+        raise _NoFix
     return mentioned == called, edits
+
+
+def _cast(page: _Page, call: ast.Call) -> Edit:
+    """Tell `jax.lax.pcast` what `pvary` did, after the last argument."""
+    given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+    ends = [page.span_of(argument) for argument in given]
+    if len(given) != 2 or any(isinstance(a, ast.Starred) for a in call.args):
+        raise _NoFix
+    last = max(ends, key=lambda at: (at.end_line, at.end_column))
+    at = Span(last.path, last.end_line, last.end_column, last.end_line, last.end_column, last.cell)
+    return Edit(at, ', to="varying"')
 
 
 def _new_arguments(page: _Page, call: ast.Call, given: list[ast.expr]) -> Iterator[Edit]:

@@ -117,6 +117,22 @@ OLD = {
         SAFE,
     ),
     "gone: tree_map": ("y = jax.tree_map(lambda x: 2 * x, jnp.ones(4))", SAFE),
+    "gone: pvary": (
+        """
+        from jax import lax
+        f = lambda x: x + lax.pvary(jnp.ones(4), axis_name=("x",),)
+        y = jax.shard_map(f, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(jnp.ones(4))
+        """,
+        SAFE,
+    ),
+    "gone: pvary imported": (
+        """
+        from jax.lax import pvary
+        f = lambda x: x + pvary(jnp.ones(4), "x")
+        y = jax.shard_map(f, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(jnp.ones(4))
+        """,
+        SAFE,
+    ),
     "gone: use_mesh": ("with jax.sharding.use_mesh(mesh):\n    y = jnp.ones(4)", SAFE),
     "gone: use_mesh imported": (
         "from jax.sharding import use_mesh, SingleDeviceSharding\nwith use_mesh(mesh):\n    y = jnp.ones(4)",
@@ -154,6 +170,7 @@ def test_a_fix_leaves_nothing_to_find_and_what_the_program_does(name: str) -> No
         "from jax.experimental.shard_map import shard_map\nf = shard_map(g, **options)",
         "from jax.experimental import shard_map\nf = shard_map.shard_map",
         "import jax.sharding as s\nwith s.use_mesh(m): pass",
+        "from jax.lax import pvary\nf = map(pvary, specs)",
         "x = 1; from jax.sharding import use_mesh, Mesh",
         "from jax.sharding import PositionalSharding",
     ],

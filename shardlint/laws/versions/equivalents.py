@@ -4,7 +4,8 @@ from __future__ import annotations
 
 _SHARDING, _SHARD = "jax.sharding.", "jax.experimental.shard."
 
-#: What takes a name's place without anything else changing. `jax.shard_map` calls its arguments otherwise.
+#: What takes a name's place without anything else changing. `jax.shard_map` calls its arguments
+#: otherwise, and `jax.lax.pcast` is told to what.
 EQUIVALENT: dict[str, str] = {
     "jax.experimental.shard_map.shard_map": "jax.shard_map",
     "jax.experimental.pjit.pjit": "jax.jit",
@@ -17,6 +18,7 @@ EQUIVALENT: dict[str, str] = {
     "jax.interpreters.pxla.PartitionSpec": f"{_SHARDING}PartitionSpec",
     f"{_SHARDING}use_mesh": "jax.set_mesh",
     f"{_SHARD}reshard": f"{_SHARDING}reshard",
+    "jax.lax.pvary": "jax.lax.pcast",
     "jax.ad_checkpoint.checkpoint": "jax.checkpoint",
     **{
         f"jax.tree_{name}": f"jax.tree.{name}"

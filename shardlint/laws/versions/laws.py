@@ -67,7 +67,7 @@ LAW_ROWS: tuple[LawRow, ...] = (
     _row("0.8.2", Cause.UNCONSTRAINED, *_PUTS),
     _row("0.8.2", Cause.TOO_LONG, *_STRUCTS),
     _row("0.6.1", Cause.TOO_LONG, Api.SHARD_MAP_OUT),
-    # shard_map checks what varies since 0.6.0; arguments of an AbstractMesh are others since 0.5.3.
+    # shard_map checks what a carry varies over since 0.6.0; a PartitionSpec may be subclassed before 0.10.0.
     _row("0.6.0", Cause.CARRY),
-    _row("0.5.3", Cause.BAD_ARGUMENT),
+    _row("0.10.0", Cause.BAD_ARGUMENT),
 )  # fmt: skip
