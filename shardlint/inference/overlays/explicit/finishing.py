@@ -70,7 +70,7 @@ def finish_update(call: Call, array: Array, key: Value, result: Value) -> Value:
     """End ``x.at[key].set(y)`` and its kin."""
     name = call.name.rpartition(".")[2]
     whole = replace(call, args=[array, key, *call.args])
-    return _finish(whole, f"at[].{name}", result, f"at[].{name}", as_update(name))
+    return _finish(whole, f"at[].{name}", result, f"`.at[...].{name}`", as_update(name))
 
 
 def finish_operator(
@@ -87,7 +87,7 @@ def finish_index(interpreter: Evaluator, array: Array, key: Value, result: Value
     """End ``array[key]``."""
     if array.numpy:
         return result
-    return _finish(Call(interpreter, "[]", [array, key], {}, place), "[]", result, "indexing", as_index)
+    return _finish(Call(interpreter, "[]", [array, key], {}, place), "[]", result, "`x[...]`", as_index)
 
 
 def _finish(call: Call, name: str, result: Value, function: str, written: Written) -> Value:

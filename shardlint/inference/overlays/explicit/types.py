@@ -71,6 +71,8 @@ def type_of(value: Value) -> ArrayType | None:
     """The type that an operand of a library call has; None for what is no array and no number."""
     if isinstance(value, Array):
         typed = value.typed
+        if typed is not None and value.shape is not None and len(typed.spec) != len(value.shape):
+            typed = None
         if typed is None and value.shape is not None and value.numpy:
             typed = meshless(value.shape)
         return ArrayType(value.shape, value.dtype, typed, value.varying)
