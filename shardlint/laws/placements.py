@@ -45,8 +45,8 @@ NEED_NO_MESH = frozenset({Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER})
 #: APIs that need the mesh's devices: on an AbstractMesh they fail in ways of their own.
 NEED_DEVICES = frozenset(
     {
-        Api.CONSTRAINT_EAGER, Api.CREATE, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM, Api.CREATE_IN_JIT, Api.RESHARD,
-        Api.CREATE_OUT, Api.RANDOM_OUT,
+        Api.CONSTRAINT_EAGER, Api.CREATE, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM, Api.CREATE_IN_JIT,
+        Api.RESHARD, Api.CREATE_OUT, Api.RANDOM_OUT,
     }
 )  # fmt: skip
 
