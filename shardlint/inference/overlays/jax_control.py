@@ -178,6 +178,12 @@ def _piled(size: Dim, tree: Value) -> Value:
     return tree_map(pile, tree)
 
 
+def _traced_call(call: Call, function: Value, args: list[Value]) -> Value:
+    """Call a body or a branch, which is traced wherever it is called."""
+    with call.interpreter.within(in_jit=True):
+        return call.interpreter.call(function, args, {}, call.place)
+
+
 def scan(call: Call) -> Value:
     """`scan(f, init, xs, length)`: the carry as it began, and the outputs piled up."""
     function, init, xs, length, *_ = call.bind(
@@ -191,7 +197,7 @@ def scan(call: Call) -> Value:
         size = as_dim(length) if given(length) else None
     carry = _begun(call, init)
     step = xs if unknown_xs else tree_map(_row, xs)
-    answer = call.interpreter.call(function, [carry, step], {}, call.place)
+    answer = _traced_call(call, function, [carry, step])
     pair = as_items(answer)
     if pair is None or len(pair) != 2:
         return Tuple((carry, call.unknown("the body's result is not known")))
@@ -207,7 +213,7 @@ def fori_loop(call: Call) -> Value:
     if body is None or init is None:
         unresolved("the arguments are not known")
     carry = _begun(call, init)
-    return carried(call, carry, call.interpreter.call(body, [_COUNTER, carry], {}, call.place))
+    return carried(call, carry, _traced_call(call, body, [_COUNTER, carry]))
 
 
 def while_loop(call: Call) -> Value:
@@ -216,8 +222,8 @@ def while_loop(call: Call) -> Value:
     if condition is None or body is None or init is None:
         unresolved("the arguments are not known")
     carry = _begun(call, init)
-    call.interpreter.call(condition, [carry], {}, call.place)
-    return carried(call, carry, call.interpreter.call(body, [carry], {}, call.place))
+    _traced_call(call, condition, [carry])
+    return carried(call, carry, _traced_call(call, body, [carry]))
 
 
 def cond(call: Call) -> Value:
@@ -241,7 +247,7 @@ def _branches(call: Call, branches: list[Value], operands: list[Value]) -> Value
     arguments = [traced(value) for value in operands]
     answer: Value = Unknown("no branch")
     for branch in branches:
-        result = call.interpreter.call(branch, arguments, {}, call.place)
+        result = _traced_call(call, branch, arguments)
         answer = result if isinstance(answer, Unknown) else carried(call, answer, result)
         if isinstance(answer, Unknown) and not isinstance(result, Unknown):
             return answer
@@ -260,7 +266,7 @@ def map_(call: Call) -> Value:
         unresolved("the arguments are not known")
     size = _leading(xs)
     row = tree_map(_row, xs)
-    answer = call.interpreter.call(function, [row], {}, call.place)
+    answer = _traced_call(call, function, [row])
     return _piled(fresh() if size is None else size, answer)
 
 
