@@ -171,7 +171,7 @@ def _judge_cast(axes: tuple[str, ...], operand: Variation, checked: bool | None,
 
 
 def _rejected(axis: str, detail: str) -> Rejected:
-    return Rejected(Cause.VARYING, "ValueError", "trace", axis=axis, detail=detail.format(axis=f'"{axis}"'))
+    return Rejected(Cause.OPERAND, "ValueError", "trace", axis=axis, detail=detail.format(axis=f'"{axis}"'))
 
 
 def judge_foreign(

@@ -57,6 +57,7 @@ class Cause(StrEnum):
     AXIS_TYPE = "axis-type"
     OTHER_SHARDING = "other-sharding"
     VARYING = "varying"
+    OPERAND = "operand"
     LOCAL_SHAPE = "local-shape"
     CARRY = "carry"
     PERMUTATION = "permutation"

@@ -73,7 +73,7 @@ def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report a collective that does not suit what its array varies over."""
     verdict, axes = use.verdict, names_text(use.axes)
     if isinstance(verdict, Rejected):
-        if verdict.cause is Cause.VARYING:
+        if verdict.cause is Cause.OPERAND:
             yield Problem(f"`{use.function}` over {axes}: {verdict.detail}{_way_out(use)}", use.place)
     elif use.silent is not None and use.function not in _PERMUTING:
         yield Problem(f"`{use.function}` over {axes}: {use.silent}", use.place)

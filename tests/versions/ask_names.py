@@ -25,6 +25,7 @@ from shardlint.laws.versions.history import subjects
 from shardlint.laws.versions.rows import (
     EXPLICIT_BY_DEFAULT,
     FALSY_IS_NONE,
+    GRADIENTS_ARE_SUMMED,
     SPEC_EQUALS_TUPLE,
     SPEC_IS_TUPLE,
     WARNS_OF_DEFAULT,
@@ -113,12 +114,33 @@ def _explicit() -> bool:
     return "Explicit" in str(getattr(mesh, "axis_types", ""))
 
 
+def _summed() -> bool:
+    """Whether the second of two sums is of what is summed already: over one device its type tells."""
+    try:
+        from jax import shard_map
+    except ImportError:
+        return False
+
+    def body(x: Any) -> Any:
+        return jax.grad(lambda w: (w * x).sum())(1.0)
+
+    try:
+        jax.eval_shape(
+            shard_map(body, mesh=_mesh(), in_specs=PartitionSpec("x"), out_specs=PartitionSpec()),
+            jax.ShapeDtypeStruct((1,), "float32"),
+        )
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 BEHAVIOURS = {
     EXPLICIT_BY_DEFAULT: _explicit,
     WARNS_OF_DEFAULT: lambda: warned(lambda: jax.make_mesh((1,), ("x",)))[1],
     SPEC_IS_TUPLE: lambda: isinstance(PartitionSpec("x"), tuple),
     SPEC_EQUALS_TUPLE: lambda: bool(PartitionSpec("x") == ("x",)),
     FALSY_IS_NONE: _falsy,
+    GRADIENTS_ARE_SUMMED: _summed,
 }
 
 

@@ -9,6 +9,7 @@ from shardlint.inference.calls import Call
 from shardlint.inference.overlays.jax_transforms import Run, Transfer, forward, transform
 from shardlint.inference.overlays.prefixes import map_arrays, traced
 from shardlint.inference.overlays.varying import variation_of
+from shardlint.inference.releases import holds
 from shardlint.inference.values import (
     Array,
     Const,
@@ -20,7 +21,8 @@ from shardlint.inference.values import (
     as_items,
 )
 from shardlint.laws.values import Unknown
-from shardlint.laws.varying import Variation
+from shardlint.laws.varying import UNKNOWN, Variation
+from shardlint.laws.versions.rows import GRADIENTS_ARE_SUMMED
 
 
 def _parts(result: Value, has_aux: Value | None) -> tuple[Value, tuple[Value, ...]]:
@@ -86,11 +88,13 @@ def _cotangent(call: Call, argument: Value, value: Variation) -> Value:
     varies over and the argument does not. Where they do not tell, each device has its own.
     """
     checked = call.interpreter.context.check_vma is True
+    sums = checked and holds(call.interpreter, GRADIENTS_ARE_SUMMED)
 
     def vary(array: Array, _: str) -> Value:
         held = variation_of(array)
-        summed = frozenset(axis for axis in value.surely if checked and held.never(axis))
-        kept = replace(held, equal=held.equal | summed) if checked else Variation(value.surely)
+        summed = frozenset(axis for axis in value.surely if sums and held.never(axis))
+        own = UNKNOWN if checked else Variation(value.surely)
+        kept = replace(held, equal=held.equal | summed) if sums else own
         gradient = _tangent(array)
         return gradient.vary(kept, summed) if isinstance(gradient, Array) else gradient
 

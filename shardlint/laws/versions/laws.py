@@ -69,5 +69,7 @@ LAW_ROWS: tuple[LawRow, ...] = (
     _row("0.6.1", Cause.TOO_LONG, Api.SHARD_MAP_OUT),
     # shard_map checks what a carry varies over since 0.6.0; a PartitionSpec may be subclassed before 0.10.0.
     _row("0.6.0", Cause.CARRY),
+    # Since then sums take axes in one state only; casts of what varies raise since there are any.
+    _row("0.8.2", Cause.OPERAND),
     _row("0.10.0", Cause.BAD_ARGUMENT),
 )  # fmt: skip

@@ -65,6 +65,8 @@ SPEC_IS_TUPLE = "PartitionSpec: a tuple"
 SPEC_EQUALS_TUPLE = "PartitionSpec: equal to a tuple"
 #: What is false (``""``, ``0``) may stand for None in a spec.
 FALSY_IS_NONE = "PartitionSpec: what is false stands for None"
+#: Inside shard_map the gradient by what does not vary is summed over the axes that the value varies over.
+GRADIENTS_ARE_SUMMED = "jax.grad: gradients by what does not vary are summed"
 
 _PXLA = "jax.interpreters.pxla."
 _GONE_PXLA = "Chunked NoSharding Replicated ShardedAxis ShardingSpec Unstacked shard_args spec_to_indices"
@@ -289,4 +291,5 @@ BEHAVIOURS: tuple[Row, ...] = (
     *_removed("0.6.1", "", "PartitionSpec no longer inherits from tuple", SPEC_IS_TUPLE),
     *_removed("0.10.0", "", "PartitionSpecs no longer equal tuples", SPEC_EQUALS_TUPLE),
     *_added("0.5.3", "", FALSY_IS_NONE),
+    *_added("0.6.1", "", GRADIENTS_ARE_SUMMED),
 )  # fmt: skip
