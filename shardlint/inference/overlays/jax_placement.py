@@ -95,7 +95,7 @@ def _reshard(call: Call) -> Value:
     """`jax.sharding.reshard(xs, out_shardings)`."""
     tree, shardings = call.bind("xs", "out_shardings")
     assert tree is not None and shardings is not None
-    return _spread(call, RESHARD, tree, shardings)
+    return _spread(call, RESHARD, traced(tree), shardings)
 
 
 def _callback(call: Call) -> Value:

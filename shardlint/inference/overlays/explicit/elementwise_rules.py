@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays import elementwise, jax_nn
-from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace
+from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, shape_of
 from shardlint.inference.overlays.explicit.types import meshless
-from shardlint.inference.values import Const, Value, is_none
+from shardlint.inference.values import Array, Const, Value, is_none
 from shardlint.laws.types import ArrayType
 
 #: A number of Python's.
@@ -87,8 +87,11 @@ def raised(t: Trace, call: Call) -> ArrayType:
 
 
 def cast(t: Trace, call: Call) -> ArrayType:
-    """`jnp.float32(x)`, `jnp.array(x)`, `x.astype`: conversions keep the type's sharding."""
-    return t.nary(t.operand(call.args[0]))
+    """`jnp.float32(x)`, `jnp.array(x)`: conversions keep the sharding, what is no JAX array is made one."""
+    x = t.operand(call.args[0])
+    if not isinstance(call.args[0], Array) or call.args[0].numpy:
+        return t.iota(shape_of(x))
+    return t.nary(x)
 
 
 _LAX_NARY = (
