@@ -1,0 +1,96 @@
+"""Where the shardings in types come from: each source beside `jax.typeof`, under every kind of mesh."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+
+from contextlib import nullcontext
+from typing import Any
+
+import jax
+import pytest
+from explicit_probes import evaluate
+
+from shardlint.inference.values import Array
+from shardlint.laws.verdicts import Rejected
+
+PRELUDE = """
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P, auto_axes, explicit_axes, reshard
+
+A, E = AxisType.Auto, AxisType.Explicit
+auto = jax.make_mesh((4, 2), ("x", "y"), axis_types=(A, A))
+expl = jax.make_mesh((4, 2), ("x", "y"), axis_types=(E, E))
+mixed = jax.make_mesh((4, 2), ("x", "y"), axis_types=(E, A))
+put = lambda mesh, *spec: jax.device_put(np.ones((8, 8), np.float32), NamedSharding(mesh, P(*spec)))
+"""
+CONTEXTS = (None, "auto", "expl", "mixed")
+#: Expressions; ``{m}`` is one of the meshes.
+SOURCES = (
+    "np.ones((8, 8))", "jnp.ones((8, 8))", "jnp.asarray(np.ones((8, 8)))", "jnp.arange(8)", "jnp.float32(2)",
+    "jnp.array([1.0, 2.0])", "jax.random.key(0)", "jax.random.normal(jax.random.key(0), (8, 8))",
+    "jnp.add(np.ones((8, 8)), 1)", "jax.device_put(np.ones((8, 8)))", "jax.jit(lambda a: a)(jnp.ones((8,)))",
+    "put({m}, 'x', 'y')", "put({m}, ('x', 'y'))", "put({m}, None, 'y')", "put({m}, 'x', 'y') * 2",
+    "jnp.zeros((8, 8), device=NamedSharding({m}, P('x', 'y')))",
+    "jax.jit(lambda: jnp.zeros((8, 8), device=NamedSharding({m}, P('x', 'y'))))()",
+    "jax.make_array_from_callback((8, 8), NamedSharding({m}, P('x', 'y')), lambda i: np.ones((8, 8))[i])",
+    "jax.ShapeDtypeStruct((8, 8), jnp.float32, sharding=NamedSharding({m}, P('x', 'y')))",
+    "jax.ShapeDtypeStruct((8, 8), jnp.float32)", "reshard(np.ones((8, 8)), NamedSharding({m}, P('x', None)))",
+    "jax.jit(lambda a: a * 2, out_shardings=NamedSharding({m}, P('x', 'y')))(np.ones((8, 8)))",
+    "jax.jit(lambda a: a * 2)(put({m}, 'x', 'y'))",
+    "jax.jit(lambda a: lax.with_sharding_constraint(a, NamedSharding({m}, P(None, 'y'))))(np.ones((8, 8)))",
+    "jax.jit(lambda a: jax.device_put(a, NamedSharding(expl, P('y'))))(put(expl, 'x', 'y'))",
+    "jax.jit(lambda a: jax.device_put(a, NamedSharding(auto, P('y'))))(put(auto, 'x', 'y'))",
+    "jax.grad(lambda a: (a * a).sum())(put({m}, 'x', 'y'))", "jax.vmap(lambda a: a * 2)(put({m}, 'x', 'y'))",
+    "jax.eval_shape(lambda a: a * 2, put({m}, 'x', 'y'))", "jnp.zeros_like(put({m}, 'x', 'y'))",
+    "auto_axes(lambda a: a @ a, out_sharding=P('x'))(put({m}, 'x', 'y'))",
+    "explicit_axes(lambda a: a + a, in_sharding=P('x'))(put({m}, 'x', 'y'))",
+    "auto_axes(lambda a: a * 2, axes='y', out_sharding=P(None, 'x'))(put({m}, 'x', 'y'))",
+    "jax.device_put(np.ones((8, 8)), P('x'))", "reshard(jnp.ones((8, 8)), P('x'))",
+    "jnp.ones((8, 8), out_sharding=P('x'))",
+)  # fmt: skip
+
+
+def real_type(expression: str, context: str | None, scope: dict[str, Any]) -> Any:
+    """What `jax.typeof` says, or the exception."""
+    with nullcontext() if context is None else jax.set_mesh(scope[context]):
+        try:
+            return jax.typeof(eval(expression, scope)).sharding
+        except Exception as problem:
+            return problem
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_sources_of_types_are_those_of_jax(context: str | None) -> None:
+    scope: dict[str, Any] = {}
+    exec(PRELUDE, scope)
+    known = compared = 0
+    for expression in SOURCES:
+        for mesh in ("auto", "expl", "mixed") if "{m}" in expression else ("",):
+            text = expression.replace("{m}", mesh)
+            real = real_type(text, context, scope)
+            held = "if True:" if context is None else f"with jax.set_mesh({context}):"
+            probes, uses = evaluate(f"{PRELUDE}\n{held}\n    probe(0, {text})\n")
+            refused = [use.verdict for use in uses if isinstance(use.verdict, Rejected)]
+            told = (text, context, real, refused)
+            if isinstance(real, Exception):
+                assert not refused or type(real).__name__ == refused[0].exception, told
+                continue
+            assert not refused, told
+            compared += 1
+            value = probes.get(0)
+            if isinstance(value, Array) and value.numpy:
+                assert real.mesh.empty, told
+                known += 1
+            elif isinstance(value, Array) and value.typed is not None:
+                known += 1
+                assert value.typed.spec.entries == tuple(real.spec), (*told, value.typed)
+                names = () if value.typed.mesh is None else value.typed.mesh.names
+                assert names == real.mesh.axis_names, (*told, value.typed)
+    assert known >= 0.85 * compared, (known, compared)
