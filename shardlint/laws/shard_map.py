@@ -187,6 +187,18 @@ def judge_manual(parameter: str, spec: Spec, mesh: Mesh, manual: Collection[str]
     return Accepted()
 
 
+def judge_eager(mesh: Mesh, manual: Collection[str], checked: bool | None, in_jit: bool | None) -> Verdict:
+    """Judge a call outside jit: there shard_map splits its arguments over all axes if they are not checked,
+    which it then refuses for those it is not manual over (`shard_map._unmatch`, ValueError).
+    """
+    others = [name for name in mesh.names if name not in manual]
+    if not others or checked is not False or in_jit is not False:
+        return Accepted()
+    shown = ", ".join(f'"{name}"' for name in others)
+    detail = f"outside jit check_vma=False needs all axes Manual, and {shown} stay as they are; use jax.jit"
+    return _misuse(detail, "ValueError", "execute")
+
+
 def judging_mesh(mesh: Mesh, manual: Collection[str]) -> Mesh:
     """The mesh on which the specs of a shard_map are judged: the axes it is manual over.
 

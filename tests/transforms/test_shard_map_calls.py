@@ -209,6 +209,21 @@ def test_random_calls_agree_with_jax() -> None:
     assert known["shapes"] >= 0.9 * known["arrays"] and known["types"] >= 0.7 * known["arrays"], known
 
 
+def test_calls_outside_jit_are_not_refused_where_they_run() -> None:
+    """Bodies run step by step there, with checks of their own."""
+    count = Counter[str]()
+    for seed in range(10_000, 10_000 + 60 * SCALE):
+        text = (
+            Program(random.Random(seed)).text().replace("jax.eval_shape(lambda x: outer(x), x)", "outer(x)")
+        )
+        _, error = run_for_real(text)
+        verdicts = [use.verdict for use in evaluate(text).uses if isinstance(use.verdict, Rejected)]
+        assert not verdicts or error is not None, f"seed {seed}: rejected, but it runs: {verdicts}\n{text}"
+        count["rejected" if error else "accepted"] += 1
+        count["found"] += error is not None and bool(verdicts)
+    assert count["accepted"] > 10 * SCALE and count["found"] >= 0.7 * count["rejected"], count
+
+
 def _signature(function: str) -> inspect.Signature:
     module, _, name = function.rpartition(".")
     place = jax if module == "jax" else __import__(module, fromlist=[name])

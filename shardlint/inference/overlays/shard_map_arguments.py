@@ -24,7 +24,7 @@ from shardlint.inference.values import (
 from shardlint.laws.arity import judge_arity
 from shardlint.laws.shard_map import inferred_spec, local_type
 from shardlint.laws.shards import shard_shape
-from shardlint.laws.values import Mesh, Unknown, entry_axes
+from shardlint.laws.values import AxisType, Mesh, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api
 from shardlint.uses import ArityUse
 
@@ -131,8 +131,10 @@ def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Array:
     local = laid_out(shard_shape, mesh, leaf.spec, array.shape)
     axes = frozenset(axis for entry in leaf.spec.entries for axis in entry_axes(entry))
     inside, typed = region.inside, None
+    # Step by step, operations do not follow Explicit axes in types as they do when traced.
     if isinstance(inside, MeshValue) and local is not None:
-        typed = local_type(inside.mesh, array.typed, len(local))
+        followed = region.traced or AxisType.EXPLICIT not in inside.mesh.types
+        typed = local_type(inside.mesh, array.typed, len(local)) if followed else None
     return Array(
         local,
         array.dtype,

@@ -26,6 +26,7 @@ from shardlint.inference.values import (
 from shardlint.laws.dims import Dim
 from shardlint.laws.shard_map import (
     judge_axis_names,
+    judge_eager,
     judge_inferred,
     judge_manual,
     judge_mesh,
@@ -68,7 +69,8 @@ class Mapped:
 class Region:
     """Where a body runs: on ``mesh``, with the axes ``manual`` (None where they are not known), of which
     ``outer`` are Manual around it already. ``checked`` is ``check_vma``, None where it is not known;
-    ``inherits`` tells that what varies outside does so in the types of the body too.
+    ``inherits`` tells that what varies outside does so in the types of the body too, ``traced`` that the
+    body is traced, not run step by step.
     """
 
     mesh: MeshValue | Unknown | None
@@ -76,6 +78,7 @@ class Region:
     outer: frozenset[str]
     checked: bool | None
     inherits: bool
+    traced: bool
 
     @property
     def judging(self) -> MeshValue | Unknown | None:
@@ -134,8 +137,13 @@ def enter(call: Call, mapped: Mapped) -> Region | None:
                     return None
     checked = options.get("check_vma")
     checks = True if checked is None else as_bool(checked)
+    if isinstance(mesh, Mesh) and manual is not None and not mesh.abstract:
+        verdict = judge_eager(mesh, manual, checks, interpreter.context.in_jit)
+        if _refused(call, mapped, "check_vma", verdict, mesh):
+            return None
     inherits = checks is False or interpreter.context.check_vma is True
-    return Region(holder, manual, _manual_axes(mesh), checks, inherits)
+    traced = interpreter.context.in_jit is True
+    return Region(holder, manual, _manual_axes(mesh), checks, inherits, traced)
 
 
 def _manual_axes(mesh: Mesh | Unknown | None) -> frozenset[str]:
