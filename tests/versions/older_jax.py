@@ -121,11 +121,16 @@ def answerable(
         return "no context mesh"
     if api in (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT) and (raw or mesh is None) and OLD_SHARD_MAP:
         return "a shard_map without mesh="
-    if api in (Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT) and not _out_maker_is_there(rank):
+    makers = _MAKERS.get(api)
+    if makers is not None and not _takes(makers[rank % len(makers)], "out_sharding"):
         return "a function without out_sharding="
     return None
 
 
-def _out_maker_is_there(rank: int) -> bool:
-    makers = (jnp.zeros, jnp.ones, jnp.empty, jnp.full, jnp.zeros_like)
-    return _takes(makers[rank % len(makers)], "out_sharding")
+_CREATORS = (jnp.zeros, jnp.ones, jnp.empty, jnp.full, jnp.zeros_like)
+_SAMPLERS = (jax.random.normal, jax.random.uniform, jax.random.bits, jax.random.gumbel)
+#: The functions that `real_jax` asks in turn, by the rank of the array.
+_MAKERS = {
+    **dict.fromkeys((Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT), _CREATORS),
+    **dict.fromkeys((Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT), _SAMPLERS),
+}
