@@ -151,7 +151,7 @@ def made_like(t: Trace, call: Call) -> ArrayType:
     like = call.args[0] if call.args else call.argument(None, "a")
     x = t.operand(like)
     assert x.sharding is not None
-    return x if x.sharding.mesh is not None else t.iota(shape_of(x))
+    return t.iota(shape_of(x)) if rank(x) and x.sharding.mesh is None else x
 
 
 _CREATION = "arange eye identity linspace logspace tri indices tril_indices triu_indices".split()

@@ -15,6 +15,7 @@ from shardlint.inference.overlays.explicit import (
     joining_rules,
     layout_rules,
     reducing_rules,
+    slicing_rules,
 )
 from shardlint.inference.overlays.explicit.trace import Rule
 
@@ -26,6 +27,7 @@ RULES: dict[str, Rule] = {
     **layout_rules.RULES,
     **joining_rules.RULES,
     **indexing_rules.RULES,
+    **slicing_rules.RULES,
     **convolution_rules.RULES,
 }
 

@@ -240,6 +240,10 @@ class Trace:
         shapes = [replaced(shape_of(x), axis, size) for size in sizes]
         return [ArrayType(shape, None, sharding) for shape, sharding in zip(shapes, found, strict=True)]
 
+    def unstack(self, x: ArrayType, axis: int) -> ArrayType:
+        """`lax.unstack`: each part."""
+        return self._typed(without(shape_of(x), (axis,)), laws.unstack(self.context, x, axis))
+
     def slice(self, x: ArrayType, shape: Shape) -> ArrayType:
         """`lax.slice` to a result of this shape."""
         return self._typed(shape, laws.slice(self.context, x, shape))
