@@ -45,7 +45,7 @@ SAYS = {
         "SHL307", 'out_specs name "model", but axis_names= makes only "data" Manual',
     ),
     "jax.shard_map(lambda a: a[0, 0, 0], mesh=mesh, in_specs=P('data'), out_specs=P())(x)": (
-        "SHL306", "indexing fails in the body: 3 indices into rank 2; "
+        "SHL306", "`x[...]` fails in the body: 3 indices into rank 2; "
         "`a` is one shard there, of shape (4, 64), of an array of shape (8, 64)",
     ),
     "jax.shard_map(lambda a: a + jnp.ones(8), mesh=mesh, in_specs=P(), out_specs=P())(x)": (
