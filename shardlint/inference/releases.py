@@ -9,7 +9,7 @@ from __future__ import annotations
 from shardlint.inference.evaluator import Evaluator
 from shardlint.laws import versions
 from shardlint.laws.verdicts import Api, Rejected, Undecided, Verdict
-from shardlint.uses import ArityUse, ParameterUse, Placement, Use
+from shardlint.uses import ArityUse, CallUse, ParameterUse, Placement, Use
 
 
 def state_of(interpreter: Evaluator, name: str) -> versions.ApiState | None:
@@ -40,7 +40,10 @@ def verdict_at(interpreter: Evaluator, use: Use) -> Verdict:
     return judged
 
 
-def _api(use: Use) -> Api | None:
+def _api(use: Use) -> str | None:
+    """What is called, as the table of laws names it."""
     if isinstance(use, ParameterUse):
         return Api.NNX_PARAM if use.library == "nnx" else Api.LINEN_UNBOX
+    if isinstance(use, CallUse):
+        return use.function
     return use.api if isinstance(use, Placement | ArityUse) else None

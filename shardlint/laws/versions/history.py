@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 
-from shardlint.laws.verdicts import Api, Rejected, Undecided
+from shardlint.laws.verdicts import Rejected, Undecided
 from shardlint.laws.versions.laws import LAW_ROWS, LawRow
 from shardlint.laws.versions.releases import NEWEST, Release
 from shardlint.laws.versions.rows import ARGUMENTS, BEHAVIOURS, NAMES, Event, Row
@@ -93,7 +93,7 @@ def turns(name: str) -> frozenset[Release]:
     return frozenset(_order(row) for row in _rows()[subject]) if subject is not None else frozenset()
 
 
-def rejected_at(release: Release, verdict: Rejected, api: Api | None = None) -> Rejected | Undecided:
+def rejected_at(release: Release, verdict: Rejected, api: str | None = None) -> Rejected | Undecided:
     """The verdict of a release on a call that the newest one rejects: the same, another class, or open."""
     for row in LAW_ROWS:
         if release < row.since and _concerns(row, verdict, api):
@@ -103,11 +103,11 @@ def rejected_at(release: Release, verdict: Rejected, api: Api | None = None) -> 
     return verdict
 
 
-def turns_of_law(verdict: Rejected, api: Api | None = None) -> frozenset[Release]:
+def turns_of_law(verdict: Rejected, api: str | None = None) -> frozenset[Release]:
     """The releases from which on a rejection is another, or is one at all."""
     return frozenset(row.since for row in LAW_ROWS if _concerns(row, verdict, api))
 
 
-def _concerns(row: LawRow, verdict: Rejected, api: Api | None) -> bool:
+def _concerns(row: LawRow, verdict: Rejected, api: str | None) -> bool:
     raised = not row.newest or verdict.exception == row.newest
     return row.cause in (None, verdict.cause) and raised and (not row.apis or api in row.apis)

@@ -16,20 +16,21 @@ from shardlint.laws.versions.releases import Release
 class LawRow:
     """Before ``since`` calls that are wrong for this ``cause`` (any where it is None) met another fate.
 
-    ``apis`` are those concerned, all where it is empty; ``newest`` the exception raised since. ``before`` is
-    the exception that was raised instead, None where JAX accepts the call or it is not known what it does.
+    ``apis`` are the calls concerned, by `Api` or the function's name, all where it is empty; ``newest`` is
+    the exception raised since. ``before`` is the one that was raised instead, None where JAX accepts the
+    call or it is not known what it does.
     """
 
     since: Release
     cause: Cause | None
-    apis: frozenset[Api] = frozenset()
+    apis: frozenset[str] = frozenset()
     newest: str = ""
     before: str | None = None
     entry: str = ""
 
 
 def _row(
-    since: str, cause: Cause | None, *apis: Api, newest: str = "", before: str | None = None, entry: str = ""
+    since: str, cause: Cause | None, *apis: str, newest: str = "", before: str | None = None, entry: str = ""
 ) -> LawRow:
     return LawRow(Release.parse(since), cause, frozenset(apis), newest, before, entry)
 
@@ -67,9 +68,8 @@ LAW_ROWS: tuple[LawRow, ...] = (
     _row("0.8.2", Cause.UNCONSTRAINED, *_PUTS),
     _row("0.8.2", Cause.TOO_LONG, *_STRUCTS),
     _row("0.6.1", Cause.TOO_LONG, Api.SHARD_MAP_OUT),
-    # shard_map checks what a carry varies over since 0.6.0; a PartitionSpec may be subclassed before 0.10.0.
+    # shard_map checks what a carry varies over since 0.6.0.
     _row("0.6.0", Cause.CARRY),
-    # Since then sums take axes in one state only; casts of what varies raise since there are any.
-    _row("0.8.2", Cause.OPERAND),
-    _row("0.10.0", Cause.BAD_ARGUMENT),
+    # The letters of axis_types="auto" were counted.
+    _row("0.6.0", Cause.BAD_ARGUMENT, "jax.make_mesh"),
 )  # fmt: skip
