@@ -34,10 +34,17 @@ CONTEXT = hasattr(jax, "set_mesh") or hasattr(jax.sharding, "use_mesh")
 OLD_SHARD_MAP = not hasattr(jax, "shard_map")
 
 
+class _AxisType(enum.Enum):
+    """What stands for axis types where there are none: the laws' cases name them."""
+
+    Auto = "Auto"
+    Explicit = "Explicit"
+    Manual = "Manual"
+
+
 def _install() -> None:
     if not AXIS_TYPES:
-        names = {"Auto": "Auto", "Explicit": "Explicit", "Manual": "Manual"}
-        jax.sharding.AxisType = enum.Enum("AxisType", names)
+        vars(jax.sharding)["AxisType"] = _AxisType
     if not hasattr(jax.sharding, "get_abstract_mesh"):
         jax.sharding.get_abstract_mesh = _bound_axes
     if not hasattr(jax, "set_mesh") and CONTEXT:
