@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import warnings
+from typing import Any
 
 import jax
 import pytest
@@ -16,9 +17,10 @@ INSTALLED = Release.parse(jax.__version__)
 SUBJECTS = sorted({row.subject for row in NAMES})
 
 
-def look_up(name: str) -> object:
+def look_up(name: str) -> Any:
     """Import the longest module of a qualified name and reach for the rest."""
-    parts, found = name.split("."), None
+    parts = name.split(".")
+    found: Any = None
     for position in range(len(parts)):
         try:
             found = importlib.import_module(".".join(parts[: position + 1]))
