@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.overlays.following import following, holds_marked, marked
 from shardlint.inference.overlays.placing import context_mesh, place_array
 from shardlint.inference.overlays.prefixes import map_arrays
 from shardlint.inference.overlays.printing import source_of
@@ -19,8 +20,6 @@ from shardlint.spans import Place
 
 #: Ahead-of-time forms that only trace: where arrays lie is asked as the function is lowered.
 _TRACING = (".trace", ".eval_shape")
-#: A dtype that arithmetic with an argument hands on, and that no other argument has.
-MARK = "complex64"
 
 
 def lowers(call: Call) -> bool:
@@ -187,38 +186,15 @@ def _devices_text(order: DeviceOrder | None) -> str:
 def _used(
     call: Call, function: Value, args: Sequence[Value], kwargs: dict[str, Value], argument: Argument
 ) -> bool:
-    """Whether a result is computed from an argument for sure: what is not is dropped, and lies anywhere.
+    """Whether a result is computed from an argument for sure: what is not is dropped, and lies anywhere."""
 
-    A dtype that nothing else has is followed through the function.
-    """
+    def given(key: int | str, value: Value) -> Value:
+        return marked(value, argument.path) if key == argument.key else value
 
-    def mark(array: Array, path: str) -> Array:
-        return replace(array, dtype=MARK) if path == argument.path else array
-
-    marked = [map_arrays(arg, mark) if key == argument.key else arg for key, arg in enumerate(args)]
-    named = {key: map_arrays(arg, mark) if key == argument.key else arg for key, arg in kwargs.items()}
-    results = []
-    interpreter = call.interpreter
-    for given, keywords in ((args, kwargs), (marked, named)):
-        interpreter.muted += 1
-        try:
-            with interpreter.within(in_jit=True), interpreter.forked():
-                results.append(interpreter.call(function, given, keywords, call.place))
-        finally:
-            interpreter.muted -= 1
-    return not holds_mark(results[0]) and holds_mark(results[1])
-
-
-def holds_mark(tree: Value) -> bool:
-    """Whether an array in a tree has the dtype that is followed."""
-    found = []
-
-    def look(array: Array, _: str) -> Array:
-        found.append(array.dtype == MARK)
-        return array
-
-    map_arrays(tree, look)
-    return any(found)
+    positional = [given(key, value) for key, value in enumerate(args)]
+    named = {key: given(key, value) for key, value in kwargs.items()}
+    with following(call.interpreter):
+        return holds_marked(call.interpreter.call(function, positional, named, call.place))
 
 
 def _plain_source(value: Value) -> str | None:

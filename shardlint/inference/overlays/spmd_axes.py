@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.jax_arguments import MARK, holds_mark
+from shardlint.inference.overlays.following import following, is_marked, marked
 from shardlint.inference.overlays.placing import context_mesh
-from shardlint.inference.overlays.prefixes import map_arrays, meet_prefix
+from shardlint.inference.overlays.prefixes import meet_prefix
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.values import (
     Array,
@@ -36,7 +35,7 @@ def note_constraint(call: Call, tree: Value, target: Value) -> None:
     def meet(leaf: Value, array: Array, _: str) -> Array:
         spec = leaf.spec if isinstance(leaf, ShardingValue) else leaf
         mesh = _mesh_of(call, leaf)
-        if watched is not None and array.dtype == MARK and mesh is not None and isinstance(spec, SpecValue):
+        if watched is not None and is_marked(array) and mesh is not None and isinstance(spec, SpecValue):
             watched.append((call.place, spec.spec, mesh))
         return array
 
@@ -56,29 +55,19 @@ def refuse_constraints(
 ) -> bool:
     """Record a constraint inside that names an axis of spmd_axis_name; whether there is one.
 
-    The function is followed once more, its mapped arguments of a dtype that nothing else has.
+    The function is followed once more from its mapped arguments.
     """
     names = (spmd,) if as_items(spmd) is None else as_items(spmd)
     axes = [axis for axis in map(as_str, names or ()) if axis is not None]
     if spmd is None or is_none(spmd) or not axes or len(axes) != len(names or ()) or call.kwargs:
         return False
-    whole = [map_arrays(arg, _marked) if on else arg for arg, on in zip(args, mapped, strict=True)]
-    if any(holds_mark(arg) for arg, on in zip(args, mapped, strict=True) if not on):
-        return False
+    whole = [marked(arg) if on else arg for arg, on in zip(args, mapped, strict=True)]
     interpreter, found = call.interpreter, list[Constraint]()
-    interpreter.muted += 1
-    try:
-        with interpreter.within(in_jit=True, watched=found), interpreter.forked():
-            interpreter.call(function, whole, {}, call.place)
-    finally:
-        interpreter.muted -= 1
+    with following(interpreter, watched=found):
+        interpreter.call(function, whole, {}, call.place)
     for place, spec, mesh in found:
         verdict = judge_spmd(axes, spec, mesh)
         if isinstance(verdict, Rejected):
             record_of_value(interpreter, "jax.vmap", verdict, place)
             return True
     return False
-
-
-def _marked(array: Array, _: str) -> Array:
-    return replace(array, dtype=MARK)

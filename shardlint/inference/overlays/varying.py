@@ -13,6 +13,7 @@ from shardlint.inference.calls import Call
 from shardlint.inference.context import Context
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays import jax_convolution, jax_lax, jax_nn, jax_numpy, jax_random, optax_losses
+from shardlint.inference.overlays.following import READING, is_following
 from shardlint.inference.values import (
     Array,
     Const,
@@ -30,6 +31,7 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
+from shardlint.laws.dims import equal
 from shardlint.laws.values import AxisType
 from shardlint.laws.varying import CONSTANT, UNKNOWN, Variation, combined
 
@@ -67,6 +69,8 @@ def spread(call: Call, result: Value) -> Value:
     """What a call computes from its operands."""
     name, operands = call.name.rpartition(".")[2], (*call.args, *call.kwargs.values())
     sure = name not in PERHAPS_LESS and (name not in ONE_EACH or len(operands) == 1)
+    if is_following(call.interpreter.context):
+        sure = sure and name in READING
     return computed(call.interpreter, result, operands, sure)
 
 
@@ -81,12 +85,19 @@ def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value], s
     values = tuple(operands)
     parts = [variation for value in values for variation in variations(value)]
     made = combined(parts, checked=context.check_vma is True)
-    if not sure:
+    if not sure or (is_following(context) and any(map(_may_be_empty, values))):
         made = replace(made, surely=frozenset())
     elif not isinstance(result, Array):
         arrays = [variation_of(value).surely for value in values if _holds_array(value)]
         made = replace(made, surely=frozenset.intersection(*arrays) if arrays else frozenset())
     return vary(result, made)
+
+
+def _may_be_empty(value: Value) -> bool:
+    """Whether an array may have no values that could be read."""
+    return isinstance(value, Array) and (
+        value.shape is None or any(equal(n, 0) is not False for n in value.shape)
+    )
 
 
 def vary(tree: Value, variation: Variation) -> Value:

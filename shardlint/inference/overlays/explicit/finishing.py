@@ -102,7 +102,7 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
     rule = rule_of(name)
     results = list(_arrays(result))
     trace = Trace(
-        context if isinstance(context, Mesh) else None,
+        context,
         results,
         eager=call.interpreter.context.in_jit is not True,
     )

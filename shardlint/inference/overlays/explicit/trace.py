@@ -27,7 +27,7 @@ from shardlint.inference.values import (
 from shardlint.laws import propagation as laws
 from shardlint.laws.dims import Dim, Shape, equal
 from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import Entry, Mesh, Unknown
+from shardlint.laws.values import Entry, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Cause, Rejected, Undecided
 
 #: What a call's results are like, in order, as far as that is known.
@@ -50,11 +50,13 @@ class Open(Exception):
 class Trace:
     """One library call: the context's mesh, what the overlay says of its results, and the primitives.
 
-    ``eager`` tells that nothing is traced: arrays are concrete.
+    ``eager`` tells that nothing is traced: arrays are concrete. The mesh of a caller that is not known is
+    taken for none, but no bare spec of an ``out_sharding=`` is put on it.
     """
 
-    def __init__(self, context: Mesh | None, results: Sequence[Array], *, eager: bool) -> None:
-        self.context = context
+    def __init__(self, context: Mesh | Unknown | None, results: Sequence[Array], *, eager: bool) -> None:
+        self.context = context if isinstance(context, Mesh) else None
+        self.callers = isinstance(context, Unknown)
         self.results = results
         self.eager = eager
 
@@ -347,6 +349,8 @@ class Trace:
     def _out(self, value: Value | None, order: Sequence[int] = ()) -> laws.OutSharding:
         """An ``out_sharding=``, its entries in another order where one is told."""
         wanted = out_sharding(value)
+        if self.callers and isinstance(wanted, Spec):
+            return Unknown("the mesh of the context is the caller's")
         if not order or wanted is None or isinstance(wanted, Unknown):
             return wanted
         spec = wanted.spec if isinstance(wanted, TypeSharding) else wanted

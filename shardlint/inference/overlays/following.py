@@ -1,0 +1,74 @@
+"""Following one argument through a function: which values are computed from it for sure.
+
+The argument is marked as varying over an axis that nothing else has, and the function evaluated once more
+without recording anything: what varies over the mark afterwards was computed from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from shardlint.inference.context import Context
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.prefixes import map_arrays
+from shardlint.inference.values import Array, Value
+
+#: The axis that marks: no program can name it.
+MARK = "\0followed"
+#: Functions of jax.numpy, lax and jax.nn that read the values of all their operands, whatever the dtype. Many
+#: others look at shapes or dtypes alone, or do so for some dtypes (``zeros_like``, ``isnan`` of integers).
+READING = frozenset({
+    "abs", "absolute", "add", "concatenate", "cos", "cumsum", "divide", "dot", "dot_general", "einsum",
+    "equal", "exp", "gelu", "greater", "hstack", "less", "log", "log_softmax", "logsumexp", "matmul", "max",
+    "maximum", "mean", "min", "minimum", "multiply", "negative", "outer", "power", "prod", "relu",
+    "sigmoid", "silu", "sin", "softmax", "sqrt", "square", "stack", "std", "subtract", "sum", "tanh",
+    "tensordot", "true_divide", "var", "vdot", "vstack", "where",
+})  # fmt: skip
+
+
+def is_following(context: Context) -> bool:
+    """Whether an argument is being followed here."""
+    return context.bound_axes == ((MARK, 1),)
+
+
+def marked(tree: Value, path: str | None = None) -> Value:
+    """The tree with its arrays marked, or only the one at a path."""
+
+    def mark(array: Array, at: str) -> Array:
+        return replace(array, varying=frozenset({MARK}), numpy=False) if path in (None, at) else array
+
+    return map_arrays(tree, mark)
+
+
+def is_marked(array: Array) -> bool:
+    """Whether an array is computed from a marked one."""
+    return MARK in array.varying
+
+
+def holds_marked(tree: Value) -> bool:
+    """Whether some array in a tree is computed from a marked one."""
+    found = []
+
+    def look(array: Array, _: str) -> Array:
+        found.append(is_marked(array))
+        return array
+
+    map_arrays(tree, look)
+    return any(found)
+
+
+@contextmanager
+def following(interpreter: Evaluator, **context: object) -> Iterator[None]:
+    """Evaluate as inside jit, with the mark bound, and forget what happens to the program's objects."""
+    bound = ((MARK, 1),)
+    interpreter.muted += 1
+    try:
+        with (
+            interpreter.within(in_jit=True, bound_axes=bound, check_vma=False, **context),
+            interpreter.forked(),
+        ):
+            yield
+    finally:
+        interpreter.muted -= 1
