@@ -89,8 +89,8 @@ def binary_operation(interpreter: Evaluator, name: str, a: Value, b: Value, plac
         if isinstance(x, Array) or isinstance(y, Array):
             if _unknown(x, y):
                 return Unknown("an operand is unknown")
-            found = finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place)
-            return computed(interpreter, found, (x, y))
+            result = finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place)
+            return computed(interpreter, result, (x, y))
         for receiver, other, dunder in ((x, y, f"__{method}__"), (y, x, f"__r{method}__")):
             if isinstance(receiver, Instance) and (found := find_method(receiver, dunder)) is not None:
                 return interpreter.call(Bound(found, receiver), [other], {}, place)

@@ -247,12 +247,12 @@ def test_permutations_agree_with_jax() -> None:
     for _ in range(CASES):
         pairs = random_permutation(rng)
         verdict = judge_permutation("ppermute", pairs, 4)
-        real = lowered(lambda x, pairs=pairs: lax.ppermute(x, "x", pairs))
+        real = lowered(partial(lax.ppermute, axis_name="x", perm=pairs))
         ours = verdict.exception if isinstance(verdict, Rejected) else ""
         assert ours == real, (pairs, ours, real)
         sources = [source for source, _ in pairs]
         verdict = judge_permutation("pshuffle", tuple((s, i) for i, s in enumerate(sources)), 4)
-        real = lowered(lambda x, sources=sources: lax.pshuffle(x, "x", sources))
+        real = lowered(partial(lax.pshuffle, axis_name="x", perm=sources))
         ours = verdict.exception if isinstance(verdict, Rejected) else ""
         assert ours == real, (sources, ours, real)
         rejected += bool(real)

@@ -96,7 +96,7 @@ def dot_general(draw: Draw) -> Program:
     out = draw.out_sharding((*batch, *sides[0][2], *sides[1][2]))
     return Program(
         lambda x, y: lax.dot_general(x, y, numbers, out_sharding=out),
-        lambda c, a, s: laws.dot_general(c, *a, numbers, out_of(out)),
+        lambda c, a, s: laws.dot_general(c, a[0], a[1], numbers, out_of(out)),
     )
 
 
@@ -107,7 +107,7 @@ def matmul(draw: Draw) -> Program:
     draw.array((k, n))
     numbers = (((1,), (0,)), ((), ()))
     return Program(
-        lambda x, y: lax.dot_general(x, y, numbers), lambda c, a, s: laws.dot_general(c, *a, numbers)
+        lambda x, y: lax.dot_general(x, y, numbers), lambda c, a, s: laws.dot_general(c, a[0], a[1], numbers)
     )
 
 
@@ -301,7 +301,7 @@ def pad(draw: Draw) -> Program:
     new = [
         n + low + high + max(n - 1, 0) * inner for n, (low, high, inner) in zip(shape, config, strict=True)
     ]
-    return Program(lambda x, y: lax.pad(x, y, config), lambda c, a, s: laws.pad(c, *a, s(new)))
+    return Program(lambda x, y: lax.pad(x, y, config), lambda c, a, s: laws.pad(c, a[0], a[1], s(new)))
 
 
 def split(draw: Draw) -> Program:
@@ -395,7 +395,7 @@ def gather(draw: Draw) -> Program:
     )  # fmt: skip
     return Program(
         lambda x, i: lax.gather(x, i, numbers, sizes),
-        lambda c, a, s: laws.gather(c, *a, window, s(sizes)),
+        lambda c, a, s: laws.gather(c, a[0], a[1], window, s(sizes)),
     )
 
 
@@ -409,7 +409,9 @@ def scatter(draw: Draw) -> Program:
         window.indices_batching,
     )  # fmt: skip
     function = draw.rng.choice((lax.scatter, lax.scatter_add, lax.scatter_mul))
-    return Program(lambda x, i, u: function(x, i, u, numbers), lambda c, a, s: laws.scatter(c, *a, window))
+    return Program(
+        lambda x, i, u: function(x, i, u, numbers), lambda c, a, s: laws.scatter(c, a[0], a[1], a[2], window)
+    )
 
 
 def sort(draw: Draw) -> Program:
@@ -459,7 +461,7 @@ def convolution(draw: Draw) -> Program:
         lambda x, k: lax.conv_general_dilated(
             x, k, (stride,), padding, dimension_numbers=("NWC", "WIO", "NWC"), out_sharding=out
         ),
-        lambda c, a, s: laws.conv_general_dilated(c, *a, s(new), 2, out_of(out)),
+        lambda c, a, s: laws.conv_general_dilated(c, a[0], a[1], s(new), 2, out_of(out)),
     )
 
 

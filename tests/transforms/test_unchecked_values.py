@@ -78,7 +78,7 @@ def devices_hold(program: str) -> dict[int, frozenset[str]]:
     exec(program, scope)  # the program is random, and ours
     data = np.random.default_rng(0).uniform(0.1, 1, (2, 16, 16)).astype(np.float32)
     differ: dict[int, frozenset[str]] = {}
-    for number, whole in jax.jit(scope["f"])(*data).items():  # type: ignore[operator]
+    for number, whole in jax.jit(scope["f"])(*data).items():
         values = np.nan_to_num(np.asarray(whole, np.float64))
         scale = np.abs(values).max() or 1.0
         axes = [
