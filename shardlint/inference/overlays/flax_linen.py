@@ -95,7 +95,8 @@ def _forward(rule: Callable[[Forward], Value]) -> Callable[[Call], Value]:
 
     def forward(call: Call) -> Value:
         layer = call.args[0]
-        assert isinstance(layer, LibraryObject)
+        if not isinstance(layer, LibraryObject):
+            return call.unknown("an object of a class derived from a layer")
         owner = owner_of(layer, call)
         with running(call.interpreter, layer, call.place) as binding:
             try:

@@ -77,7 +77,8 @@ def _construct(call: Call) -> Value:
 def _forward(rule: Callable[[Forward], Value]) -> Rule:
     def forward(call: Call) -> Value:
         layer = call.args[0]
-        assert isinstance(layer, LibraryObject)
+        if not isinstance(layer, LibraryObject):
+            return call.unknown("an object of a class derived from a layer")
         try:
             return rule(Forward(call, layer))
         except Stop as stop:
