@@ -11,10 +11,19 @@ from shardlint.inference.overlays.placing import context_mesh, place_array
 from shardlint.inference.overlays.prefixes import map_arrays
 from shardlint.inference.overlays.printing import source_of
 from shardlint.inference.overlays.recording import record_of_value
-from shardlint.inference.values import Array, Devices, MeshValue, ShardingValue, SpecValue, Value
+from shardlint.inference.values import (
+    Array,
+    Devices,
+    External,
+    MeshValue,
+    ShardingValue,
+    SpecValue,
+    Value,
+)
 from shardlint.laws.arguments import DeviceOrder, Layout, judge_committed, judge_devices
 from shardlint.laws.placements import judge_placement
 from shardlint.laws.source import shape_source
+from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Api, Cause, Rejected
 from shardlint.spans import Place
 
@@ -28,8 +37,11 @@ def lowers(call: Call) -> bool:
 
 
 def refuse_keywords(call: Call, in_shardings: Value, function: str) -> bool:
-    """Record keyword arguments of a function with in_shardings (`pjit._trace_for_jit`), static ones too."""
-    if not call.kwargs:
+    """Record keyword arguments of a function with in_shardings (`pjit._trace_for_jit`), static ones too.
+
+    What is not known may be None after all, and what only says a layout (`Format(Layout.AUTO)`) counts as it.
+    """
+    if not call.kwargs or isinstance(in_shardings, Unknown | External):
         return False
     names = ", ".join(f"`{name}`" for name in call.kwargs)
     detail = f"`{function}` is jitted with in_shardings, and takes no keyword arguments: {names}"
