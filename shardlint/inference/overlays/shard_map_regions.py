@@ -9,6 +9,7 @@ from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.jax_jit import function_name
 from shardlint.inference.overlays.placing import as_junk, as_mesh, mesh_facts, text_of
+from shardlint.inference.overlays.prefixes import arrays_in, traced
 from shardlint.inference.overlays.printing import source_of
 from shardlint.inference.values import (
     DictValue,
@@ -137,13 +138,23 @@ def enter(call: Call, mapped: Mapped) -> Region | None:
                     return None
     checked = options.get("check_vma")
     checks = True if checked is None else as_bool(checked)
-    if isinstance(mesh, Mesh) and manual is not None and not mesh.abstract:
+    if isinstance(mesh, Mesh) and manual is not None and not mesh.abstract and _splits(call, mapped):
         verdict = judge_eager(mesh, manual, checks, interpreter.context.in_jit)
         if _refused(call, mapped, "check_vma", verdict, mesh):
             return None
     inherits = checks is False or interpreter.context.check_vma is True
     traced = interpreter.context.in_jit is True
     return Region(holder, manual, _manual_axes(mesh), checks, inherits, traced)
+
+
+def _splits(call: Call, mapped: Mapped) -> bool:
+    """Whether some argument surely is an array that is split; one whose spec is None is closed over."""
+    specs = mapped.in_specs
+    columns = specs.items if isinstance(specs, Tuple) else (specs,) * len(call.args)
+    return any(
+        arrays_in(traced(arg)) and (spec is None or any(specs_in(spec)))
+        for arg, spec in zip(call.args, columns, strict=False)
+    )
 
 
 def _manual_axes(mesh: Mesh | Unknown | None) -> frozenset[str]:

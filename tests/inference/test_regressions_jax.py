@@ -1,0 +1,55 @@
+"""Programs that runs over JAX's own tests and documents called wrong: JAX takes them, and nothing is said."""
+
+from __future__ import annotations
+
+from inspect import cleandoc
+
+import pytest
+
+from shardlint.api import Linter, source_from_text
+from shardlint.config import Settings
+from shardlint.findings import Severity
+
+HEADER = """\
+# shardlint: devices=8
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P, reshard
+
+A, E = AxisType.Auto, AxisType.Explicit
+"""
+
+#: What is checked, and how a caller that the linter does not see may call it.
+PROGRAMS = {
+    "the mesh of the caller is not known": (
+        """
+        def step(x, y):
+            made = jnp.arange(8, out_sharding=P("x")), lax.broadcasted_iota(int, (8,), 0, out_sharding=P("x"))
+            z = jnp.einsum("ij,jk->ik", x, y, out_sharding=P("x", None)) + jnp.dot(x, y, out_sharding=P("x"))
+            return made, z.reshape(4, 4, 8, out_sharding=P("x")), x.at[made[0]].get(out_sharding=P("x"))
+        """,
+        """
+        with jax.set_mesh(jax.make_mesh((4,), ("x",), axis_types=(E,))):
+            step(jnp.ones((16, 8), out_sharding=P("x")), jnp.ones((8, 8)))
+        """,
+    ),
+    "shard_map outside jit splits no argument": (
+        """
+        mesh = jax.make_mesh((2, 2), ("x", "y"), axis_types=(A, A))
+        index = lambda: lax.axis_index("x").reshape((1,))
+        jax.shard_map(index, mesh=mesh, in_specs=(), out_specs=P("x"), axis_names={"x"}, check_vma=False)()
+        """,
+        "",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_nothing_is_said_of_what_runs(name: str) -> None:
+    program, caller = (cleandoc(text) for text in PROGRAMS[name])
+    source = source_from_text("program.py", f"{HEADER}{program}\n")
+    found = [f for f in Linter(Settings()).check_source(source) if f.severity is Severity.ERROR]
+    assert not found, found
+    exec(compile(f"{HEADER}{program}\n{caller}\n", "program.py", "exec"), {})
