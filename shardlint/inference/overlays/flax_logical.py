@@ -22,6 +22,7 @@ from shardlint.inference.overlays.flax_logical_uses import (
     resolving,
 )
 from shardlint.inference.overlays.flax_metadata import Names, entry_of, names_of
+from shardlint.inference.overlays.jax_specs import is_unconstrained
 from shardlint.inference.overlays.placing import CONSTRAINT, place_array, text_of
 from shardlint.inference.overlays.prefixes import map_arrays, traced
 from shardlint.inference.values import (
@@ -58,7 +59,7 @@ from shardlint.laws.logical_axes import (
     without_rule,
 )
 from shardlint.laws.shardings import judge_sharding
-from shardlint.laws.values import Junk, Marker, Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.values import Junk, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
 from shardlint.uses import ShardingUse
 
@@ -313,10 +314,11 @@ def _is_names(value: Value) -> bool:
     """Whether `with_logical_constraint` takes a value for the names of one array (`_is_logical_spec`)."""
     if isinstance(value, SpecValue) or as_str(value) is not None:
         return True
-    return isinstance(value, Tuple) and all(
-        isinstance(item, Const) and (item.value is None or isinstance(item.value, str | Marker))
-        for item in value.items
-    )
+    return isinstance(value, Tuple) and all(_is_name(item) or is_unconstrained(item) for item in value.items)
+
+
+def _is_name(value: Value) -> bool:
+    return isinstance(value, Const) and (value.value is None or isinstance(value.value, str))
 
 
 def _constrain_tree(
@@ -330,9 +332,7 @@ def _constrain_tree(
             tree, lambda array, path: _constrain(call, array, names, rules, mesh, fallback, path)
         )
     if isinstance(names, Tuple | ListValue | DictValue) and isinstance(tree, Array):
-        if isinstance(names, DictValue) or not any(
-            isinstance(item, Unknown) for item in names.items or (NONE,)
-        ):
+        if _is_certain_tree(names):
             _record_not_names(call, names, rules)
         return call.unknown("a tree of names for one array")
     if isinstance(names, DictValue) and isinstance(tree, DictValue):
@@ -356,7 +356,8 @@ def _constrain_tree(
 def _is_certain_tree(names: Tuple | ListValue | DictValue) -> bool:
     """Whether names are surely a tree of names, whatever the parts of it that are not known."""
     if isinstance(names, Tuple):
-        return any(isinstance(item, Tuple | ListValue | DictValue) for item in names.items)
+        others = Const | Tuple | ListValue | DictValue | SpecValue
+        return any(isinstance(item, others) and not _is_name(item) for item in names.items)
     return names.items is not None
 
 

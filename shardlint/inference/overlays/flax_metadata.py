@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from shardlint.inference.overlays.jax_specs import is_unconstrained
 from shardlint.inference.values import (
     NONE,
     Array,
@@ -81,12 +82,14 @@ def mesh_of(value: Value | None) -> Mesh | Unknown | None:
 def entry_of(value: Value) -> Entry:
     """One name, or a tuple of them, as an entry of a spec."""
     if isinstance(value, Const):
-        if value.value is None or isinstance(value.value, (str, Marker)):
+        if value.value is None or isinstance(value.value, str):
             return value.value
         return Junk(repr(value.value), type(value.value).__name__, falsy=not value.value)
     items = as_items(value)
     if items is not None:
         return tuple(entry_of(item) for item in items)
+    if is_unconstrained(value):
+        return Marker.UNCONSTRAINED
     return value if isinstance(value, Unknown) else Unknown("the entry is not known")
 
 

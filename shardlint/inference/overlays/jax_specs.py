@@ -43,6 +43,11 @@ UNCONSTRAINED = f"{SPEC}.UNCONSTRAINED"
 # -- making specs -------------------------------------------------------------------------------------
 
 
+def is_unconstrained(value: Value) -> bool:
+    """Whether a value is the marker `PartitionSpec.UNCONSTRAINED`."""
+    return isinstance(value, External) and value.name == UNCONSTRAINED
+
+
 def entry_of(value: Value) -> Entry:
     """One argument of ``P(...)`` as an entry: axis, axes, None, a marker, or what has no business there."""
     if isinstance(value, Tuple | ListValue):
@@ -55,7 +60,7 @@ def _part(value: Value) -> Name:
         if value.value is None or isinstance(value.value, str):
             return value.value
         return Junk(repr(value.value), type(value.value).__name__, falsy=not value.value)
-    if isinstance(value, External) and value.name == UNCONSTRAINED:
+    if is_unconstrained(value):
         return Marker.UNCONSTRAINED
     if isinstance(value, Tuple | ListValue) and value.items is not None:
         return tuple(map(_part, value.items))
