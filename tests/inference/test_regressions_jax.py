@@ -35,6 +35,20 @@ PROGRAMS = {
             step(jnp.ones((16, 8), out_sharding=P("x")), jnp.ones((8, 8)))
         """,
     ),
+    "where arrays are put is not known": (
+        """
+        mesh = jax.make_mesh((4,), ("x",), axis_types=(E,))
+        jax.set_mesh(mesh)
+        where = eval('NamedSharding(mesh, P("x"))')
+        first = lambda x: lax.psum(x.squeeze(0), "x")
+        for put in (reshard, jax.device_put):
+            x = put(jnp.ones((4, 2)), where)
+            jax.jit(lambda x: jax.shard_map(first, out_specs=P())(x))(x)
+            jax.jit(lambda a, b: a + b)(x, jnp.ones((4, 2), out_sharding=P("x")))
+            lax.scan(lambda c, _: (c * x, None), x, None, length=2)
+        """,
+        "jax.set_mesh(None)",
+    ),
     "shard_map outside jit splits no argument": (
         """
         mesh = jax.make_mesh((2, 2), ("x", "y"), axis_types=(A, A))

@@ -62,7 +62,7 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
     if isinstance(target, Devices):
         return map_arrays(tree, lambda array, _: _on_device(call, array, target))
     if isinstance(target, Unknown | LibraryObject):
-        return tree
+        return map_arrays(tree, lambda array, _: replace(array, sharding=None, typed=None, committed=None))
     text = mismatch(target, tree)
     if text is not None:
         record_mismatch(call.interpreter, apis[0], call.name, target, text, call.place)
