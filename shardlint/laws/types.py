@@ -33,7 +33,7 @@ class ArrayType:
     varying: frozenset[str] | None = None
 
     def __str__(self) -> str:
-        return f"{short_dtype(self.dtype)}[{', '.join(self._dimensions())}]{self._varying()}"
+        return f"{short_dtype(self.dtype)}[{', '.join(self._dimensions())}]{self._over_devices()}"
 
     def _dimensions(self) -> list[str]:
         if self.shape is None:
@@ -43,13 +43,21 @@ class ArrayType:
         padded = (*entries, *(None,) * (width - len(entries)))[:width]
         return [f"{size}{_along(entry)}" for size, entry in zip(self.shape, padded, strict=True)]
 
-    def _varying(self) -> str:
-        return f"{{V:{', '.join(sorted(self.varying))}}}" if self.varying else ""
+    def _over_devices(self) -> str:
+        """How it differs over devices, as JAX writes it (`core._vma_ur_str`)."""
+        spec = self.sharding.spec if self.sharding is not None else Spec()
+        kinds = {"V": self.varying, "U": spec.unreduced, "R": spec.reduced}
+        parts = [f"{kind}:{_listed(tuple(sorted(axes)))}" for kind, axes in kinds.items() if axes]
+        return f"{{{', '.join(parts)}}}" if parts else ""
+
+
+def _listed(axes: tuple[str, ...]) -> str:
+    return axes[0] if len(axes) == 1 else f"({', '.join(axes)})"
 
 
 def _along(entry: Entry) -> str:
     axes = entry_axes(entry)
-    return "" if not axes else f"@{axes[0]}" if len(axes) == 1 else f"@({', '.join(axes)})"
+    return f"@{_listed(axes)}" if axes else ""
 
 
 def short_dtype(dtype: str | None) -> str:

@@ -49,6 +49,25 @@ PROGRAMS = {
         """,
         "jax.set_mesh(None)",
     ),
+    "gradients by what is reduced are unreduced": (
+        """
+        jax.set_mesh(jax.make_mesh((2,), ("x",), axis_types=(E,)))
+
+        def loss(w, x):
+            return jnp.sum(x @ w)
+
+        @jax.jit
+        def step(w, xs):
+            start = reshard(jnp.zeros_like(w), P(unreduced={"x"}))
+            pulled = jax.vjp(loss, w, xs[0])[1](1.0)[0] + start
+            lax.scan(lambda x, layer: (x @ layer, None), xs[0], jnp.stack([w, w]))
+            return lax.scan(lambda total, x: (total + jax.grad(loss)(w, x), None), start, xs)[0], pulled
+
+        w = jax.device_put(jnp.ones((4, 4)), P(reduced={"x"}))
+        step(w, jax.device_put(jnp.ones((2, 2, 4)), P(None, "x")))
+        """,
+        "jax.set_mesh(None)",
+    ),
     "shard_map outside jit splits no argument": (
         """
         mesh = jax.make_mesh((2, 2), ("x", "y"), axis_types=(A, A))

@@ -38,7 +38,7 @@ from shardlint.inference.values import (
 from shardlint.laws.carries import Carried, judge_carry
 from shardlint.laws.dims import Dim, fresh
 from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import Spec, Unknown
+from shardlint.laws.values import Unknown
 from shardlint.laws.varying import CONSTANT, UNKNOWN, Variation, of_equal_types, one_of
 from shardlint.laws.verdicts import Rejected
 from shardlint.uses import CarryUse
@@ -162,7 +162,7 @@ def _shifted(typed: TypeSharding | None, by: int) -> TypeSharding | None:
     if typed is None or (by < 0 and typed.spec.entries[:1] not in ((), (None,))):
         return None
     entries = (None, *typed.spec.entries) if by > 0 else typed.spec.entries[1:]
-    return TypeSharding(typed.mesh, Spec(entries))
+    return replace(typed, spec=replace(typed.spec, entries=entries))
 
 
 def _piled(size: Dim, tree: Value) -> Value:

@@ -84,8 +84,9 @@ def _tangent(tree: Value) -> Value:
 def _cotangent(call: Call, argument: Value, value: Variation) -> Value:
     """The gradient by an argument of a function whose value varies so.
 
-    It has the argument's type: where types tell what varies, JAX sums it over the axes that the value
-    varies over and the argument does not. Where they do not tell, each device has its own.
+    It has the argument's type, unreduced where that is reduced and the other way round: where types tell
+    what varies, JAX sums it over the axes that the value varies over and the argument does not. Where they
+    do not tell, each device has its own.
     """
     checked = call.interpreter.context.check_vma is True
     sums = checked and holds(call.interpreter, GRADIENTS_ARE_SUMMED)
@@ -95,7 +96,12 @@ def _cotangent(call: Call, argument: Value, value: Variation) -> Value:
         summed = frozenset(axis for axis in value.surely if sums and held.never(axis))
         own = UNKNOWN if checked else Variation(value.surely)
         kept = replace(held, equal=held.equal | summed) if sums else own
-        gradient = _tangent(array)
+        typed = array.typed
+        if typed is not None:
+            # `core.primal_sharding_to_cotangent_sharding`
+            spec = replace(typed.spec, unreduced=typed.spec.reduced, reduced=typed.spec.unreduced)
+            typed = replace(typed, spec=spec)
+        gradient = _tangent(replace(array, typed=typed))
         return gradient.vary(kept, summed) if isinstance(gradient, Array) else gradient
 
     return map_arrays(argument, vary)

@@ -31,7 +31,7 @@ from shardlint.inference.overlays.shard_map_operations import note_impossible
 from shardlint.inference.overlays.varying import computes
 from shardlint.inference.values import Array, DictValue, LibraryObject, ListValue, Tuple, Value, as_items
 from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import Mesh, Unknown
+from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.spans import Place
 
 #: Methods that take a shape or axes as one argument or as several.
@@ -131,12 +131,16 @@ def _as_replicated(
     """
     meshes = {kind.sharding.mesh for kind in kinds if kind.sharding is not None} - {None}
     mesh = next(iter(meshes), context)
-    plain = (kind.sharding is not None and not any(kind.sharding.spec.entries) for kind in kinds)
+    plain = (kind.sharding is not None and _is_plain(kind.sharding.spec) for kind in kinds)
     if isinstance(mesh, Unknown) or len(meshes) > 1 or not all(plain) or array.shape is None:
         return None
     if not meshes and kinds and mesh is not None:
         return None
     return ArrayType(array.shape, None, replicated(mesh, array.shape))
+
+
+def _is_plain(spec: Spec) -> bool:
+    return not (any(spec.entries) or spec.unreduced or spec.reduced)
 
 
 def _arrays(value: Value) -> Iterator[Array]:
