@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.values import Mesh
+from shardlint.laws.values import AxisType, Mesh
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording_operations import wanted_text
@@ -55,12 +55,17 @@ from shardlint.uses import OperationUse
 
 def check(use: OperationUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report operands of another mesh."""
-    verdict = use.verdict
-    if isinstance(verdict, Rejected) and verdict.cause is Cause.OTHER_MESH:
-        yield Problem(
-            f"{wanted_text(use, verdict)}{_meshes(use)}; put all arrays on one mesh, that of jax.set_mesh",
-            use.place,
-        )
+    verdict, context = use.verdict, use.environment.context_mesh
+    if not isinstance(verdict, Rejected) or verdict.cause is not Cause.OTHER_MESH:
+        return
+    inside = isinstance(context, Mesh) and AxisType.MANUAL in context.types
+    way_out = (
+        "pass what is sharded on Explicit axes to the body as an argument, with in_specs of its own"
+        if inside
+        else "put all arrays on one mesh, that of jax.set_mesh"
+    )
+    meshes = "" if inside else _meshes(use)
+    yield Problem(f"{wanted_text(use, verdict)}{meshes}; {way_out}", use.place)
 
 
 def _meshes(use: OperationUse) -> str:

@@ -173,7 +173,7 @@ def test_a_notebook_is_checked_cell_by_cell(tmp_path: Path) -> None:
         (["check", "--mesh", "data"], 'a mesh is written "data=2,model=4"'),
         (["check", "--select", "SHL999"], '"--select": no rule is called "SHL999"'),
         (["check", "--output-format", "xml"], "invalid choice"),
-        (["explain", "SHL20"], "no rule is called SHL20; did you mean SHL20"),
+        (["explain", "SHL20"], "no rule is called SHL20; did you mean SHL2"),
         (["explain", "zzz"], "`shardlint rules` lists them"),
         (["layout", "no.py:3"], "no.py is not a file"),
         (["run", "no.py"], "no.py does not exist"),

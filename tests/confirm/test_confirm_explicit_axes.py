@@ -69,11 +69,6 @@ def test_reshard(confirmer: Confirmer, call: str, code: str, exception: str) -> 
         ("with_sharding_constraint(x, P('data', 'modl'))", "SHL103", "ValueError"),
         ("with_sharding_constraint(x, P('data', None, None))", "SHL201", "ValueError"),
         ("jax.shard_map(jnp.sin, in_specs=(P('model'),), out_specs=P('model'))(x)", "SHL702", "ValueError"),
-        (
-            "jax.shard_map(jnp.sin, in_specs=(None,), out_specs=P('model'))(x)",
-            "SHL702",
-            "NotImplementedError",
-        ),
     ],
 )
 def test_under_a_mesh_of_explicit_axes(confirmer: Confirmer, call: str, code: str, exception: str) -> None:

@@ -10,6 +10,7 @@ import importlib
 import os
 import random
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -52,6 +53,10 @@ class FakeInterpreter:
 
     path = ()
     context = Context()
+
+    def within(self, **changes: object) -> AbstractContextManager[None]:
+        """No case asks what surrounds it."""
+        return nullcontext()
 
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], place: object) -> Value:
         """Call a `Native`."""

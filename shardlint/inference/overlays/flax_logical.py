@@ -425,10 +425,14 @@ def _unmatched(
 
 #: Where the functions are found; `flax.linen.partitioning` has other names for some.
 _LINEN = ("flax.linen", "flax.linen.spmd", "flax.linen.partitioning", "flax.linen.meta", "flax.core.meta")
-_CORE = (*_LINEN, "flax.nnx", "flax.nnx.spmd", "flax.core.spmd")
+_CORE = (*_LINEN, "flax.core.spmd")
+_NNX = ("flax.nnx", "flax.nnx.spmd")
 
 TABLE: dict[str, Callable[[Call], Value]] = {
-    **{f"{module}.logical_axis_rules": _logical_axis_rules for module in _CORE},
+    **{
+        f"{module}.logical_axis_rules": _logical_axis_rules
+        for module in (*_CORE, "flax.nnx", "flax.nnx.spmd")
+    },
     **{f"{module}.set_logical_axis_rules": _set_logical_axis_rules for module in _CORE},
     **{f"{module}.get_logical_axis_rules": _get_logical_axis_rules for module in _CORE},
     "flax.linen.partitioning.axis_rules": _logical_axis_rules,
@@ -441,9 +445,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "flax.linen.partitioning.with_sharding_constraint": _with_logical_constraint,
 }
 
-#: The enum's other spellings.
+#: The enum's other spelling.
 ALIASES: dict[str, str] = {
-    f"{module}.RulesFallback.{fallback}": _FALLBACK + fallback
-    for module in ("flax.linen", "flax.linen.partitioning")
-    for fallback in Fallback
+    f"flax.linen.partitioning.RulesFallback.{fallback}": _FALLBACK + fallback for fallback in Fallback
 }

@@ -31,6 +31,7 @@ from shardlint.inference.values import (
     MeshValue,
     Native,
     SetValue,
+    ShardingValue,
     Slice,
     SpecValue,
     Tuple,
@@ -99,7 +100,7 @@ def _enumerate(call: Call) -> Value:
 
 
 def _map(call: Call) -> Value:
-    if len(call.args) < 2:
+    if call.opaque or len(call.args) < 2:
         return ListValue(None)
     function, *rest = call.args
     columns = [iterate(arg) for arg in rest]
@@ -131,24 +132,27 @@ def _filter(call: Call) -> Value:
     return ListValue(None if items is None else kept, path=call.interpreter.path)
 
 
+def _only_items(call: Call) -> Sequence[Value] | None:
+    """What lies in the only argument; nothing without one."""
+    return None if call.opaque else iterate(call.args[0]) if call.args else ()
+
+
 def _tuple(call: Call) -> Value:
-    if not call.args:
-        return Tuple(())
-    items = iterate(call.args[0])
-    return Unknown("a tuple of unknown length") if items is None else Tuple(items, call.place)
+    items = _only_items(call)
+    return Unknown("a tuple of unknown length") if items is None else Tuple(tuple(items), call.place)
 
 
 def _list(call: Call) -> Value:
-    items = iterate(call.args[0]) if call.args else ()
+    items = _only_items(call)
     return ListValue(None if items is None else list(items), call.place, call.interpreter.path)
 
 
 def _set(call: Call) -> Value:
-    items: Sequence[Value] | None = ()
-    if call.args:
-        given = call.args[0]
-        held = given.items if isinstance(given, SetValue) else None
-        items = iterate(given) if held is None else [constant(i) for i in held]
+    given = call.args[0] if call.args else None
+    if isinstance(given, SetValue) and given.items is not None:
+        items: Sequence[Value] | None = [constant(i) for i in given.items]
+    else:
+        items = _only_items(call)
     pairs = [hashable(item) for item in items or ()]
     if items is None or not all(found for found, _ in pairs):
         return Unknown("a set that is not known")
@@ -296,6 +300,7 @@ _CLASSES: dict[str, Callable[[Value], bool | None]] = {
     "builtins.dict": lambda v: isinstance(v, DictValue),
     "builtins.set": lambda v: isinstance(v, SetValue),
     "jax.sharding.PartitionSpec": lambda v: isinstance(v, SpecValue),
+    "jax.sharding.NamedSharding": lambda v: isinstance(v, ShardingValue),
     "jax.sharding.Mesh": lambda v: isinstance(v, MeshValue) and not v.mesh.abstract,
     "jax.Array": lambda v: (not v.numpy and not v.struct) if isinstance(v, Array) else False,
     "numpy.ndarray": lambda v: v.numpy if isinstance(v, Array) else False,
@@ -412,6 +417,8 @@ def _descriptor(kind: str) -> Callable[[Call], Value]:
 
 
 def _slice(call: Call) -> Value:
+    if call.opaque:
+        return Unknown("a slice of unknown bounds")
     parts = list(call.args)
     if len(parts) == 1:
         parts = [NONE, parts[0]]

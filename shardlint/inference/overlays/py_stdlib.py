@@ -94,7 +94,7 @@ def _operator(name: str) -> Callable[[Call], Value]:
 
 def _product(call: Call) -> Value:
     columns = [iterate(arg) for arg in call.args]
-    if call.kwargs or any(column is None for column in columns):
+    if call.opaque or call.kwargs or any(column is None for column in columns):
         return ListValue(None)
     rows = list(itertools.islice(itertools.product(*(c for c in columns if c is not None)), MAX_UNROLLED + 1))
     return ListValue([Tuple(row) for row in rows] if len(rows) <= MAX_UNROLLED else None)
@@ -102,7 +102,7 @@ def _product(call: Call) -> Value:
 
 def _chain(call: Call) -> Value:
     columns = [iterate(arg) for arg in call.args]
-    if any(column is None for column in columns):
+    if call.opaque or any(column is None for column in columns):
         return ListValue(None)
     return ListValue([item for column in columns for item in column or ()], path=call.interpreter.path)
 

@@ -115,7 +115,9 @@ def _shard(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
     subject = f"`{array.name}`" if array.name else path
     mesh = region.judging
     if is_none(leaf):
-        _record_whole(call, mapped, leaf, array, subject)
+        # What is sharded in its type no operation of the body takes, which says so itself.
+        if array.typed is None or not any(map(entry_axes, array.typed.spec.entries)):
+            _record_whole(call, mapped, leaf, array, subject)
         return replace(array, sharding=None)
     placed = place_array(call.interpreter, (Api.SHARD_MAP_IN,), array, leaf, call.place, subject)
     if not isinstance(leaf, SpecValue) or not isinstance(mesh, MeshValue) or array.shape is None:

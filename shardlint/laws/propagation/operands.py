@@ -238,7 +238,7 @@ def bound(context: Mesh | None, operand: Operand) -> Operand:
     if AxisType.MANUAL not in context.types or explicit(context):
         return operand
     if explicit(operand.mesh):
-        refuse(Cause.OTHER_MESH, "arrays on Explicit axes as arguments of shard_map", "NotImplementedError")
+        refuse(Cause.OTHER_MESH, "arrays on the mesh inside shard_map", "NotImplementedError")
     if all_of(operand.mesh, AxisType.AUTO):
         return Operand(operand.shape, context, (None,) * operand.rank)
     return operand
