@@ -55,13 +55,14 @@ def placement(
     ``context`` is the mesh of `jax.set_mesh`, and ``held`` how the array is sharded already.
     """
     cause = cause_of(verdict)
-    if isinstance(spec, Unknown):
+    if isinstance(spec, Unknown) or cause is Cause.OTHER_MESH:
+        # A request has one mesh, which is that of its context too.
         raise NotRunnable
     if isinstance(spec, str) and api in _TAKE_NAMES and not is_literal(spec):
         spec = repr(spec)
     known = spec if isinstance(spec, Spec) else Spec()
     held = held if api in repair.TYPE_TAKEN else None
-    within = _within(api, mesh, raw, context)
+    within = None if cause is Cause.MESH_CONTEXT else _within(api, mesh, raw, context)
     if isinstance(mesh, Unknown) or (mesh is None and not raw and api not in _MESHLESS):
         if cause in (Cause.UNKNOWN_AXIS, Cause.INDIVISIBLE):
             raise NotRunnable
@@ -104,6 +105,7 @@ def placement(
         "mesh": mesh_json(twin_mesh),
         "spec": spec_json(twin_spec),
         "shape": list(twin_sizes),
+        "context": _within(api, mesh, raw, context),
     }
     return Witness(request, twin, expected_of(verdict), unsharded)
 

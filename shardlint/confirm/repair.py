@@ -48,12 +48,15 @@ def spread_spec(mesh: Mesh, rank: int) -> Spec:
 
 
 def repaired_mesh(mesh: Mesh | None, spec: Spec, api: Api, cause: Cause | None) -> Mesh | None:
-    """Give a spec without a mesh one that has its axes; make all axes of the type that the API takes.
+    """Give a spec without a mesh one that has its axes, and a mesh without devices some; make all axes of
+    the type that the API takes.
 
     Where the array is sharded otherwise, the mesh is not the mistake. What is no spec may have none either.
     """
     if cause is Cause.NO_MESH or (mesh is None and cause is Cause.NOT_A_SPEC):
         return mesh_for(spec, api)
+    if mesh is not None and cause is Cause.DEVICES:
+        return replace(mesh, abstract=False)
     kind = TYPE_TAKEN.get(api, AxisType.AUTO if cause is Cause.AXIS_TYPE else None)
     if mesh is None or kind is None or cause is Cause.OTHER_SHARDING:
         return mesh

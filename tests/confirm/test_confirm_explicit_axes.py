@@ -81,6 +81,26 @@ def test_without_that_mesh_around_it_a_constraint_does_not_assert(confirmer: Con
     assert said(confirmer, call) == ("SHL701", Confirmation.CONFIRMED, "ValueError")
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "jnp.zeros((8, 16), out_sharding=NamedSharding(explicit, P('data')))",
+        "jax.device_put(y, NamedSharding(explicit.abstract_mesh, P('data')))",
+    ],
+)
+def test_a_mesh_that_has_no_devices_or_is_not_set(confirmer: Confirmer, call: str) -> None:
+    assert said(confirmer, call) == ("SHL709", Confirmation.CONFIRMED, "ValueError")
+
+
+def test_a_request_has_one_mesh_and_cannot_show_that_another_is_set(confirmer: Confirmer) -> None:
+    program = """
+other = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Explicit,) * 2)
+with jax.set_mesh(explicit):
+    jnp.zeros((8, 16), out_sharding=NamedSharding(other, P("data")))
+"""
+    assert said(confirmer, program) == ("SHL709", Confirmation.NOT_RUNNABLE, "")
+
+
 def test_the_fixture_of_an_assertion_is_confirmed(confirmer: Confirmer) -> None:
     findings = Linter(Settings()).check_source(read_source(str(MOVING_APIS)))
     [marked] = confirmer.confirm([f for f in findings if f.code == "SHL702"])
