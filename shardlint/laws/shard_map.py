@@ -225,7 +225,7 @@ def inferred_spec(mesh: Mesh, manual: Collection[str], held: Spec) -> Spec | Non
         if isinstance(entry, Unknown) or kept != axes[: len(kept)]:
             return None
         entries.append(canonical(kept))
-    return Spec(tuple(entries))
+    return replace(held, entries=tuple(entries))
 
 
 def local_type(inside: Mesh, held: TypeSharding | None, rank: int) -> TypeSharding | None:
@@ -243,7 +243,7 @@ def local_type(inside: Mesh, held: TypeSharding | None, rank: int) -> TypeShardi
 
 def whole_type(outside: Mesh, spec: Spec, held: TypeSharding | None, rank: int) -> TypeSharding | None:
     """The sharding in the type of a result (`_unshard_shaped_array`): of each dimension the axes of its
-    out_spec, then those of the shard.
+    out_spec, then those of the shard. It is unreduced and reduced over what the out_spec says.
     """
     if held is None and AxisType.EXPLICIT in outside.types:
         return None
@@ -255,7 +255,9 @@ def whole_type(outside: Mesh, spec: Spec, held: TypeSharding | None, rank: int) 
     padded = (*shard, *(None,) * (rank - len(shard)))
     named = (*spec.entries, *(None,) * (rank - len(spec)))
     joined = tuple(canonical((*entry_axes(a), *entry_axes(b))) for a, b in zip(named, padded, strict=False))
-    return TypeSharding(outside, Spec(_in_types(outside, Spec(joined), rank)))
+    explicit = {axis for axis in outside.names if outside.type_of(axis) is AxisType.EXPLICIT}
+    entries = _in_types(outside, Spec(joined), rank)
+    return TypeSharding(outside, Spec(entries, spec.unreduced & explicit, spec.reduced & explicit))
 
 
 def _in_types(mesh: Mesh, spec: Spec, rank: int) -> tuple[Entry, ...]:

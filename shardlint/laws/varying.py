@@ -105,12 +105,13 @@ def judge_varying(mesh: Mesh, varying: Axes, spec: Spec) -> Verdict:
 
     ``out_specs`` must name every axis that the result varies over (`shard_map._check_reps2`, called
     when the body is traced), also those of one device: what varies over an axis that the spec leaves
-    out would have to be the same on all its devices. ValueError.
+    out would have to be the same on all its devices. ValueError. What it is to be unreduced or reduced over
+    it names, too.
     """
     if any(isinstance(entry, Unknown) for entry in spec.entries):
         return Undecided("the spec is not known")
     named = {axis for entry in spec.entries for axis in entry_axes(entry)}
-    missing = [axis for axis in mesh.names if axis in varying - named]
+    missing = [axis for axis in mesh.names if axis in varying - named - spec.unreduced - spec.reduced]
     if not missing:
         return Accepted()
     return Rejected(Cause.VARYING, "ValueError", "trace", axis=missing[0], detail=", ".join(missing))

@@ -68,6 +68,27 @@ PROGRAMS = {
         """,
         "jax.set_mesh(None)",
     ),
+    "what out_specs leave unreduced may vary": (
+        """
+        jax.set_mesh(jax.make_mesh((2, 2), ("x", "y"), axis_types=(E, E)))
+        a = jax.device_put(np.ones((2, 4)), P("x", "y"))
+        b = jax.device_put(np.ones((4, 2)), P("y", None))
+
+        @jax.jit
+        @jax.shard_map(in_specs=(P("x", "y"), P("y", None)), out_specs=P("x", None, unreduced={"y"}))
+        def product(a, b):
+            return a @ b
+
+        c = product(a, b)
+        lax.scan(lambda c, _: (c + product(a, b), None), c, None, length=2)
+        sums = P("x", None, unreduced={"y"})
+        for specs in {"in_specs": sums, "out_specs": P("x")}, {"out_specs": P("x")}:
+            jax.jit(jax.shard_map(lambda c: lax.psum(c, "y"), **specs))(c)
+        for specs in {"in_specs": sums, "out_specs": sums}, {"out_specs": sums}:
+            jax.jit(jax.shard_map(lambda c: c, **specs))(c) + c
+        """,
+        "jax.set_mesh(None)",
+    ),
     "shard_map outside jit splits no argument": (
         """
         mesh = jax.make_mesh((2, 2), ("x", "y"), axis_types=(A, A))

@@ -127,9 +127,11 @@ def _shard(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
     return _cut(array, leaf, region, mesh.mesh)
 
 
-def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Array:
+def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Value:
     """One shard of an array that is split by a spec."""
     assert array.shape is not None
+    if region.checked is not False and (leaf.spec.unreduced or leaf.spec.reduced):
+        return Unknown("operations on reduced and unreduced values are not followed")
     local = laid_out(shard_shape, mesh, leaf.spec, array.shape)
     axes = frozenset(axis for entry in leaf.spec.entries for axis in entry_axes(entry))
     inside, typed = region.inside, None
