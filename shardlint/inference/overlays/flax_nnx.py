@@ -18,6 +18,7 @@ from shardlint.inference.overlays.flax_modules import NOT_EAGER
 from shardlint.inference.overlays.flax_nnx_layers import LAYERS, Forward, attend, construct
 from shardlint.inference.overlays.flax_nnx_lifted import TABLE as TRANSFORMS
 from shardlint.inference.overlays.flax_nnx_lifted import fork, optimizer
+from shardlint.inference.overlays.flax_nnx_rngs import NAMES, random_methods
 from shardlint.inference.overlays.flax_nnx_variables import (
     METADATA,
     VARIABLES,
@@ -122,7 +123,7 @@ def _rngs(call: Call) -> Value:
 
 
 def _stream(receiver: LibraryObject, name: str) -> Value | None:
-    return None if name == "fork" else LibraryObject(_STREAM, {}, receiver.origin)
+    return None if name in NAMES else LibraryObject(_STREAM, dict(receiver.fields), receiver.origin)
 
 
 def _key(call: Call) -> Value:
@@ -369,6 +370,8 @@ METHODS: dict[tuple[str, str], Rule] = {
     },
     **{(kind, name): _nothing for kind in VARIABLES for name in ("set_value", "set_metadata")},
     ("flax.nnx.Embed", "attend"): _forward(attend),
+    **random_methods(_RNGS),
+    **random_methods(_STREAM),
     (_RNGS, "fork"): fork,
     (_STREAM, "fork"): _identity,
 }

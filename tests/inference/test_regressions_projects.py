@@ -1,0 +1,133 @@
+"""Programs that runs over public projects called wrong, or broke down on: they run, and nothing is said."""
+
+from __future__ import annotations
+
+from inspect import cleandoc
+
+import pytest
+
+from shardlint.api import Linter, source_from_text
+from shardlint.config import Settings
+from shardlint.findings import Severity
+
+HEADER = """\
+# shardlint: devices=8
+import dataclasses, functools, itertools
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+from flax import nnx
+from jax.experimental.layout import Format, Layout
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((2, 4), ("data", "model"))
+auto = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
+"""
+
+#: What is checked, and how a caller that the linter does not see calls it.
+PROGRAMS = {
+    "methods of layers on objects of derived classes": (
+        """
+        class Scaled(nnx.Embed):
+            pass
+
+        class Looked(nn.Embed):
+            def __call__(self, x):
+                return self.attend(super().__call__(x))
+
+        ids = jnp.zeros((2, 3), jnp.int32)
+        table = Scaled(8, 4, rngs=nnx.Rngs(0))
+        table.attend(table(ids))
+        Looked(8, 4).init(jax.random.key(0), ids)
+        """,
+        "pass",
+    ),
+    "what may be no in_shardings takes keywords": (
+        """
+        def add(x, cache):
+            return x + cache
+
+        def run(step, x, spec):
+            return jax.jit(step, in_shardings=spec)(x, cache=x)
+
+        x = jax.ShapeDtypeStruct((8,), jnp.float32)
+        jax.jit(add, in_shardings=Format(Layout.AUTO), out_shardings=Format(Layout.AUTO)).trace(x, cache=x)
+        """,
+        "run(add, jnp.ones(8), None)",
+    ),
+    "logical names leave dimensions to the compiler": (
+        """
+        rules, free = (("batch", "data"),), P.UNCONSTRAINED
+
+        def constrain(x, name):
+            for names in (("batch", free), (free, free), P("batch", free), ("batch", name), ()):
+                x = nn.with_logical_constraint(x, names, rules, mesh=auto)
+            return x
+
+        constrain(jnp.ones((4, 8)), None)
+        nn.logical_to_mesh_sharding(P("batch", free), auto, rules)
+        """,
+        "constrain(jnp.ones((4, 8)), None)",
+    ),
+    "starred arguments of unknown number": (
+        """
+        jax.set_mesh(mesh)
+
+        def blocks(x, sizes):
+            shape = [[n] for n in x.shape]
+            for i, size in sizes:
+                shape[i] = (x.shape[i] // size, size)
+            return jax.lax.reshape(x, list(itertools.chain(*shape)), out_sharding=P("data", None, None))
+
+        def rows(x, bounds):
+            return jax.device_put(x[slice(*bounds)], NamedSharding(auto, P("data")))
+        """,
+        """
+        blocks(jax.device_put(jnp.ones((8, 16)), NamedSharding(mesh, P("data"))), [(1, 4)])
+        rows(jnp.ones((7, 2)), (0, 4))
+        jax.set_mesh(None)
+        """,
+    ),
+    "a program asks for the class of a sharding": (
+        """
+        def rows(x, where):
+            if not isinstance(x.sharding, NamedSharding):
+                return x[where]
+            return x.at[where].get(out_sharding=NamedSharding(x.sharding.mesh, P()))
+
+        with jax.set_mesh(mesh):
+            rows(jax.device_put(jnp.ones((8, 16)), NamedSharding(mesh, P("data"))), jnp.array([0, 2]))
+        """,
+        "pass",
+    ),
+    "draws from streams": (
+        """
+        rngs, split = nnx.Rngs(0, dropout=1), NamedSharding(auto, P("data", None))
+        for drawn in (
+            rngs.normal((8, 16)),
+            rngs.params.uniform((8, 16)),
+            rngs.dropout.randint((8, 16), 0, 9),
+            rngs.lecun_normal()((8, 16)),
+            rngs.params.he_uniform()((8, 16), jnp.bfloat16),
+            rngs.split(4),
+        ):
+            jax.device_put(drawn, split) if isinstance(drawn, jax.Array) else drawn
+        """,
+        "pass",
+    ),
+}
+
+
+def _text(name: str) -> str:
+    return HEADER + cleandoc(PROGRAMS[name][0]) + "\n"
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_nothing_is_said(name: str) -> None:
+    found = Linter(Settings()).check_source(source_from_text("program.py", _text(name)))
+    assert [f for f in found if f.severity is Severity.ERROR] == []
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_jax_runs_it(name: str) -> None:
+    exec(compile(_text(name) + cleandoc(PROGRAMS[name][1]), name, "exec"), {"__name__": "program"})
