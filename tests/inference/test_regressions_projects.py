@@ -73,7 +73,8 @@ PROGRAMS = {
         """
         jax.set_mesh(mesh)
 
-        def blocks(x, sizes):
+        def blocks(n, m, sizes):
+            x = jax.device_put(jnp.ones((n, m)), NamedSharding(mesh, P("data")))
             shape = [[n] for n in x.shape]
             for i, size in sizes:
                 shape[i] = (x.shape[i] // size, size)
@@ -83,7 +84,7 @@ PROGRAMS = {
             return jax.device_put(x[slice(*bounds)], NamedSharding(auto, P("data")))
         """,
         """
-        blocks(jax.device_put(jnp.ones((8, 16)), NamedSharding(mesh, P("data"))), [(1, 4)])
+        blocks(8, 16, [(1, 4)])
         rows(jnp.ones((7, 2)), (0, 4))
         jax.set_mesh(None)
         """,
