@@ -72,7 +72,7 @@ def judge_shards(layout: Layout, shape: Shape, shards: Sequence[Shape]) -> Verdi
         return Undecided("no mesh of devices")
     count = mesh.device_count
     if equal(count, len(shards)) is False:
-        detail = f"{len(shards)} arrays for {count} devices"
+        detail = f"{len(shards)} {'array' if len(shards) == 1 else 'arrays'} for {count} devices"
         return Rejected(Cause.DEVICES, "ValueError", stage, size=count, ways=len(shards), detail=detail)
     if not isinstance(judge_placement(Api.SHARD_SHAPE, mesh, spec, shape), Accepted):
         return Undecided("the sharding does not fit the shape, or may not")

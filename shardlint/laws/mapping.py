@@ -64,9 +64,8 @@ def judge_spmd(axes: Sequence[str], spec: Spec, mesh: Mesh) -> Verdict:
             return Rejected(Cause.DUPLICATE_AXIS, "ValueError", "trace", axis=axis, detail=detail)
     for axis in axes:
         if axis not in mesh.names:
-            detail = (
-                f'spmd_axis_name is "{axis}", and the mesh of this constraint has {", ".join(mesh.names)}'
-            )
+            names = ", ".join(f'"{name}"' for name in mesh.names)
+            detail = f'spmd_axis_name is "{axis}", and the mesh of this constraint has {names}'
             return Rejected(Cause.UNKNOWN_AXIS, "ValueError", "trace", axis=axis, detail=detail)
     return Accepted()
 

@@ -56,7 +56,8 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report arrays that one computation cannot have together."""
     verdict = use.verdict
     if use.function == "jax.jit" and isinstance(verdict, Rejected) and verdict.cause is Cause.DEVICES:
-        yield Problem(f"{verdict.detail}; a computation runs on one list of devices", use.place)
+        way_out = "a computation runs on one list of devices: jax.device_put both on one mesh"
+        yield Problem(f"{verdict.detail}; {way_out}", use.place)
 
 
 RULE = Rule(

@@ -47,9 +47,9 @@ def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:
     match use.mistake:
         case Mistake.NOT_RULES:
             yield Problem(
-                f"{use.text} is no sequence of rules, which are pairs (name, mesh axes)"
+                f"{use.text} is no sequence of rules; write them as pairs, ((name, mesh axes), ...)"
                 if use.text[:1] == "{"
-                else f"{use.text} is no logical axis rule, which is a pair (name, mesh axes)",
+                else f"{use.text} is no logical axis rule; write each as a pair, (name, mesh axes)",
                 use.place,
             )
         case Mistake.NOT_NAMES:

@@ -39,7 +39,7 @@ from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import MESH_FUNCTIONS, function_text
+from shardlint.rules.wording import MESH_FUNCTIONS, call_text, function_text
 from shardlint.uses import CallUse
 
 
@@ -49,7 +49,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.BAD_ARGUMENT:
         return
     if use.function in MESH_FUNCTIONS:
-        yield Problem(f"{function_text(use)} rejects what it is given: {verdict.detail}", use.place)
+        yield Problem(call_text(function_text(use), verdict.detail), use.place)
 
 
 RULE = Rule(

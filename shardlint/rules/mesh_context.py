@@ -57,7 +57,7 @@ from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import function_text
+from shardlint.rules.wording import call_text, function_text
 from shardlint.uses import CallUse
 
 
@@ -67,7 +67,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
     if not isinstance(verdict, Rejected) or use.function not in _FUNCTIONS:
         return
     if verdict.cause in (Cause.MESH_CONTEXT, Cause.BAD_ARGUMENT):
-        yield Problem(f"{function_text(use)} raises here: {verdict.detail}", use.place)
+        yield Problem(call_text(function_text(use), verdict.detail), use.place)
 
 
 _FUNCTIONS = frozenset(

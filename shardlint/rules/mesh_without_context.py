@@ -52,7 +52,7 @@ def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
     verdict = use.verdict
     if not isinstance(verdict, Rejected):
         return
-    api = api_text(use)
+    api = api_text(use).removesuffix(" inside jit")
     if verdict.cause is Cause.OTHER_MESH:
         message = (
             f"{api} takes the mesh of jax.set_mesh, {verdict.detail}, and this sharding is on {use.mesh}"

@@ -56,9 +56,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.laws.values import Mesh, entry_text
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import name_text, size_text, sizes_text
+from shardlint.rules.wording import name_text, near_miss, size_text, sizes_text
 from shardlint.uses import OperationUse
 
 #: What rules of their own report.
@@ -69,23 +70,46 @@ def check(use: OperationUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report an ``out_sharding=`` that the result cannot have."""
     verdict = use.verdict
     if isinstance(verdict, Rejected) and verdict.cause not in _ELSEWHERE:
-        yield Problem(f"{_said(use, verdict)}; {_way_out(verdict)}", use.place)
+        given = "" if use.out_sharding is None else f" with out_sharding={use.out_sharding}"
+        yield Problem(f"{name_text(use.function)}{given}{_said(use, verdict)}", use.place)
 
 
 def _said(use: OperationUse, verdict: Rejected) -> str:
-    spec = "" if use.out_sharding is None else f"out_sharding={use.out_sharding}, "
-    size = "" if verdict.size is None else f" of size {size_text(verdict.size)}"
-    where = "" if verdict.dimension is None else f": dimension {verdict.dimension} of the result{size}"
-    along = f' would lie along "{verdict.axis}"' if verdict.axis is not None and where else ""
-    return f"{spec}{name_text(use.function)} wants {verdict.detail}{where}{along}"
+    axis, dimension, size, ways = verdict.axis, verdict.dimension, verdict.size, verdict.ways
+    match verdict.cause:
+        case Cause.INDIVISIBLE if size is not None and ways is not None:
+            along, would = f"{_entry(use, verdict)} ({size_text(ways)} devices)", sizes_text(size, ways)
+            return (
+                f": dimension {dimension} of the result has size {size_text(size)}, "
+                f"which {along} does not divide" + (f"; {would} would be split" if would else "")
+            )
+        case Cause.TOO_LONG if size is not None:
+            return f": the spec is longer than the rank of the result, {size_text(size)}; drop entries"
+        case Cause.DUPLICATE_AXIS if axis is not None:
+            return f' names "{axis}" twice; a mesh axis splits one dimension only'
+        case Cause.UNKNOWN_AXIS if axis is not None:
+            context = use.environment.context_mesh
+            hint = near_miss(axis, context.names) if isinstance(context, Mesh) else ""
+            return f' names "{axis}", which is no axis of the mesh{hint}'
+        case Cause.UNCONSTRAINED:
+            return f" leaves dimension {dimension} to the compiler; name an Explicit axis, or None"
+        case Cause.NO_MESH:
+            return " takes its mesh from the context, and none is set; set one with jax.set_mesh(mesh)"
+        case Cause.OUT_SHARDING if axis is not None:
+            return (
+                f' names "{axis}", which is no Explicit axis; make the mesh with '
+                "axis_types=(AxisType.Explicit, ...), or use with_sharding_constraint"
+            )
+    return f" wants {verdict.detail}"
 
 
-def _way_out(verdict: Rejected) -> str:
-    if verdict.cause is Cause.OUT_SHARDING:
-        return "make the mesh with axis_types=(AxisType.Explicit, ...), or use with_sharding_constraint"
-    if verdict.size is not None and verdict.ways is not None:
-        return f"{sizes_text(verdict.size, verdict.ways) or 'a multiple of them'} would be split"
-    return "name other axes"
+def _entry(use: OperationUse, verdict: Rejected) -> str:
+    """The axes of the dimension: those of the spec, where it has them."""
+    entries = () if use.out_sharding is None else use.out_sharding.entries
+    dimension = verdict.dimension
+    return (
+        entry_text(entries[dimension]) if dimension is not None and dimension < len(entries) else "its axes"
+    )
 
 
 RULE = Rule(

@@ -44,6 +44,7 @@ from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.rules.wording import call_text
 from shardlint.uses import CallUse
 
 _FUNCTIONS = frozenset(
@@ -58,7 +59,7 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
         return
     if use.function in _FUNCTIONS:
         name = "NamedSharding" if use.function.endswith("NamedSharding") else "PartitionSpec"
-        yield Problem(f"{name} rejects what it is given: {verdict.detail}", use.place)
+        yield Problem(call_text(name, verdict.detail), use.place)
 
 
 RULE = Rule(

@@ -56,14 +56,17 @@ from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.uses import CallUse
 
-_CAUSES = frozenset({Cause.DUPLICATE_AXIS, Cause.UNKNOWN_AXIS})
+_WAYS_OUT = {
+    Cause.DUPLICATE_AXIS: "a mesh axis splits one dimension only",
+    Cause.UNKNOWN_AXIS: "use one mesh for both",
+}
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report a constraint that the mapped axis does not fit."""
     verdict = use.verdict
-    if use.function == "jax.vmap" and isinstance(verdict, Rejected) and verdict.cause in _CAUSES:
-        yield Problem(f"{verdict.detail}; a mesh axis splits one dimension only", use.place)
+    if use.function == "jax.vmap" and isinstance(verdict, Rejected) and verdict.cause in _WAYS_OUT:
+        yield Problem(f"{verdict.detail}; {_WAYS_OUT[verdict.cause]}", use.place)
 
 
 RULE = Rule(

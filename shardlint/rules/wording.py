@@ -125,6 +125,14 @@ def function_text(use: CallUse) -> str:
     return f"{holder}.{name}" if holder[:1].isupper() else name
 
 
+def call_text(name: str, detail: str) -> str:
+    """What is wrong with a call, whose name goes in front where the words do not hold it."""
+    if detail.startswith("it "):
+        return name + detail.removeprefix("it")
+    owner = name.partition(".")[0]
+    return detail if re.search(rf"\b{owner}\b", detail) else f"{name}: {detail}"
+
+
 def spec_of(use: SpecHolder) -> Spec | str | Unknown | None:
     """The spec of a use, or a parameter's names as a spec."""
     return use.names if isinstance(use, ParameterUse) else use.spec

@@ -16,7 +16,7 @@ def wanted_text(use: OperationUse, verdict: Rejected) -> str:
         size = "" if verdict.size is None else f" of size {size_text(verdict.size)}"
         said += f': dimension {verdict.dimension}{size} lies along "{verdict.axis}"'
         if verdict.ways is not None:
-            said += f" ({size_text(verdict.ways)} ways)"
+            said += f" ({size_text(verdict.ways)} devices)"
     return said
 
 

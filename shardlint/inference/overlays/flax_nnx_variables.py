@@ -211,8 +211,8 @@ def _elsewhere(meeting: Meeting, on: Mesh | Unknown) -> Verdict | None:
     if isinstance(mesh, Unknown) or isinstance(on, Unknown):
         return Undecided("whether the meshes are equal is not known")
     detail = (
-        "the NamedSharding of an nnx variable must be on the mesh that jax.set_mesh has set, as an "
-        "AbstractMesh, or the variable be given the same mesh=; P(...) alone takes the mesh that is set"
+        "nnx wants a NamedSharding on the mesh of its variable: mesh=, or the AbstractMesh that jax.set_mesh "
+        "sets; pass P(...) alone, or the sharding's mesh too"
     )
     return Rejected(Cause.OTHER_MESH, "AssertionError", "nnx.Param()", detail=detail)
 

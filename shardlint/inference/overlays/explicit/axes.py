@@ -49,7 +49,7 @@ def _wrapper(name: str, keyword: str, run: Callable[[Call, Value, Mesh, Value], 
         sharding = given if given is not None and not is_none(given) else kwargs.pop(keyword, None)
         if sharding is None:
             if not inner.opaque:
-                detail = f"`{keyword}=`, given to it or with the call"
+                detail = f"`{keyword}=`; pass it to the wrapper, or with the call"
                 verdict = Rejected(Cause.MISUSE, "TypeError", "trace", detail=detail)
                 record_call(replace(inner, name=name), verdict, function=name)
             return Unknown(f"{name} without {keyword}")
