@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from shardlint.confirm import repair
 from shardlint.confirm.programs import request_of
@@ -13,22 +12,14 @@ from shardlint.confirm.requests import (
     Witness,
     cause_of,
     expected_of,
-    is_literal,
     known_int,
 )
-from shardlint.confirm.sizes import MAX_DEVICES, MAX_ELEMENTS, Sizes, integers
-from shardlint.laws.dims import Dim
-from shardlint.laws.source import mesh_source, spec_source, tuple_source
-from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
+from shardlint.confirm.sizes import MAX_DEVICES, Sizes, integers
+from shardlint.laws.source import mesh_source, tuple_source
+from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Api, Cause, Rejected
-from shardlint.uses import ApiReference, ArityUse, CollectiveUse, MeshUse
+from shardlint.uses import ApiReference, ArityUse, MeshUse
 
-#: What collectives need besides axes, where the program's own arguments are not known.
-_COLLECTIVE_ARGUMENTS: dict[str, dict[str, Any]] = {
-    "all_to_all": {"split_axis": 0, "concat_axis": 0},
-    "ppermute": {"perm": ((0, 0),)},
-    "pcast": {"to": "varying"},
-}
 _MESH_FUNCTIONS = ("Mesh", "make_mesh", "AbstractMesh", "create_device_mesh")
 
 
@@ -52,80 +43,6 @@ def _arity(use: ArityUse, given: int) -> Request:
         return request_of(f"run(shard_map({function}, {mesh}, {specs}, False), {data})", 2)
     keyword = "in_shardings" if ins else "out_shardings"
     return request_of(f"run({function}, {data}, {keyword}={several})", 2)
-
-
-def collective(use: CollectiveUse) -> Witness:
-    """The collective under the axes that are bound; the twin uses one of them, or binds what it needs."""
-    bound = use.environment.bound_axes
-    if isinstance(bound, Unknown):
-        raise NotRunnable
-    names = tuple(axis for axis, _ in bound)
-    mesh, shape = _collective_sizes(use, names, tuple(size for _, size in bound))
-    twin_mesh = mesh or repair.mesh_for(Spec(use.axes))
-    twin_axes = tuple(a for a in use.axes if a in twin_mesh.names) or twin_mesh.names[:1]
-    fitting = math.prod(known_int(twin_mesh.size_of(axis)) for axis in twin_axes)
-    # Where the replication check is on, as it is unless turned off, reductions raise other classes.
-    check = expected_of(use.verdict) != "NameError"
-    return Witness(
-        _collective(use, mesh, use.axes, shape or (fitting, fitting), check),
-        _collective(use, twin_mesh, twin_axes, (fitting,) * max(len(shape), 2), check),
-        expected_of(use.verdict),
-    )
-
-
-def _collective(
-    use: CollectiveUse, mesh: Mesh | None, axes: tuple[str, ...], shape: Sizes, check: bool
-) -> Request:
-    """The collective on one shard of this shape, or under plain jit without a mesh."""
-    name = use.function.rsplit(".", 1)[-1]
-    asked = repr(axes[0] if len(axes) == 1 else axes)
-    if name in ("axis_index", "axis_size"):
-        body = f"lambda x: x * lax.{name}({asked})"
-    else:
-        given = {**_COLLECTIVE_ARGUMENTS.get(name, {}), **dict(use.arguments)}
-        options = "".join(f", {key}={_literal(value)}" for key, value in given.items())
-        body = f"lambda x: jnp.atleast_1d(lax.{name}(x, {asked}{options}))"
-    if mesh is None:
-        return request_of(f"result = run({body}, np.ones({shape}, np.float32))")
-    split = spec_source(Spec((mesh.names,)))
-    count = math.prod(known_int(size) for size in mesh.sizes)
-    whole = (shape[0] * count, *shape[1:])
-    mapped = f"shard_map({body}, {mesh_source(mesh)}, ({split},), {split}, {check})"
-    return request_of(f"result = run({mapped}, np.ones({whole}, np.float32))", count)
-
-
-def _collective_sizes(
-    use: CollectiveUse, names: tuple[str, ...], bound: tuple[Dim, ...]
-) -> tuple[Mesh | None, Sizes]:
-    """Integers for the bound axes and the array; no array's where the mistake is the axis."""
-    verdict, count = use.verdict, len(bound)
-    if isinstance(verdict, Rejected) and verdict.cause is Cause.UNBOUND_AXIS:
-        dims: tuple[Dim, ...] = ()
-    elif isinstance(use.shape, Unknown) or not use.shape:
-        raise NotRunnable
-    else:
-        dims = use.shape
-
-    def suits(sizes: Sizes) -> bool:
-        if min(sizes, default=1) < 1 or math.prod(sizes[:count]) > MAX_DEVICES:
-            return False
-        if not dims or not isinstance(verdict, Rejected) or verdict.dimension is None:
-            return True
-        axes = dict(zip(names, sizes[:count], strict=True))
-        size, parts = sizes[count + verdict.dimension], math.prod(axes[axis] for axis in use.axes)
-        return size % parts != 0 if verdict.cause is Cause.INDIVISIBLE else size != parts
-
-    sizes = integers((*bound, *dims), suits)
-    if sizes is None or math.prod(sizes) > MAX_ELEMENTS * MAX_DEVICES:
-        raise NotRunnable
-    mesh = Mesh(names, sizes[:count], (AxisType.AUTO,) * count) if names else None
-    return mesh, sizes[count:]
-
-
-def _literal(value: object) -> str:
-    if not is_literal(repr(value)):
-        raise NotRunnable
-    return repr(value)
 
 
 def mesh_construction(use: MeshUse) -> Witness:

@@ -157,18 +157,23 @@ def _parts(kind: ArrayType) -> tuple[int, ...]:
 def _traced(mesh: Mesh, function: str, types: Sequence[ArrayType]) -> Request:
     """A function of arrays of the given types, traced under the mesh, inside shard_map where it is Manual."""
     if AxisType.MANUAL in mesh.types:
+        if any(kind.sharding is not None and kind.sharding.mesh not in (None, mesh) for kind in types):
+            raise NotRunnable
         return _in_shard_map(mesh, function, types)
     abstract = written(mesh_source(replace(mesh, abstract=True)))
-    operands = ", ".join(_struct(kind, abstract) for kind in types)
+    operands = ", ".join(map(_struct, types))
     return request_of(f"with within({abstract}):\n    trace({function}, {operands})")
 
 
-def _struct(kind: ArrayType, mesh: str) -> str:
-    sharding = kind.sharding
-    dtype = kind.dtype or "float32"
+def _struct(kind: ArrayType) -> str:
+    """An array of a type: no devices are needed."""
+    sharding, dtype = kind.sharding, kind.dtype or "float32"
     if sharding is None or sharding.mesh is None:
         return f'jax.ShapeDtypeStruct({kind.shape}, "{dtype}")'
-    spec = written(spec_source(sharding.spec))
+    mesh, spec = (
+        written(mesh_source(replace(sharding.mesh, abstract=True))),
+        written(spec_source(sharding.spec)),
+    )
     return f'jax.ShapeDtypeStruct({kind.shape}, "{dtype}", sharding=NamedSharding({mesh}, {spec}))'
 
 

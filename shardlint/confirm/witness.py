@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from shardlint.confirm.constructions import arity, collective, mesh_construction, reference
+from shardlint.confirm.collectives import collective
+from shardlint.confirm.constructions import arity, mesh_construction, reference
 from shardlint.confirm.placements import parameter, placement, varying
 from shardlint.confirm.programs import carry, operation, whole_call
 from shardlint.confirm.requests import NotRunnable, Request, Witness

@@ -19,6 +19,7 @@ from shardlint.laws.verdicts import Accepted, Cause
 from shardlint.uses import CallUse, CarryUse, Environment, OperationUse
 
 MANUAL = replace(cases.MESH, types=(AxisType.MANUAL,) * 2)
+SMALL = replace(cases.EXPLICIT, sizes=(2, 2))
 LARGE = replace(cases.EXPLICIT, sizes=(64, 64))
 BOUND = (("data", 2), ("model", 4))
 
@@ -46,7 +47,7 @@ def array(*entries: Any, shape: Any = (8, 8), mesh: Mesh | None = cases.EXPLICIT
 
 def operation(text: str, exception: str, *operands: ArrayType, **fields: Any) -> Finding:
     verdict = cases.rejected(Cause.CONFLICT, exception)
-    around = Environment(context_mesh=cases.EXPLICIT, in_jit=True)
+    around = Environment(context_mesh=fields.pop("context", cases.EXPLICIT), in_jit=True)
     given = {"place": cases.HERE, "environment": around, "verdict": verdict, **fields}
     return cases.finding(OperationUse(function=text, operands=operands, call=text, **given))
 
@@ -81,7 +82,9 @@ def carry(function: str, before: ArrayType, after: ArrayType, mesh: Mesh) -> Fin
             "ShardingTypeError",
             array("data", shape=(64, 64), mesh=LARGE),
             array("model", shape=(64, 64), mesh=LARGE),
+            context=LARGE,
         ),
+        operation("x0 * x1", "ValueError", array("data"), array("data", shape=(8, 8), mesh=SMALL)),
         operation(
             "x0 @ x1",
             "ShardingTypeError",

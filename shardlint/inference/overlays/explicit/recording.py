@@ -18,7 +18,7 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.laws.types import ArrayType
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.verdicts import Rejected
 from shardlint.spans import Place
 from shardlint.uses import OperationUse
 
@@ -55,8 +55,7 @@ def record_operation(
             verdict=verdict,
             function=function,
             operands=tuple(operands),
-            # A witness has one mesh.
-            call=None if verdict.cause is Cause.OTHER_MESH else written(named, options),
+            call=written(named, options),
             out_sharding=asked.spec if isinstance(asked, SpecValue) else None,
         )
     )

@@ -1,0 +1,149 @@
+"""Witnesses of collectives: the call on one shard, which varies as the program's does."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from shardlint.confirm import repair
+from shardlint.confirm.programs import request_of
+from shardlint.confirm.requests import (
+    NotRunnable,
+    Request,
+    Witness,
+    cause_of,
+    expected_of,
+    is_literal,
+    known_int,
+)
+from shardlint.confirm.sizes import MAX_DEVICES, MAX_ELEMENTS, Sizes, integers
+from shardlint.laws.dims import Dim
+from shardlint.laws.source import mesh_source, spec_source
+from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
+from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.uses import CollectiveUse
+
+#: What collectives need besides axes, where the program's own arguments are not known.
+_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "all_to_all": {"split_axis": 0, "concat_axis": 0},
+    "ppermute": {"perm": ((0, 0),)},
+    "pshuffle": {"perm": (0,)},
+    "pcast": {"to": "varying"},
+}
+_DIMENSIONS = ("axis", "scatter_dimension", "split_axis", "concat_axis")
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A collective over ``axes`` of a mesh, on a shard of ``shape`` that varies over ``varying``.
+
+    ``mapped`` are axes of `vmap` around it; without a mesh it runs under plain jit. ``check`` is check_vma.
+    """
+
+    function: str
+    axes: tuple[str, ...]
+    mesh: Mesh | None
+    varying: tuple[str, ...]
+    shape: Sizes
+    arguments: dict[str, Any]
+    mapped: tuple[str, ...] = ()
+    check: bool = True
+
+
+def collective(use: CollectiveUse) -> Witness:
+    """The collective under the axes that are bound; the twin does what was meant, or binds what it needs."""
+    bound, within = use.environment.bound_axes, use.environment.context_mesh
+    if isinstance(bound, Unknown):
+        raise NotRunnable
+    known = within.names if isinstance(within, Mesh) and AxisType.MANUAL in within.types else None
+    mapped = tuple(axis for axis, _ in bound if known is not None and axis not in known)
+    names = tuple(axis for axis, _ in bound if axis not in mapped)
+    mesh, shape = _sizes(use, names, tuple(size for axis, size in bound if axis in names))
+    twin_mesh = mesh or repair.mesh_for(Spec(use.axes))
+    function = use.function.rsplit(".", 1)[-1]
+    call = _Call(
+        function, use.axes, mesh, names if use.varying is None else tuple(sorted(use.varying)), shape,
+        {**_ARGUMENTS.get(function, {}), **dict(use.arguments)}, mapped,
+        # Where the check is on, as it is unless turned off, reductions raise other classes.
+        check=expected_of(use.verdict) != "NameError",
+    )  # fmt: skip
+    twin = _repaired(call, twin_mesh, cause_of(use.verdict))
+    return Witness(_request(call), _request(twin), expected_of(use.verdict))
+
+
+def _repaired(call: _Call, mesh: Mesh, cause: Cause | None) -> _Call:
+    """The same collective over axes that are there, on an array that suits it."""
+    axes = tuple(axis for axis in call.axes if axis in mesh.names) or mesh.names[:1]
+    if call.function == "pcast":
+        axes, varying = axes, tuple(axis for axis in call.varying if axis not in axes)
+    else:
+        # What varies over some of the axes is reduced over these; what over none, as if it varied.
+        axes = tuple(axis for axis in axes if axis in call.varying) or axes
+        varying = tuple(dict.fromkeys((*call.varying, *axes)))
+    varying = tuple(axis for axis in varying if axis in mesh.names)
+    fitting = math.prod(known_int(mesh.size_of(axis)) for axis in axes)
+    arguments = {key: 0 if key in _DIMENSIONS else value for key, value in call.arguments.items()}
+    if cause in (Cause.PERMUTATION, None) and "perm" in arguments:
+        ring = range(fitting)
+        pairs = tuple((i, (i + 1) % fitting) for i in ring)
+        arguments["perm"] = pairs if call.function == "ppermute" else tuple(ring)
+    shape = (fitting,) * max(len(call.shape), 2)
+    return _Call(call.function, axes, mesh, varying, shape, arguments, (), call.check)
+
+
+def _request(call: _Call) -> Request:
+    """The program: a leading dimension carries the split, so that scalars vary too; it is dropped inside."""
+    asked = repr(call.axes[0] if len(call.axes) == 1 else call.axes)
+    if call.function in ("axis_index", "axis_size"):
+        made = f"lax.{call.function}({asked})"
+    else:
+        options = "".join(f", {key}={_literal(value)}" for key, value in call.arguments.items())
+        made = f"lax.{call.function}(v, {asked}{options})"
+    value = "x[0]"
+    for axis in call.mapped:
+        made = f"jax.vmap(lambda v: {made}, axis_name={axis!r})(v)"
+        value = f"jnp.stack([{value}] * 2)"
+    body = f"lambda x: keep((lambda v: {made})({value}), x)"
+    if call.mesh is None:
+        return request_of(f"result = run({body}, np.ones({(1, *call.shape)}, np.float32))")
+    split = spec_source(Spec((call.varying,) if call.varying else ()))
+    # What comes out may vary over any axis.
+    whole = spec_source(Spec((call.mesh.names,)))
+    parts = math.prod(known_int(call.mesh.size_of(axis)) for axis in call.varying)
+    mapped = f"shard_map({body}, {mesh_source(call.mesh)}, ({split},), {whole}, {call.check})"
+    devices = math.prod(known_int(size) for size in call.mesh.sizes)
+    return request_of(f"result = run({mapped}, np.ones({(parts, *call.shape)}, np.float32))", devices)
+
+
+def _sizes(use: CollectiveUse, names: tuple[str, ...], bound: tuple[Dim, ...]) -> tuple[Mesh | None, Sizes]:
+    """Integers for the bound axes and the array; a square where the mistake is not its shape."""
+    verdict, count = use.verdict, len(bound)
+    dims: tuple[Dim, ...] = () if isinstance(use.shape, Unknown) else use.shape
+    shaped = isinstance(verdict, Rejected) and verdict.dimension is not None
+    if shaped and not dims:
+        raise NotRunnable
+
+    def suits(sizes: Sizes) -> bool:
+        if min(sizes, default=1) < 1 or math.prod(sizes[:count]) > MAX_DEVICES:
+            return False
+        if not isinstance(verdict, Rejected) or verdict.dimension is None:
+            return True
+        if verdict.dimension >= len(dims) or (verdict.cause is Cause.BAD_ARGUMENT and verdict.ways is None):
+            return True
+        axes = dict(zip(names, sizes[:count], strict=True))
+        size, parts = sizes[count + verdict.dimension], math.prod(axes[axis] for axis in use.axes)
+        return size % parts != 0 if verdict.cause is Cause.INDIVISIBLE else size != parts
+
+    sizes = integers((*bound, *dims), suits)
+    if sizes is None or math.prod(sizes) > MAX_ELEMENTS * MAX_DEVICES:
+        raise NotRunnable
+    mesh = Mesh(names, sizes[:count], (AxisType.AUTO,) * count) if names else None
+    fitting = math.prod(size for name, size in zip(names, sizes, strict=False) if name in use.axes)
+    return mesh, sizes[count:] or (fitting, fitting)
+
+
+def _literal(value: object) -> str:
+    if not is_literal(repr(value)):
+        raise NotRunnable
+    return repr(value)
