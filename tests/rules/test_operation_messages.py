@@ -44,7 +44,8 @@ ON_EXPLICIT_AXES = [
         "on(None, 'model') @ on('model', shape=(16, 32))", "SHL704",
         "`@` wants out_sharding= for contracting dimensions that are both sharded, and gets "
         'f32[8, 16@model] and f32[16@model, 32]: dimension 1 of size 16 lies along "model"; '
-        "pass out_sharding=P(...) where the function takes it, or reshard an operand: jax.sharding.reshard(x, P(...))",
+        "pass out_sharding=P(...) where the function takes it, or "
+        "reshard an operand: jax.sharding.reshard(x, P(...))",
     ),
     (
         "on('data').reshape(2, 2, 32)", "SHL705",
