@@ -10,7 +10,8 @@ from shardlint.inference.overlays import jax_initializers
 from shardlint.inference.overlays.arrays import known_int, reject, unresolved
 from shardlint.inference.overlays.dtypes import as_dtype, kind, promote
 from shardlint.inference.overlays.explicit.types import made_here
-from shardlint.inference.overlays.recording import record_call
+from shardlint.inference.overlays.printing import source_of
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.values import (
     Array,
     Const,
@@ -114,13 +115,24 @@ def typed_as_made(made: Value, shape: Shape) -> TypeSharding | None:
     return replace(held, spec=Spec((None,) * len(shape)))
 
 
+#: Calls of an initializer in Python, by who makes them.
+_INITIALIZING = {
+    "nn.with_partitioning": "nn.with_partitioning({}, (None, None))(jax.random.key(0), (1, 1))",
+    "nnx.with_partitioning": "nnx.with_partitioning({}, (None, None))(jax.random.key(0), (1, 1))",
+    "the layer": "nn.Dense(1, kernel_init={}).init(jax.random.key(0), np.ones((1, 1)))",
+}
+
+
 def refuse_array(call: Call, function: str, init: Value) -> bool:
     """Whether an array stands where an initializer is called (TypeError), which is then recorded."""
     if not isinstance(init, Array):
         return False
     detail = f"{function} takes an initializer, which Flax calls with a key and a shape; this is an array"
     verdict = Rejected(Cause.MISUSE, "TypeError", "init", detail=detail)
-    record_call(call, verdict, place=init.origin, function=function)
+    array = source_of(replace(init, shape=(1, 1), dtype=init.dtype or "float32", sharding=None))
+    made = _INITIALIZING[function]
+    texts = (None if array is None else made.format(array), made.format("jax.nn.initializers.ones"))
+    record_of_value(call.interpreter, function, verdict, init.origin or call.place, *texts)
     return True
 
 

@@ -46,13 +46,12 @@ def refuse_keywords(call: Call, in_shardings: Value, function: str) -> bool:
     names = ", ".join(f"`{name}`" for name in call.kwargs)
     detail = f"`{function}` is jitted with in_shardings, and takes no keyword arguments: {names}"
     verdict = Rejected(Cause.MISUSE, "ValueError", "trace", detail=detail)
-    sharding = source_of(in_shardings)
-    array = _plain_source(next(iter(call.kwargs.values())))
+    sharding, name = source_of(in_shardings), next(iter(call.kwargs))
     texts: list[str | None] = [None, None]
-    if sharding is not None and array is not None:
-        jitted = f"jax.jit(lambda x: x, in_shardings={sharding})"
-        texts = [f"{jitted}(x={array})", f"{jitted}({array})"]
-    place = call.place_of(None, next(iter(call.kwargs)))
+    if sharding is not None:
+        jitted, given = "jax.jit(lambda *args, **kwargs: 0", f"(**{{{name!r}: np.float32(1)}})"
+        texts = [f"{jitted}, in_shardings={sharding}){given}", f"{jitted}){given}"]
+    place = call.place_of(None, name)
     record_of_value(call.interpreter, "jax.jit", verdict, place, *texts)
     return True
 
@@ -142,9 +141,28 @@ def check_devices(
                 f"{one.subject} lies on {_devices_text(orders[0])}, {subject} on {_devices_text(orders[1])}"
             )
             place = call.place_of(one.key, "") if isinstance(one.key, int) else call.place_of(None, one.key)
-            record_of_value(call.interpreter, "jax.jit", replace(verdict, detail=detail), place)
+            texts = _meeting(orders if other is not None else orders[:1])
+            record_of_value(call.interpreter, "jax.jit", replace(verdict, detail=detail), place, *texts)
             return True
     return False
+
+
+def _meeting(orders: Sequence[DeviceOrder | None]) -> tuple[str | None, str | None]:
+    """A computation with an array on the devices of each order, and the same with arrays put nowhere."""
+    placed = [None if order is None else _placed_source(order) for order in orders]
+    if None in placed:
+        return None, None
+    jitted = "jax.jit(lambda *arrays: [array + 0 for array in arrays])"
+    plain = ["np.float32(1)"] * len(placed)
+    return f"{jitted}({', '.join(filter(None, placed))})", f"{jitted}({', '.join(plain)})"
+
+
+def _placed_source(order: DeviceOrder) -> str | None:
+    """An array on devices in this order, as Python; the first there are where only their number is known."""
+    if not isinstance(order.count, int):
+        return None
+    ids = list(range(order.count) if order.ids is None else order.ids)
+    return f"jax.device_put(1.0, NamedSharding(Mesh(np.array(jax.devices())[{ids}], ('x',)), P()))"
 
 
 def _others(

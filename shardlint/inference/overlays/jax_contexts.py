@@ -9,7 +9,7 @@ from shardlint.inference.calls import Call
 from shardlint.inference.context import Context
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.mesh_arguments import as_thing, by_position, take
-from shardlint.inference.overlays.printing import call_source
+from shardlint.inference.overlays.printing import call_source, source_of
 from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.values import (
     NONE,
@@ -119,16 +119,28 @@ def _not_callable(call: Call) -> Value:
     held = call.args[0]
     kind = held.kind if isinstance(held, LibraryObject) else call.name
     verdict = Rejected(Cause.MESH_CONTEXT, "TypeError", "call", detail=detail)
-    record_of_value(call.interpreter, kind, verdict, call.place)
+    mesh = source_of(held.fields["mesh"]) if isinstance(held, LibraryObject) else None
+    templates = (_DECORATING[kind], _ENTERING) if kind in _DECORATING else ()
+    texts = [] if mesh is None else [text.format(f"{kind}({mesh})") for text in templates]
+    record_of_value(call.interpreter, kind, verdict, call.place, *texts)
     return Unknown("JAX does not call this")
 
 
 # -- with statements ----------------------------------------------------------------------------------
 
 
+#: An expression that enters a context manager and leaves it.
+_ENTERING = "(lambda manager: (manager.__enter__(), manager.__exit__(None, None, None)))({})"
+#: Those that decorate a function with one; `set_mesh` has set the mesh by then, and is undone first.
+_DECORATING = {
+    SET: "(lambda manager: (manager.__exit__(None, None, None), manager(lambda x: x)))({})",
+    USE: "{}(lambda x: x)",
+}
+
+
 def _entered(manager: str) -> str:
     """An expression that enters a context manager and leaves it."""
-    return f"(lambda manager: (manager.__enter__(), manager.__exit__(None, None, None)))({manager})"
+    return _ENTERING.format(manager)
 
 
 def enter_mesh(interpreter: Evaluator, mesh: MeshValue, place: Place) -> Context:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
@@ -17,7 +17,8 @@ from shardlint.inference.overlays.placing import (
     record_mismatch,
 )
 from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
-from shardlint.inference.overlays.recording import record_call
+from shardlint.inference.overlays.printing import source_of
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.spmd_axes import note_constraint
 from shardlint.inference.values import (
     Array,
@@ -34,6 +35,8 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.laws.arguments import judge_shards
+from shardlint.laws.dims import Shape
+from shardlint.laws.source import shape_source, tuple_source
 from shardlint.laws.values import Junk, Unknown
 from shardlint.laws.verdicts import Api, Rejected
 
@@ -131,10 +134,33 @@ def _from_shards(call: Call) -> Value:
         # With an unknown number of devices there may be several processes, each with its own.
         verdict = judge_shards(layout, dims, [array.shape for array in held if array.shape is not None])
         if isinstance(verdict, Rejected) and all(array.shape is not None for array in held):
-            record_call(call, verdict, place=call.place_of(2, "arrays"))
+            texts = _shards_source(sharding, dims, held)
+            place = call.place_of(2, "arrays")
+            record_of_value(call.interpreter, call.name, verdict, place, *texts)
             return Unknown("JAX rejects these shards")
     outside = call.interpreter.context.in_jit is False
     return replace(made, sharding=sharding, committed=sharding if outside else None)
+
+
+def _shards_source(
+    sharding: ShardingValue, shape: Shape, arrays: Sequence[Array]
+) -> tuple[str | None, str | None]:
+    """The array of these shards in Python, each on a device of its own as long as there are some, and that of
+    one shard a device.
+    """
+    home, whole = source_of(sharding), shape_source(shape)
+    shapes = [None if array.shape is None else shape_source(array.shape) for array in arrays]
+    if home is None or whole is None or None in shapes:
+        return None, None
+    devices = f"[*{source_of(sharding.mesh)}.devices.flat]"
+    given = tuple_source(filter(None, shapes))
+    put = "[jax.device_put(np.ones(shape, np.float32), device)"
+    made = f"jax.make_array_from_single_device_arrays({whole}, {home}"
+    fitting = f"{put} for device in {devices} for shape in [{home}.shard_shape({whole})]]"
+    return (
+        f"{made}, {put} for shape, device in zip({given}, {devices} * {len(arrays)})], dtype=np.float32)",
+        f"{made}, {fitting})",
+    )
 
 
 def _struct(call: Call) -> Value:

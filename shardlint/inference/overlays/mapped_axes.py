@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.prefixes import scalar
+from shardlint.inference.overlays.prefixes import map_arrays, scalar
+from shardlint.inference.overlays.printing import call_source
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.values import (
     Array,
     Const,
     DictValue,
+    External,
     Integer,
     ListValue,
     Tuple,
@@ -24,6 +26,8 @@ from shardlint.laws.dims import Dim
 from shardlint.laws.mapping import Leaf, judge_mapped, judge_over_devices
 from shardlint.laws.verdicts import Cause, Rejected
 
+_ANY_FUNCTION = External("lambda *args, **kwargs: 0")
+
 
 def refuse_mapping(
     call: Call, function: str, in_axes: Value, axis_size: Value | None, devices: Dim | None
@@ -35,14 +39,20 @@ def refuse_mapping(
     pmap, columns = function == "jax.pmap", as_items(in_axes)
     if call.opaque or not call.args:
         return False
+
+    def refuse(verdict: Rejected) -> bool:
+        texts = _texts(call, function, in_axes, axis_size, devices if pmap else None)
+        record_of_value(call.interpreter, function, verdict, call.place, *texts)
+        return True
+
     if columns is not None and len(columns) != len(call.args):
         detail = f"in_axes holds {len(columns)} entries for {len(call.args)} positional arguments"
-        return _refuse(call, function, Rejected(Cause.MISUSE, "ValueError", "trace", detail=detail))
+        return refuse(Rejected(Cause.MISUSE, "ValueError", "trace", detail=detail))
     axes = columns if columns is not None else (in_axes,) * len(call.args)
     sized = axis_size is not None and not is_none(axis_size)
     if all(map(is_none, axes)) and not sized and not call.kwargs:
         detail = "in_axes map over no argument, and axis_size is not given"
-        return _refuse(call, function, Rejected(Cause.MISUSE, "ValueError", "trace", detail=detail))
+        return refuse(Rejected(Cause.MISUSE, "ValueError", "trace", detail=detail))
     pairs = [(f"argument {i}", arg, axis) for i, (arg, axis) in enumerate(zip(call.args, axes, strict=True))]
     pairs += [(f"`{name}`", arg, Const(0)) for name, arg in call.kwargs.items()]
     leaves = [leaf for subject, arg, axis in pairs for leaf in _leaves(arg, axis, subject)]
@@ -50,12 +60,26 @@ def refuse_mapping(
     if not isinstance(verdict, Rejected) and leaves and devices is not None and not sized:
         inside = call.interpreter.context.in_jit is not False
         verdict = judge_over_devices(leaves[0], devices, traced=inside)
-    return isinstance(verdict, Rejected) and _refuse(call, function, verdict)
+    return isinstance(verdict, Rejected) and refuse(verdict)
 
 
-def _refuse(call: Call, function: str, verdict: Rejected) -> bool:
-    record_of_value(call.interpreter, function, verdict, call.place)
-    return True
+def _texts(
+    call: Call, function: str, in_axes: Value, axis_size: Value | None, devices: Dim | None
+) -> tuple[str | None, str | None]:
+    """The call in Python, of a function of any arguments, and one that maps over what there is."""
+    options = {"in_axes": in_axes} if axis_size is None else {"in_axes": in_axes, "axis_size": axis_size}
+    made = call_source(function, [_ANY_FUNCTION], options)
+    args = [map_arrays(arg, _uncommitted) for arg in call.args]
+    kwargs = {name: map_arrays(arg, _uncommitted) for name, arg in call.kwargs.items()}
+    called = None if made is None else call_source(made, args, kwargs)
+    if called is not None and made is not None and isinstance(devices, int):
+        called = called.replace(made, f"{made[:-1]}, devices=jax.devices()[:{devices}])", 1)
+    return called, f"{function}({_ANY_FUNCTION.name})(np.ones(1))"
+
+
+def _uncommitted(array: Array, _: str) -> Array:
+    """An array of this shape that is put nowhere: only shapes are looked at."""
+    return Array(array.shape, "float32", numpy=True)
 
 
 def _leaves(tree: Value, axis: Value, subject: str) -> Iterator[Leaf]:

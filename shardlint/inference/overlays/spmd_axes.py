@@ -20,6 +20,7 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.laws.mapping import judge_spmd
+from shardlint.laws.source import mesh_source, spec_source
 from shardlint.laws.values import Mesh, Spec
 from shardlint.laws.verdicts import Rejected
 from shardlint.spans import Place
@@ -68,6 +69,20 @@ def refuse_constraints(
     for place, spec, mesh in found:
         verdict = judge_spmd(axes, spec, mesh)
         if isinstance(verdict, Rejected):
-            record_of_value(interpreter, "jax.vmap", verdict, place)
+            record_of_value(interpreter, "jax.vmap", verdict, place, *_texts(tuple(axes), spec, mesh))
             return True
     return False
+
+
+def _texts(axes: tuple[str, ...], spec: Spec, mesh: Mesh) -> tuple[str | None, str | None]:
+    """The constraint under `vmap` in Python, with and without spmd_axis_name, on an array that it splits."""
+    spec_text, mesh_text = spec_source(spec), mesh_source(mesh)
+    if spec_text is None or mesh_text is None:
+        return None, None
+    constrained = f"lax.with_sharding_constraint(x, NamedSharding({mesh_text}, {spec_text}))"
+    array = f"np.ones({(mesh.device_count,) * (len(spec.entries) + 1)}, np.float32)"
+    called = [
+        f"jax.jit(jax.vmap(lambda x: {constrained}{name}))({array})"
+        for name in (f", spmd_axis_name={axes}", "")
+    ]
+    return called[0], called[1]

@@ -9,7 +9,7 @@ from shardlint.inference.calls import Call
 from shardlint.inference.overlays.explicit.types import in_types_of
 from shardlint.inference.overlays.placing import RESHARD, place_array
 from shardlint.inference.overlays.prefixes import map_arrays, meet_prefix, traced, untyped
-from shardlint.inference.overlays.recording import record_call
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.values import (
     Array,
     MeshValue,
@@ -51,7 +51,8 @@ def _wrapper(name: str, keyword: str, run: Callable[[Call, Value, Mesh, Value], 
             if not inner.opaque:
                 detail = f"`{keyword}=`; pass it to the wrapper, or with the call"
                 verdict = Rejected(Cause.MISUSE, "TypeError", "trace", detail=detail)
-                record_call(replace(inner, name=name), verdict, function=name)
+                texts = [f"{name}(lambda x: x{given})(np.float32(1))" for given in ("", f", {keyword}=P()")]
+                record_of_value(inner.interpreter, name, verdict, inner.place, *texts)
             return Unknown(f"{name} without {keyword}")
         body = replace(inner, kwargs={key: traced(value) for key, value in kwargs.items()})
         mesh = _mesh_of(inner, sharding)
