@@ -152,7 +152,7 @@ def _of_class(value: ClassValue, name: str) -> Value:
     if found is None:
         return Unknown(f"`{value.name}.{name}` is not known")
     if "enum.Enum" in library_bases(value) and isinstance(found, Const):
-        return LibraryObject("enum.member", {"value": found, "name": Const(name)})
+        return LibraryObject("enum.member", {"value": found, "name": Const(name), "__class__": value})
     if isinstance(found, LibraryObject) and found.kind == "builtins.classmethod":
         return Bound(found.fields["function"], value)
     if isinstance(found, LibraryObject) and found.kind == "builtins.staticmethod":

@@ -268,6 +268,8 @@ def _equal(x: Value, y: Value) -> bool | None:
     if isinstance(x, External) and isinstance(y, External):
         types = x.name.startswith(AXIS_TYPES) and y.name.startswith(AXIS_TYPES)
         return True if x.name == y.name else False if types else None
+    if isinstance(x, LibraryObject) and isinstance(y, LibraryObject):
+        return _same_member(x, y)
     if isinstance(x, SpecValue) and isinstance(y, SpecValue):
         return equal_specs(x.spec, y.spec)
     if isinstance(x, MeshValue) and isinstance(y, MeshValue):
@@ -293,7 +295,16 @@ def _identical(x: Value, y: Value) -> bool | None:
         # Library names may stand for constants (`jax.lax.Precision.DEFAULT` is no None, others may be).
         certain = not isinstance(other, External | LibraryObject)
         return False if certain and isinstance(constant, Const) and constant.value is None else None
+    if isinstance(x, LibraryObject) and isinstance(y, LibraryObject):
+        return True if x is y else _same_member(x, y)
     return True if x is y else None
+
+
+def _same_member(x: LibraryObject, y: LibraryObject) -> bool | None:
+    """Whether two members of one enumeration of the program are one: names of equal values are aliases."""
+    if not x.kind == y.kind == "enum.member" or x.fields["__class__"] is not y.fields["__class__"]:
+        return None
+    return _ordered("Equal", x.fields["value"], y.fields["value"])
 
 
 def _contains(container: Value, item: Value) -> bool | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Hashable
 from dataclasses import replace
@@ -66,6 +67,16 @@ def refresh() -> None:
     """
     if any(_stamp(path) != stamp for path, stamp, *_ in _shared):
         _shared.clear()
+
+
+def _spelled(root: Path, here: Path) -> Path:
+    """A folder as the path of the file that asks begins: no file may go by two paths."""
+    whole = Path(os.path.abspath(root))
+    for folder in here.parents:
+        base = Path(os.path.abspath(folder))
+        if whole.is_relative_to(base):
+            return folder / whole.relative_to(base)
+    return whole
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
@@ -161,7 +172,7 @@ class Project:
                 folder = folder.parent
             return _module_file(folder.joinpath(*parts))
         # Beside the file, then in each folder above it up to the package's root, then in the roots.
-        folders = [here.parent, *list(here.parents)[1:5], *self.roots]
+        folders = [here.parent, *list(here.parents)[1:5], *(_spelled(root, here) for root in self.roots)]
         return next((found for folder in folders if (found := _module_file(folder.joinpath(*parts)))), None)
 
     def external(self, name: str) -> Value:

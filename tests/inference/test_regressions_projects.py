@@ -12,7 +12,7 @@ from shardlint.findings import Severity
 
 HEADER = """\
 # shardlint: devices=8
-import dataclasses, functools, itertools
+import enum, itertools
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
@@ -98,6 +98,23 @@ PROGRAMS = {
 
         with jax.set_mesh(mesh):
             rows(jax.device_put(jnp.ones((8, 16)), NamedSharding(mesh, P("data"))), jnp.array([0, 2]))
+        """,
+        "pass",
+    ),
+    "members of enumerations decide": (
+        """
+        class Mode(enum.Enum):
+            AUTO = "auto"
+            EXPLICIT = "explicit"
+            DEFAULT = "auto"
+
+        def make(mesh=None, mode=Mode.AUTO):
+            first = NamedSharding(mesh, P("data")) if mode == Mode.EXPLICIT else None
+            other = NamedSharding(mesh, P("data")) if mode is not Mode.DEFAULT else None
+            return first, other, NamedSharding(mesh, P("data")) if mode in (Mode.EXPLICIT,) else None
+
+        make()
+        make(mesh, Mode.EXPLICIT)
         """,
         "pass",
     ),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from shardlint.api import Linter, Settings
+import pytest
+
+from shardlint.api import Linter, Settings, load_settings
 from shardlint.files.sources import read_source
 
 MAIN = """
@@ -51,3 +53,24 @@ def test_what_importing_a_module_sets_holds_for_each_program(tmp_path: Path) -> 
         path = tmp_path / f"{name}.py"
         path.write_text(program.format(axis))
         assert codes(path) == expected, name
+
+
+@pytest.mark.parametrize("spelling", [".", "tests", "{whole}", "../project", "{whole}/tests/../."])
+def test_no_file_goes_by_two_paths(spelling: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a file that is checked and imported too, nor one that two programs import."""
+    project = tmp_path / "project"
+    (project / "src" / "pkg").mkdir(parents=True)
+    (project / "tests").mkdir()
+    (project / "pyproject.toml").write_text('[project]\nname = "pkg"\n')
+    (project / "src" / "pkg" / "__init__.py").touch()
+    (project / "src" / "pkg" / "places.py").write_text(
+        "import jax, jax.numpy as jnp\nfrom jax.sharding import NamedSharding, PartitionSpec as P\n"
+        'mesh = jax.make_mesh((8,), ("data",))\n'
+        'def put(n):\n    return jax.device_put(jnp.ones((n, 4)), NamedSharding(mesh, P(None, "data")))\n'
+    )
+    for number in (1, 2):
+        program = f"import jax.sharding\nfrom pkg.places import put\nput({number})\n"
+        (project / "tests" / f"test_{number}.py").write_text(program)
+    monkeypatch.chdir(project)
+    findings = Linter(load_settings(".", devices=8)).check_paths([spelling.format(whole=project)]).findings
+    assert [finding.code for finding in findings] == ["SHL202"]
