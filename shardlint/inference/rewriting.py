@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from shardlint.findings import Applicability, Edit, Fix
 from shardlint.laws.versions.equivalents import EQUIVALENT, RENAMED_ARGUMENTS
@@ -26,7 +27,7 @@ class _NoFix(Exception):
 def fix_of(text: str, span: Span, name: str) -> Fix | None:
     """The fix of a reference to ``name`` that stands at ``span`` of a cell's text, None if there is none."""
     try:
-        page = _Page(text, span, ast.parse(text))
+        page = _Page(span, *_read(text))
         if name.endswith(_WITH):
             return _set_mesh(page)
         if name in RENAMED_ARGUMENTS:
@@ -36,13 +37,19 @@ def fix_of(text: str, span: Span, name: str) -> Fix | None:
         return None
 
 
+@lru_cache(maxsize=1)
+def _read(text: str) -> tuple[ast.Module, list[str]]:
+    """The tree and the lines of a text, in which many such names may stand."""
+    return ast.parse(text), text.splitlines()
+
+
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """The text of a cell, the place in it that is meant, and its tree."""
+    """The place that is meant in a cell, and the cell's tree and lines."""
 
-    text: str
     span: Span
     tree: ast.Module
+    lines: list[str]
 
     def span_of(self, node: ast.expr | ast.stmt | ast.alias | ast.keyword) -> Span:
         assert node.end_lineno is not None and node.end_col_offset is not None
@@ -56,12 +63,22 @@ class _Page:
 
     def _column(self, line: int, offset: int) -> int:
         """Columns of `ast` count the bytes of UTF-8."""
-        return len(self.text.splitlines()[line - 1].encode()[:offset].decode()) + 1
+        return len(self.lines[line - 1].encode()[:offset].decode()) + 1
+
+    def written(self, node: ast.expr) -> str:
+        """A node as the program writes it."""
+        at = self.span_of(node)
+        first, *rest = self.lines[at.line - 1 : at.end_line]
+        if not rest:
+            return first[at.column - 1 : at.end_column - 1]
+        return "\n".join((first[at.column - 1 :], *rest[:-1], rest[-1][: at.end_column - 1]))
 
     def at_span(self) -> Iterator[ast.AST]:
         """The nodes that stand where the span does."""
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.expr | ast.alias) and self.span_of(node) == self.span:
+            if not isinstance(node, ast.expr | ast.alias) or node.lineno != self.span.line:
+                continue
+            if self.span_of(node) == self.span:
                 yield node
 
     @property
@@ -123,7 +140,7 @@ def _import(page: _Page, statement: ast.ImportFrom, alias: ast.alias, new: str) 
     others = [other for other in statement.names if other is not alias]
     at = page.span_of(statement)
     if others:
-        written = page.text.splitlines()[at.line - 1]
+        written = page.lines[at.line - 1]
         if at.line != at.end_line or written[: at.column - 1].strip() or ";" in written:
             raise _NoFix
         kept = ast.unparse(ast.ImportFrom(statement.module, others, statement.level))
@@ -225,6 +242,6 @@ def _set_mesh(page: _Page) -> Fix:
         if isinstance(node, ast.With) and page.has_jax:
             for item in node.items:
                 if page.span_of(item.context_expr) == page.span:
-                    written = ast.get_source_segment(page.text, item.context_expr)
+                    written = page.written(item.context_expr)
                     return _fix("jax.set_mesh", [Edit(page.span, f"jax.set_mesh({written})")], safe=False)
     raise _NoFix
