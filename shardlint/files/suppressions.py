@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from shardlint.files.lexing import comments, split_lines
 
@@ -38,10 +39,14 @@ def matches(code: str, name: str, selectors: Iterable[str]) -> bool:
     return any(s == "ALL" or s == name or code.startswith(s.upper()) for s in selectors if s)
 
 
-def suppressions(text: str) -> list[Suppression]:
-    """Return the suppressions of a cell. A comment on a line of its own speaks of the next line of code."""
+@lru_cache(maxsize=16)
+def suppressions(text: str) -> tuple[Suppression, ...]:
+    """Return the suppressions of a cell. A comment on a line of its own speaks of the next line of code.
+
+    Every finding asks for those of its file.
+    """
     if "shardlint:" not in text:
-        return []
+        return ()
     found = []
     for comment in comments(text):
         if (match := _DIRECTIVE.match(comment.text)) is None:
@@ -52,7 +57,7 @@ def suppressions(text: str) -> list[Suppression]:
         else:
             line = _next_code_line(text, comment.line) if comment.alone else comment.line
             found.append(Suppression(line, codes))
-    return found
+    return tuple(found)
 
 
 def device_count(text: str) -> int | None:

@@ -27,7 +27,7 @@ from shardlint.files.suppressions import Suppression, matches, suppressions
     ],
 )  # fmt: skip
 def test_suppressions(text: str, expected: list[Suppression]) -> None:
-    assert suppressions(text) == expected
+    assert suppressions(text) == tuple(expected)
 
 
 @pytest.mark.parametrize(
