@@ -95,7 +95,15 @@ def _construction(function: str, shape: Sizes, names: tuple[str, ...], count: in
 
 
 def reference(use: ApiReference) -> Witness:
-    """A name that JAX has no more, or still has; the twin is the package it was looked up in."""
+    """A name that JAX has no more, or still has; the twin is the package it was looked up in.
+
+    An argument ``f(x=)`` is asked of the signature; the twin gives none.
+    """
+    if use.name.endswith("=)"):
+        function, _, argument = use.name.removesuffix("=)").partition("(")
+        bound = f"import inspect\ninspect.signature({function}).bind_partial({{}})"
+        given, nothing = (request_of(bound.format(text)) for text in (f"{argument}=None", ""))
+        return Witness(given, nothing, expected_of(use.verdict))
     request = {
         "kind": "reference",
         "name": use.name,

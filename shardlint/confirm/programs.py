@@ -61,12 +61,17 @@ def _surrounded(call: str, environment: Environment) -> Request:
 
 
 def _in_body(call: str, bound: dict[str, Dim], mesh: Mesh | None) -> Request:
-    """The call in a body that is Manual over all axes of its mesh."""
-    if mesh is None or set(mesh.types) != {AxisType.MANUAL} or set(mesh.names) != set(bound):
+    """The call in a body that is Manual over the axes of its mesh that are bound."""
+    manual = () if mesh is None else tuple(n for n in mesh.names if mesh.type_of(n) is AxisType.MANUAL)
+    if mesh is None or set(manual) != set(bound):
         raise NotRunnable
-    mesh = replace(mesh, types=(AxisType.AUTO,) * len(mesh.names), abstract=False)
-    split = written(spec_source(Spec((mesh.names,))))
-    body = f"shard_map(lambda x: keep({call}, x), {written(mesh_source(mesh))}, ({split},), {split}, True)"
+    mesh = replace(mesh.with_types(dict.fromkeys(manual, AxisType.AUTO)), abstract=False)
+    split, on = written(spec_source(Spec((manual,)))), written(mesh_source(mesh))
+    body = f"shard_map(lambda x: keep({call}, x), {on}, ({split},), {split}, True)"
+    if len(manual) < len(mesh.names):
+        # What came before `jax.shard_map` names the other axes.
+        names = f"mesh={on}, in_specs=({split},), out_specs={split}, axis_names=set({manual})"
+        body = f"jax.shard_map(lambda x: keep({call}, x), {names})"
     return request_of(f"result = run({body}, np.ones({mesh.device_count}, np.float32))", _devices(mesh))
 
 

@@ -21,7 +21,7 @@ from shardlint.inference.overlays.flax_axes import (
     stacked_array,
     with_axis,
 )
-from shardlint.inference.overlays.flax_logical_uses import Setting, record_mistake
+from shardlint.inference.overlays.flax_logical_uses import Calls, Setting, record_mistake
 from shardlint.inference.overlays.flax_metadata import Names, entry_of, is_box, names_of
 from shardlint.inference.overlays.flax_modules import (
     Binding,
@@ -275,13 +275,22 @@ def _stacked(interpreter: Evaluator, lift: Lift, outer: Binding, run: Run, lengt
     return refused
 
 
+#: Stacked layers in Python, with a kernel that has partitioning names.
+_LIFTED = (
+    "nn.vmap(nn.Dense, variable_axes={{'params': 0}}, split_rngs={{'params': True}}{})"
+    "(4, kernel_init=nn.with_partitioning(nn.initializers.ones, (None, 'x')))"
+    ".init(jax.random.key(0), jnp.ones((2, 4)))"
+)
+
+
 def _record_unnamed(interpreter: Evaluator, lift: Lift, box: LibraryObject) -> None:
     names = names_of(box.fields.get("names"))
     subject = as_str(box.fields.get("subject")) or "a parameter"
     setting = Setting("linen", Names(None), (), lift.place, function=f"nn.{lift.prefix.lower()}")
     detail = f"{names.spec}" if isinstance(names.spec, Spec) else ""
     verdict = Rejected(Cause.RULES, "PartitioningUnspecifiedError", "init", detail=detail)
-    record_mistake(interpreter, setting, Mistake.UNNAMED_AXIS, subject, verdict)
+    calls = Calls(_LIFTED.format(""), _LIFTED.format(", metadata_params={nn.PARTITION_NAME: None}"))
+    record_mistake(interpreter, setting, Mistake.UNNAMED_AXIS, subject, verdict, calls=calls)
 
 
 def _with_axis_added(value: Value, axis: int, lift: Lift, length: Dim) -> Value:

@@ -16,6 +16,7 @@ from shardlint.inference.overlays.flax_logical_uses import (
     Calls,
     Setting,
     constraining,
+    dropping,
     making,
     placing,
     record_mistake,
@@ -419,7 +420,9 @@ def _unmatched(
         return call.unknown("rejected")
     lost = tuple(axis for entry in found.spec.entries for axis in entry_axes(entry) if is_axis(axis))
     if lost and on is not None:
-        record_mistake(call.interpreter, setting, Mistake.CONSTRAINT_OFF, name, Accepted(), dimension, lost)
+        calls = dropping(setting.spec, setting.rules, on.mesh) if isinstance(on, MeshValue) else Calls()
+        mistake = Mistake.CONSTRAINT_OFF
+        record_mistake(call.interpreter, setting, mistake, name, Accepted(), dimension, lost, calls)
     return array
 
 

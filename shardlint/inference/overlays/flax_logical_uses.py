@@ -119,6 +119,16 @@ def constraining(names: Spec, rules: RuleTable, shape: Shape | Unknown) -> Calls
     return Calls(f"{call}, fallback=nn.spmd.RulesFallback.RAISE_ERROR)", f"{call})")
 
 
+def dropping(names: Spec, rules: RuleTable, mesh: Mesh) -> Calls:
+    """`with_logical_constraint` that constrains nothing for a name without an axis, and the usual one."""
+    names_text, rules_text, mesh_text = spec_source(names), _rules_source(rules), mesh_source(mesh)
+    if names_text is None or rules_text is None or mesh_text is None:
+        return Calls()
+    array = f"jnp.ones({(mesh.device_count,) * len(names.entries)})"
+    call = f"nn.with_logical_constraint({array}, {_as_tuple(names_text)}, {rules_text}, mesh={mesh_text}"
+    return Calls(f"{call}, fallback=nn.spmd.RulesFallback.NO_CONSTRAINT)", f"{call})")
+
+
 def placing(names: Spec, rules: RuleTable, mesh: Mesh) -> Calls:
     """`logical_to_mesh_sharding` on the mesh, and the same without names."""
     names_text, rules_text, mesh_text = spec_source(names), _rules_source(rules), mesh_source(mesh)

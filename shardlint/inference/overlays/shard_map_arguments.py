@@ -24,6 +24,7 @@ from shardlint.inference.values import (
 from shardlint.laws.arity import judge_arity
 from shardlint.laws.shard_map import inferred_spec, local_type
 from shardlint.laws.shards import shard_shape
+from shardlint.laws.source import shape_source
 from shardlint.laws.values import AxisType, Mesh, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api
 from shardlint.uses import ArityUse
@@ -169,4 +170,10 @@ def _record_whole(call: Call, mapped: Mapped, leaf: Value, array: Array, subject
     if array.shape is None or not array.shape:
         return
     place = getattr(leaf, "origin", None) or mapped.place_of("in_specs")
-    record(call.interpreter, f"{mapped.name}(in_specs=None)", place, Accepted(), silent=subject)
+    given = f"(np.ones({shape_source(array.shape) or (8,) * len(array.shape)}, np.float32))"
+    # The mesh is that of the context, where arguments are judged.
+    call_text, repaired = (
+        f"jax.shard_map(jnp.negative, in_specs=({spec},), out_specs=P()){given}" for spec in ("None", "P()")
+    )
+    name = f"{mapped.name}(in_specs=None)"
+    record(call.interpreter, name, place, Accepted(), call_text, repaired, silent=subject)

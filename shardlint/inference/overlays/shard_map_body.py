@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.shard_map_arguments import named, place_arguments, split
-from shardlint.inference.overlays.shard_map_regions import Mapped, enter, record
+from shardlint.inference.overlays.shard_map_regions import (
+    ANY_FUNCTION,
+    Mapped,
+    enter,
+    record,
+    written,
+)
 from shardlint.inference.overlays.shard_map_results import place_results
-from shardlint.inference.values import Value
+from shardlint.inference.values import SpecValue, Value
 from shardlint.laws.shard_map import takes_no_keywords
-from shardlint.laws.values import Unknown
+from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Rejected
 
 
@@ -17,7 +23,7 @@ def run(call: Call, mapped: Mapped) -> Value:
     interpreter = call.interpreter
     verdict = takes_no_keywords(mapped.title, call.kwargs)
     if isinstance(verdict, Rejected):
-        record(interpreter, mapped.name, call.place, verdict)
+        record(interpreter, mapped.name, call.place, verdict, *_texts(call, mapped))
         return Unknown("JAX rejects this call")
     region = enter(call, mapped)
     if region is None:
@@ -31,3 +37,12 @@ def run(call: Call, mapped: Mapped) -> Value:
         result = interpreter.call(mapped.function, shards, {}, call.place, call.opaque)
     with interpreter.within(mesh=region.judging):
         return place_results(call, mapped, region, result)
+
+
+def _texts(call: Call, mapped: Mapped) -> tuple[str | None, str | None]:
+    """A mapped function in Python that is called with a keyword, and one by position."""
+    whole, given = SpecValue(Spec()), {"mesh": mapped.options.get("mesh")}
+    made = written("jax.shard_map", [ANY_FUNCTION], {**given, "in_specs": whole, "out_specs": whole})
+    if made is None:
+        return None, None
+    return f"{made}(**{{{next(iter(call.kwargs))!r}: np.float32(1)}})", f"{made}(np.float32(1))"

@@ -121,7 +121,7 @@ def enter(call: Call, mapped: Mapped) -> Region | None:
         return None
     mesh = holder.mesh if isinstance(holder, MeshValue) else holder
     if mesh is None and (mapped.in_specs is None or is_none(mapped.in_specs)):
-        record(interpreter, mapped.name, call.place, no_mesh())
+        record(interpreter, mapped.name, call.place, no_mesh(), *_without_mesh())
         return None
     names = _names(options.get("axis_names"))
     if _refused(call, mapped, "axis_names", judge_axis_names(mesh, names), mesh):
@@ -222,6 +222,13 @@ def _refused(
     facts.extend(mesh_facts(held if isinstance(held, MeshValue) else None))
     record(call.interpreter, mapped.name, place, verdict, _called(wrong), _called(right), facts)
     return True
+
+
+def _without_mesh() -> tuple[str | None, str | None]:
+    """A call of shard_map in Python that is given no mesh, and one that is."""
+    options: dict[str, Value | None] = {"in_specs": SpecValue(Spec()), "out_specs": SpecValue(Spec())}
+    one = MeshValue(Mesh(("x",), (1,), (AxisType.AUTO,)))
+    return _called(options), _called({"mesh": one, **options})
 
 
 def _called(options: dict[str, Value | None]) -> str | None:
