@@ -15,6 +15,8 @@ _CELL_MAGIC = re.compile(r"[ \t\r\n]*%%(\w*)")
 _ESCAPED = re.compile(r"(?P<indent>[ \t]*)(?:[%!?][^\r\n]*|[\w.*]+\?{1,2}[ \t]*(?=[\r\n]|\Z))")
 #: ``x = !ls`` and ``x = %magic``: no Python value begins so.
 _ESCAPED_VALUE = re.compile(r"[^\r\n=#\"'(]*=[ \t]*(?P<value>[!%][^\r\n]*)")
+#: Blank lines in front do not count (`inputtransformer2.leading_empty_lines`).
+_INDENTED = re.compile(r"(?:[ \t]*[\r\n])*[ \t]+[^ \t\r\n#%!]")
 _TOKEN = re.compile(
     rf"(?P<string>{STRING_OR_COMMENT.pattern})"
     r"|(?P<open>[(\[{]) | (?P<close>[)\]}]) | \\(?:\r\n|\r|\n) | (?P<newline>\r\n|\r|\n)",
@@ -64,6 +66,11 @@ def _code(cell: object) -> str | None:
     if isinstance(text, list):
         text = "".join(line for line in text if isinstance(line, str))
     return text if isinstance(text, str) else None
+
+
+def is_indented(text: str) -> bool:
+    """Whether IPython takes an indent off the cell (`inputtransformer2.leading_indent`): its first line's."""
+    return _INDENTED.match(text) is not None
 
 
 def blank_magics(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from shardlint.files import danger
-from shardlint.files.notebook import BrokenNotebook, blank_magics, read_cells
+from shardlint.files.notebook import BrokenNotebook, blank_magics, is_indented, read_cells
 from shardlint.files.suppressions import device_count
 from shardlint.spans import Span
 from shardlint.uses import FileProblem
@@ -88,8 +88,14 @@ def source_from_text(path: str, text: str) -> Source:
 
 
 def source_from_cells(path: str, cells: Iterable[tuple[int, str]]) -> Source:
-    """Make the source of a notebook from the index and text of each code cell, in document order."""
-    return _checked(path, [Cell(blank_magics(text), index, text) for index, text in cells])
+    """Make the source of a notebook from the index and text of each code cell, in document order.
+
+    IPython takes the first line's indent off a cell; such a cell is not followed, since columns would differ.
+    """
+    return _checked(
+        path,
+        [Cell(_OPAQUE if is_indented(text) else blank_magics(text), index, text) for index, text in cells],
+    )
 
 
 def _checked(path: str, cells: list[Cell]) -> Source:

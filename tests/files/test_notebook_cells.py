@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shardlint.api import Linter, Settings
 from shardlint.files.lexing import split_lines
-from shardlint.files.notebook import blank_magics
+from shardlint.files.notebook import blank_magics, is_indented
+from shardlint.files.sources import source_from_cells
 
 PYTHON = "x = 1\n"
 
@@ -98,3 +100,19 @@ def test_lines_and_columns_never_move(lines: list[str], newline: str) -> None:
 def test_python_is_left_alone(lines: list[str]) -> None:
     text = "\n".join(lines)
     assert blank_magics(text) == text
+
+
+INDENTED = " total = 0\n for x in range(3):\n  total += x\nprint(total)\n"
+
+
+@pytest.mark.parametrize("text", [INDENTED, "\n \n" + INDENTED, INDENTED.replace("\n", "\r\n")])
+def test_a_cell_that_ipython_dedents_is_no_syntax_error(text: str) -> None:
+    source = source_from_cells("notebook.ipynb", [(0, "x = 1"), (1, text)])
+    assert Linter(Settings()).check_source(source) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["x = 1\n", "\n\n# note\nx = 1", "  # note\nx = 1", "%time\nx", "", "\n" * 99]
+)
+def test_other_cells_are_followed(text: str) -> None:
+    assert not is_indented(text)
