@@ -19,13 +19,24 @@ from shardlint.inference.mutation import augment
 from shardlint.inference.operators import binary_operation
 from shardlint.inference.refine import learn_rank, refine
 from shardlint.inference.truth import truth
-from shardlint.inference.values import NONE
+from shardlint.inference.values import NONE, External
 from shardlint.inference.variables import interrupted, watching, widened, write
 from shardlint.inference.withs import enter_contexts
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
+
+#: What raises instead of returning, by its last name; the method is `unittest.TestCase`'s.
+_ENDINGS = {
+    "skipTest": (),
+    "exit": ("sys.exit", "builtins.exit", "pytest.exit"),
+    "quit": ("builtins.quit",),
+    "_exit": ("os._exit",),
+    "skip": ("pytest.skip",),
+    "fail": ("pytest.fail",),
+    "xfail": ("pytest.xfail",),
+}
 
 Statement = cst.BaseStatement | cst.BaseSmallStatement
 Handler = Callable[["Interpreter", Any], bool]
@@ -71,7 +82,21 @@ def _simple_line(interpreter: Interpreter, node: cst.SimpleStatementLine | cst.S
 
 def _expression(interpreter: Interpreter, node: cst.Expr) -> bool:
     evaluate(interpreter, node.value)
-    return True
+    return not _never_returns(interpreter, node.value)
+
+
+def _never_returns(interpreter: Interpreter, node: cst.BaseExpression) -> bool:
+    """Whether an expression ends the program, or the test that it is in, as a statement by itself."""
+    if not isinstance(node, cst.Call):
+        return False
+    function = node.func
+    name = function.attr if isinstance(function, cst.Attribute) else function
+    if not isinstance(name, cst.Name) or name.value not in _ENDINGS:
+        return False
+    if name.value == "skipTest":
+        return isinstance(function, cst.Attribute)
+    found = evaluate(interpreter, function)
+    return isinstance(found, External) and found.name in _ENDINGS[name.value]
 
 
 def _assign(interpreter: Interpreter, node: cst.Assign) -> bool:

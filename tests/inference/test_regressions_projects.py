@@ -12,10 +12,11 @@ from shardlint.findings import Severity
 
 HEADER = """\
 # shardlint: devices=8
-import enum, itertools
+import contextlib, enum, itertools, sys, unittest
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
+import pytest
 from flax import nnx
 from jax.experimental.layout import Format, Layout
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
@@ -115,6 +116,33 @@ PROGRAMS = {
 
         make()
         make(mesh, Mode.EXPLICIT)
+        """,
+        "pass",
+    ),
+    "tests that are skipped go no further": (
+        """
+        class Case(unittest.TestCase):
+            def part(self, devices):
+                if jax.device_count() < devices:
+                    self.skipTest("not enough devices")
+                jax.make_mesh((devices,), ("data",))
+
+            def runTest(self):
+                self.part(16)
+
+        def part(devices):
+            if jax.device_count() < devices:
+                pytest.skip("not enough devices")
+            jax.make_mesh((devices,), ("data",))
+
+        def leave():
+            sys.exit(0)
+            jax.make_mesh((16,), ("data",))
+
+        with contextlib.suppress(unittest.SkipTest):
+            Case().part(16)
+        with contextlib.suppress(BaseException):
+            part(16)
         """,
         "pass",
     ),
