@@ -63,7 +63,8 @@ def placement(
     known = spec if isinstance(spec, Spec) else Spec()
     held = held if api in repair.TYPE_TAKEN else None
     within = None if cause is Cause.MESH_CONTEXT else _within(api, mesh, raw, context)
-    if isinstance(mesh, Unknown) or (mesh is None and not raw and api not in _MESHLESS):
+    meshless = raw or api in _MESHLESS or cause is Cause.NO_MESH
+    if isinstance(mesh, Unknown) or (mesh is None and not meshless):
         if cause in (Cause.UNKNOWN_AXIS, Cause.INDIVISIBLE):
             raise NotRunnable
         mesh = repair.mesh_for(known, api)
@@ -197,7 +198,7 @@ def parameter(use: ParameterUse) -> Witness:
         api = Api.LINEN_SHARDING
     else:
         api = Api.LINEN_UNBOX
-    return placement(api, use.mesh, use.names, use.shape, verdict)
+    return placement(api, use.mesh, use.names, use.shape, verdict, context=use.environment.context_mesh)
 
 
 def _consumed(use: ParameterUse) -> Rejected | Accepted:

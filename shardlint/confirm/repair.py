@@ -51,9 +51,10 @@ def repaired_mesh(mesh: Mesh | None, spec: Spec, api: Api, cause: Cause | None) 
     """Give a spec without a mesh one that has its axes, and a mesh without devices some; make all axes of
     the type that the API takes.
 
-    Where the array is sharded otherwise, the mesh is not the mistake. What is no spec may have none either.
+    Where the array is sharded otherwise, the mesh is not the mistake. What is wrong in itself may have none
+    either.
     """
-    if cause is Cause.NO_MESH or (mesh is None and cause is Cause.NOT_A_SPEC):
+    if cause is Cause.NO_MESH or (mesh is None and cause in (Cause.NOT_A_SPEC, Cause.DUPLICATE_AXIS)):
         return mesh_for(spec, api)
     if mesh is not None and cause is Cause.DEVICES:
         return replace(mesh, abstract=False)

@@ -13,6 +13,7 @@ from shardlint.findings import Confirmation
 HEAD = """\
 import jax, jax.numpy as jnp, numpy as np
 import flax.linen as nn
+from flax import nnx
 from jax.sharding import AxisType, AbstractMesh, Mesh, NamedSharding, PartitionSpec as P
 
 mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
@@ -147,6 +148,15 @@ PROGRAMS = [
         "SHL510",
         "TypeError",
     ),
+    ("nnx.Param(jnp.ones((8, 8)), out_sharding=('data', 'model'))", "SHL206", "ValueError"),
+    (
+        "with jax.set_mesh(jax.make_mesh((8,), ('data',), (AxisType.Explicit,))):\n"
+        "    init = nn.with_partitioning(nn.initializers.ones, ('data', None))\n"
+        "    nn.Dense(8, kernel_init=init).init(jax.random.key(0), jnp.ones((8, 8)))",
+        "SHL702",
+        "AssertionError",
+    ),
+    ("jax.jit(lambda x: x, in_shardings=P('data', 'data'))", "SHL102", "DuplicateSpecError"),
     (
         "nn.Dense(4, kernel_init=jnp.ones((8, 4))).init(jax.random.key(0), jnp.ones((2, 8)))",
         "SHL510",
