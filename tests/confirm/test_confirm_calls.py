@@ -122,6 +122,12 @@ PROGRAMS = [
         "SHL312",
         None,
     ),
+    (
+        "with jax.set_mesh(jax.make_mesh((8,), ('data',), (AxisType.Explicit,))):\n"
+        "    jax.shard_map(lambda x: x, in_specs=(None,), out_specs=P('data'))(jnp.ones(8))",
+        "SHL307",
+        "NotImplementedError",
+    ),
     ("@jax.set_mesh(mesh)\ndef f(x):\n    return x", "SHL407", "TypeError"),
     ("@jax.sharding.use_abstract_mesh(mesh.abstract_mesh)\ndef f(x):\n    return x", "SHL407", "TypeError"),
     (

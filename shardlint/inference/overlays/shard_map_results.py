@@ -11,7 +11,8 @@ from shardlint.inference.values import Array, MeshValue, SpecValue, Tuple, Value
 from shardlint.laws.dims import equal
 from shardlint.laws.shard_map import judge_returned, whole_type
 from shardlint.laws.shards import global_shape
-from shardlint.laws.values import Mesh, Unknown, entry_axes
+from shardlint.laws.source import spec_source
+from shardlint.laws.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.varying import judge_varying
 from shardlint.laws.verdicts import Accepted, Api, Rejected
 from shardlint.spans import Place
@@ -55,7 +56,8 @@ def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
     if region.checked and isinstance(inside, MeshValue):
         verdict = judge_returned(inside.mesh, array.typed, leaf.spec)
         if isinstance(verdict, Rejected):
-            record(call.interpreter, mapped.name, leaf.origin or call.place, verdict)
+            place = leaf.origin or call.place
+            record(call.interpreter, mapped.name, place, verdict, *_closed_over(leaf.spec, mesh.mesh))
             return Unknown("JAX rejects this result")
     if _varies_too_much(call, mapped, region, array, leaf, name):
         return Unknown("what shard_map returns")
@@ -125,6 +127,21 @@ def _tell_unchecked(
         name = f"{mapped.name}(check_vma=False)"
         texts = _unchecked(tuple(axes))
         record(call.interpreter, name, place, Accepted(), *texts, facts=facts, silent=silent)
+
+
+def _closed_over(spec: Spec, mesh: Mesh) -> tuple[str | None, str | None]:
+    """An array in Python that the body returns as it came from outside, and one that is an argument.
+
+    The mesh is that of the context, where results are judged.
+    """
+    out, array = spec_source(spec), f"np.ones({(mesh.device_count,) * len(spec.entries)}, np.float32)"
+    if out is None:
+        return None, None
+    closed, given = (
+        f"jax.shard_map(lambda x: x, in_specs=({wanted},), out_specs={out})(jnp.asarray({array}))"
+        for wanted in ("None", "P()")
+    )
+    return closed, given
 
 
 def _unchecked(axes: tuple[str, ...]) -> tuple[str, str]:
