@@ -128,6 +128,13 @@ PROGRAMS = [
         "SHL307",
         "NotImplementedError",
     ),
+    (
+        "with jax.set_mesh(jax.make_mesh((8,), ('data',), (AxisType.Explicit,))):\n"
+        "    f = jax.shard_map(lambda x: x, in_specs=(None,), out_specs=P('data'))\n"
+        "    jax.jit(f)(jnp.ones(8))",
+        "SHL307",
+        "NotImplementedError",
+    ),
     ("@jax.set_mesh(mesh)\ndef f(x):\n    return x", "SHL407", "TypeError"),
     ("@jax.sharding.use_abstract_mesh(mesh.abstract_mesh)\ndef f(x):\n    return x", "SHL407", "TypeError"),
     (

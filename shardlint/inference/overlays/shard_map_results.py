@@ -134,11 +134,11 @@ def _closed_over(spec: Spec, mesh: Mesh) -> tuple[str | None, str | None]:
 
     The mesh is that of the context, where results are judged.
     """
-    out, array = spec_source(spec), f"np.ones({(mesh.device_count,) * len(spec.entries)}, np.float32)"
+    out, array = spec_source(spec), f"jnp.ones({(mesh.device_count,) * len(spec.entries)})"
     if out is None:
         return None, None
     closed, given = (
-        f"jax.shard_map(lambda x: x, in_specs=({wanted},), out_specs={out})(jnp.asarray({array}))"
+        f"jax.shard_map(lambda x: x, in_specs=({wanted},), out_specs={out})({array})"
         for wanted in ("None", "P()")
     )
     return closed, given
