@@ -47,11 +47,14 @@ def whole_call(use: CallUse) -> Witness:
 
 
 def _surrounded(call: str, environment: Environment) -> Request:
-    """The call where the program makes it: in the context of a mesh, under jit, inside shard_map."""
+    """The call where the program makes it: in the context of a mesh, under jit, inside shard_map.
+
+    What holds in surroundings that are not known holds in none, too.
+    """
     bound, mesh = environment.bound_axes, environment.context_mesh
-    if isinstance(bound, Unknown) or isinstance(mesh, Unknown) or environment.in_jit is None:
-        raise NotRunnable
-    if bound:
+    if isinstance(mesh, Unknown):
+        mesh = None
+    if bound and not isinstance(bound, Unknown):
         return _in_body(call, dict(bound), mesh)
     step = f"run(lambda x: keep({call}, x), 0)" if environment.in_jit else call
     if mesh is None:

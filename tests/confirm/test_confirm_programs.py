@@ -70,6 +70,9 @@ def carry(function: str, before: ArrayType, after: ArrayType, mesh: Mesh) -> Fin
             context_mesh=MANUAL,
             bound_axes=BOUND,
         ),
+        # What holds wherever it is called holds where nothing is set.
+        call("jax.set_mesh(8)", "jax.devices()", "ValueError", in_jit=None, context_mesh=Unknown("?")),
+        call("jax.set_mesh(8)", "jax.devices()", "ValueError", bound_axes=Unknown("the caller's")),
         call(
             "jax.sharding.reshard(jnp.ones((8, 8)), P('data', 'data'))",
             "jax.sharding.reshard(jnp.ones((8, 8)), P('data'))",
@@ -143,8 +146,6 @@ def test_what_is_silent_is_confirmed_by_running(confirmer: Confirmer) -> None:
     [
         call(None, None, "ValueError"),
         call("jax.devices()", None, "ValueError"),
-        call("jax.devices()", "jax.devices()", "ValueError", in_jit=None),
-        call("jax.devices()", "jax.devices()", "ValueError", context_mesh=Unknown("the caller's")),
         operation("x0 + x0", "ValueError", array(shape=None)),
         carry("lax.map", array("data"), array("model"), cases.EXPLICIT),
         carry("lax.scan", ArrayType((4,)), ArrayType((4,)), MANUAL),

@@ -119,6 +119,21 @@ PROGRAMS = {
         """,
         "pass",
     ),
+    "a caller without a mesh is kept from needing one": (
+        """
+        def sharding_of(batch, mesh):
+            if batch.is_empty():
+                return None
+            return NamedSharding(mesh, P("data"))
+
+        class Batch:
+            def __getattr__(self, name):
+                return lambda: True
+
+        sharding_of(Batch(), None)
+        """,
+        "",
+    ),
     "tests that are skipped go no further": (
         """
         class Case(unittest.TestCase):
