@@ -71,4 +71,5 @@ RULE = Rule(
     docs=__doc__,
     kinds=(ApiReference,),
     check=check,
+    explains=("SHL307",),
 )

@@ -180,3 +180,16 @@ def test_arguments_belong_to_releases(call: str, target: str, codes: list[str]) 
         "m = Mesh(jax.devices(), ('x',))\nf = lambda x: x\n" + call + "\n"
     )
     assert [code for code, _ in found(program, target) if code.startswith("SHL8")] == codes
+
+
+def test_a_renamed_argument_is_one_mistake() -> None:
+    """What shard_map itself says of the keyword is the same mistake, also where `partial` holds it."""
+    program = (
+        "import functools, jax\n"
+        "from jax.sharding import PartitionSpec as P\n"
+        "mesh = jax.make_mesh((8,), ('x',))\n"
+        "@functools.partial(jax.shard_map, mesh=mesh, in_specs=P('x'), out_specs=P('x'), check_rep=False)\n"
+        "def f(x):\n"
+        "    return x\n"
+    )
+    assert found(program, "0.10.2") == [("SHL804", Severity.ERROR)]
