@@ -114,8 +114,10 @@ def _plain(real: Any) -> Any:
 
 def _agree_mesh(mesh: Mesh, real: Any) -> None:
     assert mesh.names == tuple(real.axis_names), (mesh, real)
-    assert mesh.sizes == tuple(real.axis_sizes), (mesh, real)
     assert [kind.value for kind in mesh.types] == [kind.name for kind in real.axis_types], (mesh, real)
+    if not all(isinstance(size, int) for size in mesh.sizes):
+        return  # The sizes of a process's own part of a mesh are left open.
+    assert mesh.sizes == tuple(real.axis_sizes), (mesh, real)
     if not mesh.names or 0 in mesh.sizes:
         return
     assert mesh.device_count == math.prod(real.axis_sizes)

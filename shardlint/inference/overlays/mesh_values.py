@@ -26,6 +26,7 @@ from shardlint.inference.values import (
     shape_value,
 )
 from shardlint.laws.contexts import CONCRETE_ONLY, judge_concrete
+from shardlint.laws.dims import fresh
 from shardlint.laws.source import mesh_source
 from shardlint.laws.values import AxisType, Mesh, Unknown
 from shardlint.spans import Place
@@ -47,20 +48,16 @@ def mesh_attribute(interpreter: Evaluator, value: MeshValue, name: str, place: P
         return _READERS[name](value)
     if name in _METHODS:
         return Bound(Native(f"jax.sharding.{_class(value.mesh)}.{name}", _METHODS[name]), value)
-    return _of_process(interpreter, value, name)
+    return _of_process(value, name)
 
 
-def _of_process(interpreter: Evaluator, value: MeshValue, name: str) -> Value:
-    """What depends on this process; with a known number of devices there is one."""
-    if name not in CONCRETE_ONLY or not isinstance(interpreter.device_count, int):
+def _of_process(value: MeshValue, name: str) -> Value:
+    """What depends on this process: how many there are is not known, and how many devices each has."""
+    if name != "local_mesh":
         return Unknown(f"`Mesh.{name}`")
-    if name == "local_mesh":
-        # `mesh._get_local_mesh` makes a new one, of Auto axes.
-        auto = (AxisType.AUTO,) * len(value.mesh.types)
-        return replace(value, mesh=replace(value.mesh, types=auto))
-    if name == "local_devices":
-        return Devices((value.mesh.device_count,))
-    return Const(False) if name == "is_multi_process" else Unknown(f"`Mesh.{name}`")
+    # `mesh._get_local_mesh` makes a new one, of Auto axes.
+    sizes, auto = tuple(fresh(1) for _ in value.mesh.sizes), (AxisType.AUTO,) * len(value.mesh.types)
+    return MeshValue(replace(value.mesh, sizes=sizes, types=auto), value.origin, value.name)
 
 
 def _class(mesh: Mesh) -> str:
