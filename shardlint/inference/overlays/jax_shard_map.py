@@ -7,8 +7,9 @@ from collections.abc import Callable
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.placing import as_junk, text_of
 from shardlint.inference.overlays.printing import source_of
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.shard_map_body import run
-from shardlint.inference.overlays.shard_map_regions import ANY_FUNCTION, Mapped, record, written
+from shardlint.inference.overlays.shard_map_regions import ANY_FUNCTION, Mapped, written
 from shardlint.inference.values import (
     Array,
     Bound,
@@ -116,7 +117,7 @@ def _refused(call: Call, verdict: Verdict) -> bool:
     # What the unknown arguments are does not matter here.
     args = [_or_none(arg) for arg in call.args]
     wrong = written(call.name, args, {key: _or_none(value) for key, value in call.kwargs.items()})
-    record(call.interpreter, call.name, call.place, verdict, *_witness(call, wrong))
+    record_of_value(call.interpreter, call.name, verdict, call.place, *_witness(call, wrong))
     return True
 
 

@@ -36,18 +36,8 @@ def record_call(
         else:
             kwargs[key] = value
     mended = call_source(name, args, kwargs) if written is not None and repaired is not None else None
-    call.interpreter.record(
-        CallUse(
-            place=place or call.place,
-            environment=call.interpreter.environment(),
-            verdict=verdict,
-            facts=tuple(facts),
-            function=name,
-            call=written,
-            repaired=mended,
-            silent=silent,
-        )
-    )
+    at = place or call.place
+    record_of_value(call.interpreter, name, verdict, at, written, mended, facts=facts, silent=silent)
 
 
 def record_of_value(
@@ -57,15 +47,23 @@ def record_of_value(
     place: Place,
     call: str | None = None,
     repaired: str | None = None,
+    *,
+    facts: Iterable[Fact] = (),
+    silent: str | None = None,
 ) -> None:
-    """Record what is no call of a function with arguments: an attribute, the entry of a ``with`` block."""
+    """Record what is judged as a whole, also an attribute, or the entry of a ``with`` block.
+
+    ``call`` and ``repaired`` are Python that shows it and that JAX accepts; None where it cannot be written.
+    """
     interpreter.record(
         CallUse(
             place=place,
             environment=interpreter.environment(),
             verdict=verdict,
+            facts=tuple(facts),
             function=function,
             call=call,
             repaired=repaired,
+            silent=silent,
         )
     )

@@ -10,7 +10,8 @@ from shardlint.inference.calls import Call
 from shardlint.inference.context import Shard
 from shardlint.inference.overlays.placing import laid_out, place_array, record_mismatch, rejected_at
 from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
-from shardlint.inference.overlays.shard_map_regions import Mapped, Region, record, specs_in
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.inference.overlays.shard_map_regions import Mapped, Region, specs_in
 from shardlint.inference.values import (
     Array,
     DictValue,
@@ -176,4 +177,4 @@ def _record_whole(call: Call, mapped: Mapped, leaf: Value, array: Array, subject
         f"jax.shard_map(jnp.negative, in_specs=({spec},), out_specs=P()){given}" for spec in ("None", "P()")
     )
     name = f"{mapped.name}(in_specs=None)"
-    record(call.interpreter, name, place, Accepted(), call_text, repaired, silent=subject)
+    record_of_value(call.interpreter, name, Accepted(), place, call_text, repaired, silent=subject)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from shardlint.inference.calls import Call
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.shard_map_arguments import named, place_arguments, split
 from shardlint.inference.overlays.shard_map_regions import (
     ANY_FUNCTION,
     Mapped,
     enter,
-    record,
     written,
 )
 from shardlint.inference.overlays.shard_map_results import place_results
@@ -23,7 +23,7 @@ def run(call: Call, mapped: Mapped) -> Value:
     interpreter = call.interpreter
     verdict = takes_no_keywords(mapped.title, call.kwargs)
     if isinstance(verdict, Rejected):
-        record(interpreter, mapped.name, call.place, verdict, *_texts(call, mapped))
+        record_of_value(interpreter, mapped.name, verdict, call.place, *_texts(call, mapped))
         return Unknown("JAX rejects this call")
     region = enter(call, mapped)
     if region is None:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.jax_jit import function_name
 from shardlint.inference.overlays.placing import as_junk, as_mesh, mesh_facts, text_of
 from shardlint.inference.overlays.prefixes import arrays_in, traced
 from shardlint.inference.overlays.printing import source_of
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.values import (
     DictValue,
     External,
@@ -37,7 +37,7 @@ from shardlint.laws.shard_map import (
 from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Rejected, Verdict
 from shardlint.spans import Place
-from shardlint.uses import CallUse, Fact
+from shardlint.uses import Fact
 
 #: What stands for the program's function where a call is written down: any function would do.
 ANY_FUNCTION = External("jnp.negative")
@@ -121,7 +121,7 @@ def enter(call: Call, mapped: Mapped) -> Region | None:
         return None
     mesh = holder.mesh if isinstance(holder, MeshValue) else holder
     if mesh is None and (mapped.in_specs is None or is_none(mapped.in_specs)):
-        record(interpreter, mapped.name, call.place, no_mesh(), *_without_mesh())
+        record_of_value(interpreter, mapped.name, no_mesh(), call.place, *_without_mesh())
         return None
     names = _names(options.get("axis_names"))
     if _refused(call, mapped, "axis_names", judge_axis_names(mesh, names), mesh):
@@ -220,7 +220,9 @@ def _refused(
     facts = [Fact("it is called here", call.place)]
     held = call.interpreter.context.mesh if option == "mesh" else mapped.options.get("mesh")
     facts.extend(mesh_facts(held if isinstance(held, MeshValue) else None))
-    record(call.interpreter, mapped.name, place, verdict, _called(wrong), _called(right), facts)
+    record_of_value(
+        call.interpreter, mapped.name, verdict, place, _called(wrong), _called(right), facts=facts
+    )
     return True
 
 
@@ -246,28 +248,3 @@ def written(name: str, args: Iterable[Value], options: dict[str, Value | None]) 
         if value is not None
     ]
     return None if None in texts else f"{name}({', '.join(text for text in texts if text is not None)})"
-
-
-def record(
-    interpreter: Evaluator,
-    function: str,
-    place: Place,
-    verdict: Verdict,
-    call: str | None = None,
-    repaired: str | None = None,
-    facts: Iterable[Fact] = (),
-    silent: str | None = None,
-) -> None:
-    """Record a call of shard_map as a whole; without a witness where it cannot be written."""
-    interpreter.record(
-        CallUse(
-            place=place,
-            environment=interpreter.environment(),
-            verdict=verdict,
-            facts=tuple(facts),
-            function=function,
-            call=call,
-            repaired=repaired,
-            silent=silent,
-        )
-    )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.placing import laid_out, mesh_facts, place_array, record_mismatch
 from shardlint.inference.overlays.prefixes import meet_prefix, mismatch
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.shard_map_arguments import judge_specs, record_arity
-from shardlint.inference.overlays.shard_map_regions import Mapped, Region, record
+from shardlint.inference.overlays.shard_map_regions import Mapped, Region
 from shardlint.inference.values import Array, MeshValue, SpecValue, Tuple, Value
 from shardlint.laws.dims import equal
 from shardlint.laws.shard_map import judge_returned, whole_type
@@ -57,7 +58,9 @@ def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
         verdict = judge_returned(inside.mesh, array.typed, leaf.spec)
         if isinstance(verdict, Rejected):
             place = leaf.origin or call.place
-            record(call.interpreter, mapped.name, place, verdict, *_closed_over(leaf.spec, mesh.mesh))
+            record_of_value(
+                call.interpreter, mapped.name, verdict, place, *_closed_over(leaf.spec, mesh.mesh)
+            )
             return Unknown("JAX rejects this result")
     if _varies_too_much(call, mapped, region, array, leaf, name):
         return Unknown("what shard_map returns")
@@ -126,7 +129,7 @@ def _tell_unchecked(
         silent = says + " " + ", ".join(f'"{axis}"' for axis in axes)
         name = f"{mapped.name}(check_vma=False)"
         texts = _unchecked(tuple(axes))
-        record(call.interpreter, name, place, Accepted(), *texts, facts=facts, silent=silent)
+        record_of_value(call.interpreter, name, Accepted(), place, *texts, facts=facts, silent=silent)
 
 
 def _closed_over(spec: Spec, mesh: Mesh) -> tuple[str | None, str | None]:
