@@ -238,7 +238,16 @@ class Linter:
         )
         roots = tuple(dict.fromkeys((settings.root, os.path.join(settings.root, "src"), os.getcwd())))
         for mesh in meshes or [None]:
-            yield InferenceSettings(settings.devices, mesh, roots, settings.exhaustive, release)
+            yield InferenceSettings(
+                settings.devices,
+                mesh,
+                roots,
+                settings.exhaustive,
+                release,
+                settings.meshes,
+                settings.dims,
+                settings.logical_rules,
+            )
 
     def _check(
         self, sources: Sequence[Source], progress: Progress | None = None, unresolved: bool = False

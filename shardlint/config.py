@@ -8,7 +8,7 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -31,7 +31,9 @@ class Settings:
     ``root`` is the folder patterns are relative to and imports are resolved in. ``select`` and
     ``ignore`` hold codes, beginnings of codes (``SHL2``) or names. ``meshes`` are the meshes a
     project deploys on, by name; ``mesh`` is one given on the command line, and goes before them.
-    ``replicated_bytes`` is the size from which an array should not lie whole on every device.
+    ``dims`` are the sizes of dimensions that a program leaves open, by the name it uses for them
+    (``d_model``, ``cfg.d_model``). ``logical_rules`` are the rules for Flax's logical axis names where a
+    program sets none itself, None where there are none. ``replicated_bytes`` is the size from which an array should not lie whole on every device.
     ``target_jax`` are the releases of JAX the project means to run on, None for the newest known.
     ``confirm_devices`` is how many devices confirmation fakes, ``confirm_timeout`` is in seconds.
     """
@@ -47,6 +49,8 @@ class Settings:
     mesh: Mesh | None = None
     meshes: tuple[tuple[str, Mesh], ...] = ()
     target_jax: Target | None = None
+    dims: tuple[tuple[str, int], ...] = ()
+    logical_rules: tuple[tuple[str, str | tuple[str, ...] | None], ...] | None = None
     replicated_bytes: int = 64 * 2**20
     confirm_devices: int = 8
     confirm_timeout: float = 60.0
@@ -225,6 +229,21 @@ def _mesh(sizes: Any, key: str) -> Mesh:
     return Mesh(tuple(sizes), counts, (AxisType.AUTO,) * len(counts))
 
 
+def _dims(value: Any, key: str) -> tuple[tuple[str, int], ...]:
+    if not isinstance(value, dict):
+        raise ConfigError(f'"{key}" must be a table of sizes, such as {{d_model = 4096}}')
+    return tuple((name, _positive(size, f"{key}.{name}")) for name, size in _flat(value))
+
+
+def _flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The leaves of a table by their dotted keys: TOML reads ``cfg.d_model = 1`` as a table in a table."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
 def _confirm(value: Any, key: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ConfigError(f'"{key}" must be a table')
@@ -253,5 +272,6 @@ _KEYS: dict[str, _Key] = {
     "target-jax": ("target_jax", _target),
     "max-replicated-bytes": ("replicated_bytes", _bytes),
     "meshes": ("meshes", _meshes),
+    "dims": ("dims", _dims),
     "confirm": (None, _confirm),
 }

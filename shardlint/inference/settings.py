@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from shardlint.laws.values import Mesh
 from shardlint.laws.versions import NEWEST, Release
 
+#: A logical name and where it goes: a mesh axis, several, or none.
+LogicalRules = tuple[tuple[str, str | tuple[str, ...] | None], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class InferenceSettings:
     """``devices`` is how many devices there are, if known; ``mesh`` the mesh to assume where a
     program takes one from its caller; ``roots`` the folders imports are resolved in, besides each
     file's own. ``exhaustive`` evaluates every function, whether or not it can matter. ``release`` is the
-    release of JAX that runs the program.
+    release of JAX that runs the program. ``meshes`` are all the meshes that have a name, for facts in
+    comments; ``dims`` are sizes by the name of what the program leaves open (``d_model``, ``cfg.d_model``);
+    ``logical_rules`` are Flax's rules for logical axis names where the program sets none itself.
     """
 
     devices: int | None = None
@@ -21,3 +26,6 @@ class InferenceSettings:
     roots: tuple[str, ...] = ()
     exhaustive: bool = False
     release: Release = NEWEST
+    meshes: tuple[tuple[str, Mesh], ...] = ()
+    dims: tuple[tuple[str, int], ...] = ()
+    logical_rules: LogicalRules | None = None
