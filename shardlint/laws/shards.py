@@ -1,20 +1,10 @@
-"""What each device holds: shapes, copies and bytes."""
+"""What each device holds of an array: its shape, and how many hold the same."""
 
 from __future__ import annotations
 
 from shardlint.laws.checks import parts, ways
 from shardlint.laws.dims import Dim, Shape, product
 from shardlint.laws.values import Mesh, Spec
-
-#: Bytes of the dtypes whose names do not end in their number of bits.
-ODD_SIZES: dict[str, float] = {
-    "bool": 1,
-    "bool_": 1,
-    "float0": 1,
-    "key<fry>": 8,
-    "key<rbg>": 16,
-    "key<urbg>": 16,
-}
 
 
 def shard_shape(mesh: Mesh, spec: Spec, shape: Shape) -> Shape:
@@ -41,20 +31,6 @@ def replication(mesh: Mesh, spec: Spec) -> Dim:
     """How many devices hold each value: the product of the axes that the spec leaves out."""
     used = {part for entry in spec.entries for part in parts(entry)}
     return product(size for name, size in zip(mesh.names, mesh.sizes, strict=True) if name not in used)
-
-
-def dtype_size(dtype: str) -> float | None:
-    """Bytes of one element of a dtype by its name (``bfloat16``: 2, ``int4``: 0.5), or None.
-
-    A `jax.random.key` dtype counts the bytes of its key data.
-    """
-    if dtype in ODD_SIZES:
-        return ODD_SIZES[dtype]
-    for kind in ("bfloat", "float", "complex", "uint", "int"):
-        if dtype.startswith(kind):
-            digits = dtype[len(kind) :].partition("_")[0]
-            return int(digits) / 8 if digits.isdigit() else None
-    return None
 
 
 def _ways(mesh: Mesh, spec: Spec, dimension: int) -> Dim:

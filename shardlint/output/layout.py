@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from shardlint.laws.dims import Dim
-from shardlint.laws.shards import dtype_size, replication, shard_shape
+from shardlint.laws.memory import dtype_size
+from shardlint.laws.shards import replication, shard_shape
 from shardlint.laws.values import Marker, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted
 from shardlint.output.concise import place_text

@@ -45,7 +45,7 @@ import math
 from collections.abc import Iterable
 
 from shardlint.findings import Severity
-from shardlint.laws.shards import dtype_size
+from shardlint.laws.memory import dtype_size
 from shardlint.laws.values import Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings

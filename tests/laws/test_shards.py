@@ -16,7 +16,8 @@ from real_jax import real_mesh, real_spec
 from shardlint.laws.arity import judge_arity
 from shardlint.laws.dims import substitute, symbol
 from shardlint.laws.exceptions import BASES, is_caught
-from shardlint.laws.shards import dtype_size, global_shape, replication, shard_shape
+from shardlint.laws.memory import dtype_size
+from shardlint.laws.shards import global_shape, replication, shard_shape
 from shardlint.laws.specs import judge_spec, normalize
 from shardlint.laws.values import AxisType, Mesh, Spec
 from shardlint.laws.verdicts import Accepted, Api, Rejected, Undecided
