@@ -10,12 +10,16 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
 from shardlint.files.suppressions import matches
 from shardlint.laws.values import AxisType, Mesh
 from shardlint.laws.versions import Target, TargetError, parse_target
 from shardlint.requirements import jax_requirement
+
+if TYPE_CHECKING:
+    from shardlint.logical_config import LogicalRule
 
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
@@ -32,8 +36,9 @@ class Settings:
     ``ignore`` hold codes, beginnings of codes (``SHL2``) or names. ``meshes`` are the meshes a
     project deploys on, by name; ``mesh`` is one given on the command line, and goes before them.
     ``dims`` are the sizes of dimensions that a program leaves open, by the name it uses for them
-    (``d_model``, ``cfg.d_model``). ``logical_rules`` are the rules for Flax's logical axis names where a
-    program sets none itself, None where there are none. ``replicated_bytes`` is the size from which an array should not lie whole on every device.
+    (``d_model``, ``cfg.d_model``). ``logical_rules`` are Flax's rules for logical axis names where a
+    program leaves them to its caller, None where there are none. ``replicated_bytes`` is the size from
+    which an array should not lie whole on every device.
     ``target_jax`` are the releases of JAX the project means to run on, None for the newest known.
     ``confirm_devices`` is how many devices confirmation fakes, ``confirm_timeout`` is in seconds.
     """
@@ -50,7 +55,7 @@ class Settings:
     meshes: tuple[tuple[str, Mesh], ...] = ()
     target_jax: Target | None = None
     dims: tuple[tuple[str, int], ...] = ()
-    logical_rules: tuple[tuple[str, str | tuple[str, ...] | None], ...] | None = None
+    logical_rules: tuple[LogicalRule, ...] | None = None
     replicated_bytes: int = 64 * 2**20
     confirm_devices: int = 8
     confirm_timeout: float = 60.0
@@ -146,7 +151,8 @@ def _required(path: str) -> Target | None:
 
 def _settings(table: dict[str, Any], file: str, folder: str) -> Settings:
     try:
-        return Settings(root=folder, **_fields(table, _KEYS, ""))
+        keys = {**_KEYS, "logical-axes": ("logical_rules", partial(_logical_axes, folder))}
+        return Settings(root=folder, **_fields(table, keys, ""))
     except ConfigError as error:
         raise ConfigError(f"{file}: {error}") from None
 
@@ -156,17 +162,21 @@ def _fields(table: dict[str, Any], keys: dict[str, _Key], prefix: str) -> dict[s
     fields: dict[str, Any] = {}
     for key, value in table.items():
         if key not in keys:
-            raise ConfigError(f'unknown key "{prefix}{key}"{_nearest_of(key, keys)}')
+            raise ConfigError(f'unknown key "{prefix}{key}"{nearest_of(key, keys)}')
         field, read = keys[key]
         read_value = read(value, prefix + key)
         fields.update(read_value if field is None else {field: read_value})
     return fields
 
 
-def _nearest_of(word: str, known: Iterable[str]) -> str:
+def nearest_of(word: str, known: Iterable[str], *, others: bool = True) -> str:
+    """The end of a message: the known word nearest to a wrong one, or (``others``) which there are."""
     known = list(known)
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    return f'; did you mean "{close[0]}"?' if close else f"; the keys are {', '.join(sorted(known))}"
+    if close:
+        return f'; did you mean "{close[0]}"?'
+    shown = sorted(known)[:24] + ["..."] * (len(known) > 24)
+    return f"; the keys are {', '.join(shown)}" if others and known else ""
 
 
 def _strings(value: Any, key: str) -> tuple[str, ...]:
@@ -185,7 +195,7 @@ def check_selectors(selectors: Iterable[str], key: str) -> tuple[str, ...]:
     for selector in (selectors := tuple(selectors)):
         if not any(matches(code, name, [selector]) for code, name in known.items()):
             words = [*known, *known.values()]
-            raise ConfigError(f'"{key}": no rule is called "{selector}"{_nearest_of(selector, words)}')
+            raise ConfigError(f'"{key}": no rule is called "{selector}"{nearest_of(selector, words)}')
     return selectors
 
 
@@ -242,6 +252,12 @@ def _flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield from _flat(value, f"{prefix}{key}.")
         else:
             yield prefix + key, value
+
+
+def _logical_axes(folder: str, value: Any, key: str) -> tuple[LogicalRule, ...]:
+    from shardlint.logical_config import read_logical_axes
+
+    return read_logical_axes(value, key, folder)
 
 
 def _confirm(value: Any, key: str) -> dict[str, Any]:

@@ -60,6 +60,7 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.eras": TYPES | LAWS,
     "shardlint.requirements": LAWS,
     "shardlint.config": VERSION | {"shardlint."},
+    "shardlint.logical_config": {"shardlint.config"},
     "shardlint.api": VERSION | {"shardlint."},
     "shardlint.cli": VERSION | {"shardlint.", "shardlint_server.server"},
     "shardlint.__main__": {"shardlint.cli"},
