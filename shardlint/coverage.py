@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from shardlint.files.sites import Site, SiteKind
-from shardlint.laws.values import Mesh, Unknown
+from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Rejected, Undecided
 from shardlint.spans import Place, Span
-from shardlint.uses import CollectiveUse, FileProblem, ParameterUse, Placement, ShardingUse, Use
+from shardlint.uses import CollectiveUse, FileProblem, OperationUse, ParameterUse, Placement, ShardingUse, Use
 
 #: What a use of each kind may tell about.
 _KINDS: dict[type[Use], frozenset[SiteKind]] = {
     Placement: frozenset({SiteKind.PLACEMENT, SiteKind.CONSTRAINT, SiteKind.PARAMETER}),
+    OperationUse: frozenset({SiteKind.PLACEMENT}),
     ParameterUse: frozenset({SiteKind.PARAMETER}),
     CollectiveUse: frozenset({SiteKind.COLLECTIVE}),
     ShardingUse: frozenset({SiteKind.SHARDING}),
@@ -107,12 +108,17 @@ def _parts(use: Use) -> tuple[bool, bool, str | None]:
         case CollectiveUse():
             bound = use.environment.bound_axes
             return not isinstance(bound, Unknown), True, _reason(bound)
+        case OperationUse():
+            mesh, kind = use.environment.context_mesh, next(iter(use.operands), None)
+            return isinstance(mesh, Mesh), kind is not None and kind.shape is not None, _reason(mesh)
         case ShardingUse():
             return isinstance(use.mesh, Mesh), True, _reason(use.mesh)
         case Placement() | ParameterUse():
             spec = use.spec if isinstance(use, Placement) else use.names
-            known = isinstance(use.mesh, Mesh), not isinstance(use.shape, Unknown)
-            return *known, _reason(use.mesh, spec, use.shape)
+            # Names that stand for no dimension are too many for none.
+            fits = not isinstance(spec, Unknown) and not isinstance(use.shape, Unknown)
+            empty = isinstance(spec, Spec) and not spec.entries
+            return isinstance(use.mesh, Mesh), fits or empty, _reason(use.mesh, spec, use.shape)
     return False, False, None
 
 

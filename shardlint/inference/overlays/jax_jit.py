@@ -15,7 +15,7 @@ from shardlint.inference.overlays.jax_arguments import (
     lowers,
     refuse_keywords,
 )
-from shardlint.inference.overlays.placing import place_array, record_mismatch, rejected_at
+from shardlint.inference.overlays.placing import place_array, place_unknown, record_mismatch, rejected_at
 from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
 from shardlint.inference.values import (
     Array,
@@ -83,7 +83,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             if refuse_keywords(inner, in_shardings, function_name(function)):
                 return Unknown("jit with in_shardings takes no keyword arguments")
             with interpreter.within(**other):
-                held = _place_arguments(inner, function, in_shardings, args, dynamic, places)
+                held = _place_arguments(inner, function, in_shardings, args, dynamic, places, call.place)
         elif dynamic is not None:
             held = _arguments(inner, function, args, dynamic, places)
         names = frozenset() if static is None else static[1]
@@ -100,7 +100,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             return result
         assert out_shardings is not None
         with interpreter.within(**other):
-            return _committed(inner, _place_results(inner, function, out_shardings, result))
+            return _committed(inner, _place_results(inner, function, out_shardings, result, call.place))
 
     native = Native(f"jit({function_name(function)})", run, wraps=function, origin=call.place)
     return call.interpreter.wrapped(native)
@@ -201,10 +201,11 @@ def _place_arguments(
     args: Sequence[Value],
     dynamic: Sequence[int],
     places: dict[int, Place],
+    wrapped_at: Place,
 ) -> list[Argument] | None:
     """Judge the arguments of a call against ``in_shardings``, and say which devices they are on.
 
-    None where an argument is committed to another sharding.
+    None where an argument is committed to another sharding. ``wrapped_at`` is the `jit`.
     """
     interpreter = call.interpreter
     columns = as_items(shardings)
@@ -215,6 +216,7 @@ def _place_arguments(
     elif is_leaf(shardings):
         columns = (shardings,) * len(dynamic)
     else:
+        place_unknown(interpreter, (Api.JIT_IN,), shardings, call.place, wrapped_at=wrapped_at)
         return []
     held: list[Argument] = []
     met: list[tuple[Array, ShardingValue, str, Place]] = []
@@ -226,7 +228,7 @@ def _place_arguments(
             if is_none(leaf):
                 held.extend(replace(one, path=path) for one in homes(call, position, array, name))
                 return array
-            placed = place_array(interpreter, (Api.JIT_IN,), array, leaf, call.place, subject)
+            placed = place_array(interpreter, (Api.JIT_IN,), array, leaf, call.place, subject, wrapped_at)
             if placed.sharding is not None:
                 held.append(Argument(position, path, subject, placed.sharding))
                 met.append((array, placed.sharding, subject, places[position]))
@@ -237,6 +239,8 @@ def _place_arguments(
             record_mismatch(interpreter, Api.JIT_IN, function_name(function), shardings, text, call.place)
             return []
         with interpreter.within(in_jit=True):
+            if isinstance(args[position], Unknown) and given(sharding):
+                place_unknown(interpreter, (Api.JIT_IN,), sharding, call.place, f"`{name}`", wrapped_at)
             meet_prefix(sharding, args[position], meet)
     refused = [lowers(call) and check_committed(call, *one) for one in met]
     return None if any(refused) else held
@@ -262,8 +266,10 @@ def _record_arity(call: Call, api: Api, function: Value, count: int, due: int, s
     )
 
 
-def _place_results(call: Call, function: Value, shardings: Value, result: Value) -> Value:
-    """Judge what a jitted function returns against ``out_shardings``."""
+def _place_results(
+    call: Call, function: Value, shardings: Value, result: Value, wrapped_at: Place
+) -> Value:
+    """Judge what a jitted function returns against ``out_shardings``; ``wrapped_at`` is the `jit`."""
     interpreter = call.interpreter
     columns, results = as_items(shardings), as_items(result)
     if columns is not None and results is not None and len(columns) != len(results):
@@ -278,7 +284,7 @@ def _place_results(call: Call, function: Value, shardings: Value, result: Value)
             if path
             else f"the result of `{function_name(function)}`"
         )
-        return place_array(interpreter, (Api.JIT_OUT,), array, leaf, call.place, subject)
+        return place_array(interpreter, (Api.JIT_OUT,), array, leaf, call.place, subject, wrapped_at)
 
     if isinstance(shardings, Tuple | ListValue) and isinstance(result, Tuple | ListValue):
         # jit takes a list of shardings for a tuple of results.
@@ -290,6 +296,9 @@ def _place_results(call: Call, function: Value, shardings: Value, result: Value)
         record_mismatch(interpreter, Api.JIT_OUT, function_name(function), shardings, text, call.place)
         return Unknown("the trees differ")
     with interpreter.within(in_jit=True):
+        if isinstance(result, Unknown) or isinstance(shardings, Unknown):
+            subject = f"the result of `{function_name(function)}`"
+            place_unknown(interpreter, (Api.JIT_OUT,), shardings, call.place, subject, wrapped_at)
         placed = meet_prefix(shardings, result, meet)
     return map_arrays(result, lambda array, _: array) if isinstance(placed, Unknown) else placed
 

@@ -14,6 +14,7 @@ from shardlint.inference.overlays.placing import (
     RESHARD,
     as_junk,
     place_array,
+    place_unknown,
     record_mismatch,
 )
 from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
@@ -64,7 +65,12 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
         )
     if isinstance(target, Devices):
         return map_arrays(tree, lambda array, _: _on_device(call, array, target))
-    if isinstance(target, Unknown | LibraryObject):
+    if isinstance(tree, Unknown):
+        place_unknown(call.interpreter, apis, target, call.place, f"`{written}`" if written else None)
+        return tree
+    if isinstance(target, Unknown):
+        return map_arrays(tree, lambda array, path: meet(target, array, path))
+    if isinstance(target, LibraryObject):
         return map_arrays(tree, lambda array, _: replace(array, sharding=None, typed=None, committed=None))
     text = mismatch(target, tree)
     if text is not None:
@@ -112,7 +118,7 @@ def _callback(call: Call) -> Value:
 def _made(call: Call, api: Api, shape: Value | None, sharding: Value | None, dtype: str | None) -> Value:
     dims = as_shape(shape)
     array = Array(dims, dtype, origin=call.place)
-    if isinstance(sharding, ShardingValue | SpecValue):
+    if isinstance(sharding, ShardingValue | SpecValue | Unknown):
         return place_array(call.interpreter, (api,), array, sharding, call.place)
     return array
 
@@ -173,7 +179,7 @@ def _struct(call: Call) -> Value:
     array = Array(
         as_shape(shape), as_dtype(dtype) if dtype is not None else None, struct=True, origin=call.place
     )
-    if isinstance(sharding, ShardingValue | SpecValue):
+    if isinstance(sharding, ShardingValue | SpecValue | Unknown):
         return place_array(call.interpreter, (Api.SHAPE_DTYPE_STRUCT,), array, sharding, call.place)
     bare = sharding is None or is_none(sharding)
     return replace(array, typed=meshless(array.shape)) if bare and array.shape is not None else array
@@ -188,6 +194,9 @@ def created(transfer: Transfer) -> Transfer:
         if not isinstance(result, Array):
             return result
         result = replace(result, origin=call.place)
+        if isinstance(device, Unknown):
+            place_array(call.interpreter, (Api.CREATE, Api.CREATE_IN_JIT), result, device, call.place)
+            return replace(result, typed=None)
         if isinstance(device, ShardingValue | SpecValue):
             # Traced, the sharding is ignored: only an array made outside jit goes there, and is built from
             # parts that have no weak type.
@@ -213,7 +222,7 @@ def sampled(transfer: Transfer) -> Transfer:
 def _as_out_sharding(call: Call, apis: tuple[Api, ...], result: Array) -> Array:
     """The result placed by ``out_sharding=``, where one is given."""
     target = call.kwargs.get("out_sharding")
-    if target is None or is_none(target) or isinstance(target, Unknown):
+    if target is None or is_none(target):
         return result
     return place_array(call.interpreter, apis, replace(result, origin=call.place), target, call.place)
 

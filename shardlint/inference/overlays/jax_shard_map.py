@@ -103,7 +103,7 @@ def _wrapped(call: Call, function: Value, options: dict[str, Value]) -> Value:
     def place_of(option: str) -> Place:
         return call.place_of(_POSITIONS.get(option) if call.name == _OLD else None, option)
 
-    mapped = Mapped(call.name, function, options, place_of)
+    mapped = Mapped(call.name, function, options, call.place, place_of)
     native = Native(
         f"shard_map({mapped.title})", lambda inner: run(inner, mapped), wraps=function, origin=call.place
     )

@@ -48,15 +48,15 @@ def place_array(
     target: Value,
     place: Place,
     subject: str | None = None,
+    wrapped_at: Place | None = None,
 ) -> Array:
     """Judge and record ``array`` meeting ``target`` and return the array as it is placed.
 
     ``apis`` is one API, or the pair for outside and inside jit. ``target`` is a sharding, a bare
-    spec, or what a program wrongly puts there. A target that is unknown is no use.
+    spec, or what a program wrongly puts there. ``wrapped_at`` is the `jit` or `shard_map` whose function
+    is called at ``place``.
     """
     spec, mesh, raw = _target(interpreter, apis[-1], target)
-    if isinstance(spec, Unknown) and isinstance(mesh, Unknown | None):
-        return replace(array, sharding=None, typed=None, committed=None)
     shape: Shape | Unknown = array.shape if array.shape is not None else Unknown("shape not known")
     held = held_in_type(interpreter, array, mesh) or _held(array, mesh)
     verdict, api = _judge(interpreter, apis, mesh, spec, shape, raw, held, array.varying)
@@ -65,7 +65,7 @@ def place_array(
             place=place,
             environment=interpreter.environment(),
             verdict=verdict,
-            facts=facts_of(array, target, mesh, place, interpreter),
+            facts=facts_of(array, target, mesh, place, interpreter, wrapped_at),
             api=api,
             mesh=mesh,
             spec=_written(spec),
@@ -226,6 +226,24 @@ def _entry_places(target: Value) -> tuple[Place | None, ...]:
     return spec.places if isinstance(spec, SpecValue) else ()
 
 
+def place_unknown(
+    interpreter: Evaluator,
+    apis: Sequence[Api],
+    target: Value,
+    place: Place,
+    subject: str | None = None,
+    wrapped_at: Place | None = None,
+) -> None:
+    """Record that something of which nothing is known meets ``target``.
+
+    One sharding, or spec, is judged as that of an array of any shape; in a tree of them each may be
+    for a part that has no leaves.
+    """
+    if not isinstance(target, ShardingValue | SpecValue | Unknown):
+        target = Unknown("what it places is not known")
+    place_array(interpreter, apis, Array(None), target, place, subject, wrapped_at)
+
+
 def _sharding(target: Value, interpreter: Evaluator) -> ShardingValue | None:
     if isinstance(target, ShardingValue):
         return target
@@ -252,9 +270,14 @@ def record_mismatch(
 
 
 def facts_of(
-    array: Array | None, target: Value, mesh: Mesh | Unknown | None, place: Place, interpreter: Evaluator
+    array: Array | None,
+    target: Value,
+    mesh: Mesh | Unknown | None,
+    place: Place,
+    interpreter: Evaluator,
+    wrapped_at: Place | None = None,
 ) -> tuple[Fact, ...]:
-    """Where the mesh and the shape come from, and the call when the spec is written elsewhere."""
+    """Where the mesh and the shape come from, and the calls when the spec is written elsewhere."""
     facts: list[Fact] = []
     holder = target.mesh if isinstance(target, ShardingValue) else interpreter.context.mesh
     if holder is None:
@@ -270,6 +293,8 @@ def facts_of(
     spec = target.spec if isinstance(target, ShardingValue) else target
     if isinstance(spec, SpecValue) and spec.origin is not None and spec.origin != place:
         facts.append(Fact(f"{spec.spec} is used here", place))
+    if wrapped_at is not None and wrapped_at != place:
+        facts.append(Fact("the function is wrapped here", wrapped_at))
     return tuple(facts)
 
 

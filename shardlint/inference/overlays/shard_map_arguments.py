@@ -8,7 +8,13 @@ from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.context import Shard
-from shardlint.inference.overlays.placing import laid_out, place_array, record_mismatch, rejected_at
+from shardlint.inference.overlays.placing import (
+    laid_out,
+    place_array,
+    place_unknown,
+    record_mismatch,
+    rejected_at,
+)
 from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.shard_map_regions import Mapped, Region, specs_in
@@ -28,6 +34,7 @@ from shardlint.laws.shards import shard_shape
 from shardlint.laws.source import shape_source
 from shardlint.laws.values import AxisType, Mesh, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api
+from shardlint.spans import Place
 from shardlint.uses import ArityUse
 
 
@@ -93,10 +100,11 @@ def record_arity(call: Call, mapped: Mapped, api: Api, specs: Tuple, due: int) -
     )
 
 
-def judge_specs(call: Call, api: Api, specs: Value) -> None:
+def judge_specs(call: Call, api: Api, specs: Value, wrapped_at: Place) -> None:
     """Judge specs for what is not known: the axes that they name are looked at before any array."""
-    for leaf in specs_in(specs):
-        rejected_at(call.interpreter, api, "trace", leaf, leaf.origin or call.place)
+    leaves = list(specs_in(specs))
+    if not any(rejected_at(call.interpreter, api, "trace", leaf, leaf.origin or call.place) for leaf in leaves):
+        place_unknown(call.interpreter, (api,), specs, call.place, wrapped_at=wrapped_at)
 
 
 def _column(call: Call, mapped: Mapped, region: Region, spec: Value, arg: Value, position: int) -> Value:
@@ -106,7 +114,7 @@ def _column(call: Call, mapped: Mapped, region: Region, spec: Value, arg: Value,
         return _shard(call, mapped, region, leaf, array, f"argument {position}{path}")
 
     if isinstance(arg, Unknown):
-        judge_specs(call, Api.SHARD_MAP_IN, spec)
+        judge_specs(call, Api.SHARD_MAP_IN, spec, mapped.place)
     met = meet_prefix(spec, arg, meet)
     # An argument without a spec is closed over: the body sees it as it is, a number as a number.
     return call.args[position] if is_none(spec) and not isinstance(met, Unknown) else met
@@ -121,7 +129,8 @@ def _shard(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
         if array.typed is None or not any(map(entry_axes, array.typed.spec.entries)):
             _record_whole(call, mapped, leaf, array, subject)
         return replace(array, sharding=None)
-    placed = place_array(call.interpreter, (Api.SHARD_MAP_IN,), array, leaf, call.place, subject)
+    apis, at = (Api.SHARD_MAP_IN,), mapped.place
+    placed = place_array(call.interpreter, apis, array, leaf, call.place, subject, at)
     if not isinstance(leaf, SpecValue) or not isinstance(mesh, MeshValue) or array.shape is None:
         return Array(None, array.dtype, origin=array.origin, name=array.name)
     if placed.sharding is None or region.manual is None:

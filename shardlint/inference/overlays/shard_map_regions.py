@@ -46,12 +46,13 @@ ANY_FUNCTION = External("jnp.negative")
 @dataclass(frozen=True, eq=False, slots=True)
 class Mapped:
     """A function as ``shard_map`` wraps it: ``options`` are what it was given by name, ``name`` which
-    shard_map it is, ``place_of`` tells where an option is written.
+    shard_map it is, ``place`` where it is called, ``place_of`` where an option is written.
     """
 
     name: str
     function: Value
     options: dict[str, Value]
+    place: Place
     place_of: Callable[[str], Place]
 
     @property

@@ -28,7 +28,7 @@ def place_results(call: Call, mapped: Mapped, region: Region, result: Value) -> 
     specs = mapped.options.get("out_specs")
     if specs is None or isinstance(result, Unknown):
         if specs is not None:
-            judge_specs(call, Api.SHARD_MAP_OUT, specs)
+            judge_specs(call, Api.SHARD_MAP_OUT, specs, mapped.place)
         return Unknown("the results of shard_map")
     if isinstance(specs, Tuple) and isinstance(result, Tuple) and len(specs.items) != len(result.items):
         record_arity(call, mapped, Api.SHARD_MAP_OUT, specs, len(result.items))
@@ -47,7 +47,8 @@ def place_results(call: Call, mapped: Mapped, region: Region, result: Value) -> 
 
 def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array, name: str) -> Value:
     """Judge one result and return the whole that its shards make."""
-    placed = place_array(call.interpreter, (Api.SHARD_MAP_OUT,), array, leaf, call.place, name)
+    apis, at = (Api.SHARD_MAP_OUT,), mapped.place
+    placed = place_array(call.interpreter, apis, array, leaf, call.place, name, at)
     mesh, outside = region.judging, region.mesh
     if region.manual is None or not isinstance(mesh, MeshValue) or not isinstance(outside, MeshValue):
         return Unknown("whether all axes are Manual is not known")

@@ -21,6 +21,7 @@ from shardlint.inference.overlays.explicit.recording import (
     as_operator,
     as_update,
     record_operation,
+    record_result,
     short_name,
 )
 from shardlint.inference.overlays.explicit.rules import rule_of
@@ -91,7 +92,10 @@ def finish_index(interpreter: Evaluator, array: Array, key: Value, result: Value
 
 
 def _finish(call: Call, name: str, result: Value, function: str, written: Written) -> Value:
+    asked = given(call.kwargs.get("out_sharding")) and call.place is not None
     if isinstance(result, Unknown):
+        if asked:
+            record_result(call, function, None, result)
         return note_impossible(call, function, result, written)
     if given(call.kwargs.get("device")) or (name in PLACED and given(call.kwargs.get("out_sharding"))):
         return result
@@ -117,6 +121,10 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
         return Unknown(f"rejected by {function}: {refused.verdict.cause}")
     except (Open, Stop, CannotBind):
         found = ()
+    if asked:
+        unknown = Unknown("the sharding of an operand is not known")
+        reason = unknown if isinstance(context, Mesh) else context
+        record_result(call, function, next(iter(found), None), reason)
     if len(found) != len(results):
         found = [_as_replicated(context, kinds, array) for array in results]
     return _over_arrays(result, lambda i, array: _grafted(found[i], array))

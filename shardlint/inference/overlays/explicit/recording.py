@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.explicit.types import type_of
 from shardlint.inference.overlays.printing import call_source, source_of
@@ -18,7 +19,8 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.laws.types import ArrayType
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.values import Unknown
+from shardlint.laws.verdicts import Accepted, Rejected, Undecided
 from shardlint.spans import Place
 from shardlint.uses import OperationUse
 
@@ -56,6 +58,23 @@ def record_operation(
             function=function,
             operands=tuple(operands),
             call=written(named, options),
+            out_sharding=asked.spec if isinstance(asked, SpecValue) else None,
+        )
+    )
+
+
+def record_result(call: Call, function: str, result: ArrayType | None, reason: Unknown | None) -> None:
+    """Record that JAX takes an ``out_sharding=``; ``reason`` says why the result's type is not known."""
+    asked = call.kwargs["out_sharding"]
+    why = asked.reason if isinstance(asked, Unknown) else "no mesh is set" if reason is None else reason.reason
+    known = result is not None and result.shape is not None and result.sharding is not None
+    call.interpreter.record(
+        OperationUse(
+            place=call.place,
+            environment=call.interpreter.environment(),
+            verdict=Accepted() if known else Undecided(why),
+            function=function,
+            operands=() if result is None else (result,),
             out_sharding=asked.spec if isinstance(asked, SpecValue) else None,
         )
     )
