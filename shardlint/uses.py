@@ -207,7 +207,8 @@ class ParameterUse(Use):
 
     ``owner`` is the layer or module in words (``nn.Dense``), ``owner_place`` the call that makes it
     (uses of one layer share it), ``name`` the parameter (``kernel``). ``names`` is the partitioning
-    the initializer carries: None when it is bare, a str when a bare string was given.
+    the initializer carries: None when it is bare, a str when a bare string was given. ``axes`` is what
+    logical rules make of the names where rules are known, ``path`` where `init` puts the parameter.
     """
 
     library: str
@@ -220,6 +221,8 @@ class ParameterUse(Use):
     names_place: Place | None = None
     entry_places: tuple[Place | None, ...] = ()
     mesh: Mesh | Unknown | None = None
+    axes: Spec | None = None
+    path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,7 @@ from shardlint.inference.overlays.flax_uses import (
 )
 from shardlint.inference.values import Array, Const, DictValue, LibraryObject, Value
 from shardlint.laws.dims import Shape
-from shardlint.laws.logical_axes import Resolved, given, mesh_spec
+from shardlint.laws.logical_axes import Resolved, given, mesh_spec, resolve
 from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Rejected, Undecided, Verdict
 from shardlint.spans import Place
@@ -76,12 +76,22 @@ def make_variable(
         read = unbox_now(interpreter, box)
         names, verdict = read.names, read.verdict
     if collection == "params":
-        record_parameter(interpreter, owner, name, unboxed(box), names, mesh, verdict)
+        axes = _axes_of(interpreter, box)
+        record_parameter(interpreter, owner, name, unboxed(box), names, mesh, verdict, axes, path)
     if not interpreter.muted:
         _store(run, collection, path, box)
         if may_not_happen(interpreter, run):
             run.uncertain.add(binding.path)
     return _value(name, box, verdict)
+
+
+def _axes_of(interpreter: Evaluator, box: Value) -> Spec | None:
+    """What the logical rules that are known here make of a box's names."""
+    if not isinstance(box, LibraryObject) or box.kind != LOGICALLY_PARTITIONED:
+        return None
+    setting = box_setting(interpreter, box)
+    found = resolve(setting.spec, setting.rules) if given(setting.rules) else None
+    return found.spec if isinstance(found, Resolved) else None
 
 
 def _value(name: str, box: Value, verdict: Verdict) -> Value:

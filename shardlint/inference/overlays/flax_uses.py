@@ -43,7 +43,7 @@ class Meeting:
     """Names that meet a mesh: judged by ``eager`` outside jit and by ``traced`` inside.
 
     ``raw`` tells that the mesh is that of `jax.set_mesh`; ``in_jit`` is None where the caller decides.
-    Without ``program`` the caller may have set logical rules, which nnx applies to names.
+    Unless they are ``ruled``, the caller may have set logical rules, which nnx applies to names.
     """
 
     eager: Api
@@ -51,7 +51,7 @@ class Meeting:
     mesh: Mesh | Unknown | None
     raw: bool
     in_jit: bool | None
-    program: bool
+    ruled: bool
 
     @staticmethod
     def linen(interpreter: Evaluator, mesh: Mesh | Unknown | None) -> Meeting:
@@ -75,7 +75,7 @@ class Meeting:
         if not isinstance(spec, Spec):
             return Undecided("the names are not known")
         verdict = judge_placement(self.api, self.mesh, spec, shape, raw=self.raw, held=held)
-        if not self.program and self.eager is Api.NNX_PARAM and _by_name(verdict):
+        if not self.ruled and self.eager is Api.NNX_PARAM and _by_name(verdict):
             return Undecided("logical rules may give the names another meaning")
         if self.in_jit is None:
             # The caller decides whether this is traced, so both must say the same.
@@ -121,7 +121,8 @@ def _by_name(verdict: Verdict) -> bool:
 def _meeting(interpreter: Evaluator, eager: Api, traced: Api, mesh: Mesh | Unknown | None) -> Meeting:
     raw, context = mesh is None, interpreter.context
     mesh = interpreter.environment().context_mesh if raw else mesh
-    return Meeting(eager, traced, mesh, raw, context.in_jit, context.program)
+    ruled = context.program or not isinstance(context.logical_rules, Unknown)
+    return Meeting(eager, traced, mesh, raw, context.in_jit, ruled)
 
 
 def held_by(interpreter: Evaluator, value: Value, mesh: Mesh | Unknown | None) -> Spec | None:
@@ -148,8 +149,10 @@ def record_parameter(
     names: Names,
     mesh: Mesh | Unknown | None,
     verdict: Verdict,
+    axes: Spec | None = None,
+    path: tuple[str, ...] = (),
 ) -> None:
-    """Record that a layer made a parameter.
+    """Record that a layer made a parameter; ``axes`` and ``path`` as in `ParameterUse`.
 
     A bare parameter meets no mesh here, even if there is one: where it goes is decided later.
     """
@@ -168,5 +171,7 @@ def record_parameter(
             names_place=names.place,
             entry_places=names.entry_places,
             mesh=None if names.spec is None else mesh,
+            axes=axes,
+            path=path,
         )
     )
