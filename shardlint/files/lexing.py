@@ -50,3 +50,11 @@ def comments(text: str) -> Iterator[Comment]:
         seen = match.start()
         before = text[line_start : match.start()]
         yield Comment(line, len(before) + 1, match["comment"], not before.strip())
+
+
+def next_code_line(text: str, line: int) -> int:
+    """Return the next line that is neither empty nor only a comment."""
+    for number, content in enumerate(split_lines(text)[line:], line + 1):
+        if content.strip() and not content.lstrip().startswith("#"):
+            return number
+    return line

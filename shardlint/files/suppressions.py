@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from shardlint.files.lexing import comments, split_lines
+from shardlint.files.lexing import comments, next_code_line
 
 _DIRECTIVE = re.compile(r"#\s*shardlint:\s*(?P<verb>ignore-file|ignore)\b(?:\[(?P<codes>[^\]]*)\])?")
 _DEVICES = re.compile(r"#\s*shardlint:.*?\bdevices\s*=\s*(?P<count>\d+)")
@@ -55,7 +55,7 @@ def suppressions(text: str) -> tuple[Suppression, ...]:
         if match["verb"] == "ignore-file":
             found.append(Suppression(None, codes))
         else:
-            line = _next_code_line(text, comment.line) if comment.alone else comment.line
+            line = next_code_line(text, comment.line) if comment.alone else comment.line
             found.append(Suppression(line, codes))
     return tuple(found)
 
@@ -68,11 +68,3 @@ def device_count(text: str) -> int | None:
                 return int(match["count"])
     match = _DEVICES_MAGIC.search(text) if "XLA_FLAGS" in text else None
     return int(match["count"]) if match else None
-
-
-def _next_code_line(text: str, line: int) -> int:
-    """Return the next line that is neither empty nor only a comment."""
-    for number, content in enumerate(split_lines(text)[line:], line + 1):
-        if content.strip() and not content.lstrip().startswith("#"):
-            return number
-    return line
