@@ -14,14 +14,16 @@ class Connection:
     """A worker that is up, with so many fake devices.
 
     ``timeout`` is in seconds, for the start and for each request; ``memory`` in bytes of resident
-    memory. Raises ChildLost when it does not come up.
+    memory; ``cwd`` is where it works. Raises ChildLost when it does not come up.
     """
 
-    def __init__(self, python: str, devices: int, timeout: float, memory: int) -> None:
+    def __init__(
+        self, python: str, devices: int, timeout: float, memory: int, cwd: Path | None = None
+    ) -> None:
         self.devices = devices
         self._timeout = timeout
         command = [python, "-I", str(WORKER)]
-        self._child = Child(f"the JAX worker ({python})", command, devices=devices, memory=memory)
+        self._child = Child(f"the JAX worker ({python})", command, devices=devices, memory=memory, cwd=cwd)
         hello = self._child.receive(timeout)
         if not hello.get("ready"):
             self.close()

@@ -18,6 +18,7 @@ import json
 import math
 import os
 import pkgutil
+import runpy
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -64,6 +65,8 @@ def run(request: Request) -> Request:
     """Run one witness and say what happened."""
     at("")
     try:
+        if request["kind"] == "init":
+            return initialize(request)
         return {"ok": True, **described(KINDS[request["kind"]](request))}
     except Unsupported as reason:
         return {"unsupported": str(reason)}
@@ -503,6 +506,13 @@ def reference(request: Request) -> Any:
         exec(f"from {path} import {last}", {})  # The path was found just now: it is a name.
         return None
     return getattr(package, last) if path else importlib.import_module(last)
+
+
+def initialize(request: Request) -> Request:
+    """Run a model's init, the user's own code: the file beside this one does, in a worker of its own."""
+    beside = runpy.run_path(os.path.join(os.path.dirname(os.path.abspath(__file__)), "initializer.py"))
+    answer: Request = beside["initialize"](sys.modules[__name__], request)
+    return answer
 
 
 KINDS: dict[str, Callable[[Request], Any]] = {

@@ -1,0 +1,161 @@
+"""A model's abstract init, run by the worker on a fake mesh. It is the user's own code: only on request."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shardlint.confirm.connection import Connection
+from shardlint.confirm.processes import ChildLost
+from shardlint.confirm.requests import mesh_json
+from shardlint.laws.path_rules import PathRule
+from shardlint.laws.values import Entry, Junk, Marker, Mesh, Spec
+
+#: A mesh of more devices has none: the model is made under an `AbstractMesh`.
+MOST_DEVICES = 512
+
+
+class InitFailed(Exception):
+    """The init, or the rules, could not be had; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class InitArray:
+    """One array of what init makes. ``names`` are those of its box, or the spec it is sharded by."""
+
+    path: tuple[str, ...]
+    shape: tuple[int, ...]
+    dtype: str
+    names: Spec | str | None = None
+    box: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Initialized:
+    """What init makes on one mesh, and the rules: None where none were asked for.
+
+    ``chosen`` holds a spec for each array where the rules are a function of a path. ``others`` are the
+    paths of leaves that are no arrays.
+    """
+
+    jax: str
+    arrays: tuple[InitArray, ...]
+    rules: tuple[PathRule, ...] | None = None
+    chosen: tuple[Spec | str, ...] | None = None
+    others: tuple[str, ...] = ()
+
+
+def abstract_init(
+    init: str,
+    rules: str | None = None,
+    mesh: Mesh | None = None,
+    *,
+    roots: Sequence[str] = (".",),
+    python: str | None = None,
+    devices: int = 8,
+    timeout: float = 120.0,
+    memory: int = 8 << 30,
+) -> Initialized:
+    """Import ``package.module:function``, call it under `jax.eval_shape`, and list the arrays it makes.
+
+    It runs under the mesh, on as many fake devices as that has (``devices`` without one), in a process with
+    ``timeout`` seconds and ``memory`` bytes; ``roots`` are where modules are looked for, the first is the
+    working directory. What no trace allows (`jax.set_mesh`, looking at values) runs as it is.
+    Raises InitFailed.
+    """
+    count = mesh.device_count if mesh is not None else devices
+    assert isinstance(count, int)
+    shape = mesh_json(mesh)
+    if shape is not None and count > MOST_DEVICES:
+        shape["abstract"], count = True, devices
+    roots = [str(Path(root).resolve()) for root in roots]
+    request = {"kind": "init", "init": init, "rules": rules, "mesh": shape, "roots": roots}
+    connection = None
+    try:
+        connection = Connection(python or sys.executable, count, timeout, memory, Path(roots[0]))
+        answer = connection.ask({**request, "traced": True})
+        if not answer.get("ok") and answer.get("stage") == "init":
+            answer = _eagerly(connection, request, answer)
+    except ChildLost as reason:
+        raise InitFailed(f"{init} was not run: {reason}" if connection else str(reason)) from None
+    finally:
+        if connection is not None:
+            connection.close()
+    return _read(init, rules, answer)
+
+
+def _eagerly(connection: Connection, request: dict[str, Any], traced: dict[str, Any]) -> dict[str, Any]:
+    """Run init once more, with real arrays; if that is too much for the process, the first failure stands."""
+    try:
+        return connection.ask({**request, "traced": False})
+    except ChildLost:
+        return traced
+
+
+def _read(init: str, rules: str | None, answer: dict[str, Any]) -> Initialized:
+    if "unsupported" in answer:
+        raise InitFailed(str(answer["unsupported"]))
+    if not answer.get("ok"):
+        raise InitFailed(_failure(init, rules, answer))
+    found = answer["arrays"]
+    arrays = tuple(
+        InitArray(
+            tuple(one["path"]),
+            tuple(one["shape"]),
+            one["dtype"],
+            None if one["spec"] is None else read_spec(one["spec"]),
+            one["box"],
+        )
+        for one in found
+        if one["shape"] is not None
+    )
+    others = tuple("/".join(one["path"]) for one in found if one["shape"] is None)
+    if not arrays:
+        held = f"a {found[0]['dtype']}, which is no pytree of arrays" if found else "an empty pytree"
+        raise InitFailed(f"{init} makes {held}; it must return parameters, as `model.init(...)` does")
+    table = answer.get("rules")
+    chosen = answer.get("chosen")
+    return Initialized(
+        str(answer["jax"]),
+        arrays,
+        None if table is None else tuple(PathRule(_pattern(p), read_spec(spec)) for p, spec in table),
+        None
+        if chosen is None
+        else tuple(
+            read_spec(spec) for spec, one in zip(chosen, found, strict=True) if one["shape"] is not None
+        ),
+        others,
+    )
+
+
+def _failure(init: str, rules: str | None, answer: dict[str, Any]) -> str:
+    stages = {
+        "import": f"importing {init if rules is None else f'{init} and {rules}'}",
+        "rules": f"reading the rules of {rules}",
+        "Mesh()": "making the mesh",
+    }
+    what = stages.get(str(answer["stage"]), f"running {init}")
+    where = f" ({answer['where']})" if answer.get("where") else ""
+    return f"{what} raised {answer['exception']}: {answer['message']}{where}"
+
+
+def _pattern(data: Any) -> str | tuple[str, ...]:
+    return tuple(map(str, data)) if isinstance(data, list) else str(data)
+
+
+def read_spec(data: dict[str, Any]) -> Spec | str:
+    """A spec from its JSON; what is none of these stays as Python writes it."""
+    if "junk" in data:
+        return str(data["junk"])
+    return Spec(tuple(_entry(entry) for entry in data["entries"]))
+
+
+def _entry(data: Any) -> Entry:
+    if isinstance(data, list):
+        return tuple(_entry(part) for part in data)
+    if isinstance(data, dict):
+        return Marker.UNCONSTRAINED if "marker" in data else Junk(data["junk"], "object")
+    return None if data is None else str(data)

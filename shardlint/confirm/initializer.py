@@ -1,0 +1,167 @@
+"""Run a model's abstract init inside the worker: the user's own function, and their rules for paths.
+
+Self-contained like `worker.py`, which loads this file from beside itself and hands itself over, so that
+jax is still imported in one place. The parent gives each init a process of its own, with limits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import pkgutil
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+Request = dict[str, Any]
+FLAGS = (("i", re.IGNORECASE), ("m", re.MULTILINE), ("s", re.DOTALL), ("x", re.VERBOSE))
+
+
+def initialize(worker: Any, request: Request) -> Request:
+    """Return each array that ``init`` makes, with its path, and the rules.
+
+    ``traced`` runs it under `jax.eval_shape`, so that nothing is computed. What it raises is an answer too.
+    """
+    sys.path[:0] = [root for root in request["roots"] if root not in sys.path]
+    try:
+        return {"ok": True, **found(worker, request)}
+    except (Exception, SystemExit) as error:
+        lines = str(error).strip().splitlines() or [""]
+        return {
+            "ok": False,
+            "exception": type(error).__name__,
+            "message": lines[0][: worker.MESSAGE_LIMIT],
+            "stage": worker.STAGE[0],
+            "where": place_of(error, request["roots"]),
+        }
+
+
+def found(worker: Any, request: Request) -> Request:
+    """The arrays and the rules, on the request's mesh."""
+    jax = worker.jax
+    worker.at("import")
+    init = pkgutil.resolve_name(request["init"])
+    rules = pkgutil.resolve_name(request["rules"]) if request["rules"] else None
+    mesh = worker.build_mesh(request)
+    arrays: list[Request] = []
+    with contextlib.ExitStack() as stack:
+        if isinstance(mesh, jax.sharding.Mesh):
+            stack.enter_context(mesh)  # What older code looks for; `jax.set_mesh` does not set it.
+        if mesh is not None:
+            stack.enter_context(worker.within(mesh))
+        worker.at("init")
+
+        def look() -> None:
+            # A model that can be called is a tree of arrays all the same; a function is a leaf.
+            leaves = jax.tree_util.tree_leaves(init)
+            made = init() if callable(init) and len(leaves) == 1 and leaves[0] is init else init
+            arrays[:] = arrays_of(worker, made)
+
+        jax.eval_shape(look) if request["traced"] else look()
+        worker.at("rules")
+        return {"arrays": arrays, **table_of(rules, arrays, spec_of(worker))}
+
+
+def arrays_of(worker: Any, tree: Any) -> list[Request]:
+    """Path, shape, dtype and spec (or names) of each array of a tree; a leaf that is none has no shape."""
+    kinds = {f"{cls.__module__}.{cls.__name__}" for cls in type(tree).__mro__}
+    if "flax.nnx.module.Module" in kinds:
+        tree = worker.flax_module("nnx").state(tree)  # Older modules are no trees themselves.
+    flatten = worker.jax.tree_util.tree_flatten_with_path
+    leaves = flatten(tree, is_leaf=lambda leaf: box_of(leaf) is not None)[0]
+    return [array(worker, [key_text(key) for key in keys], leaf) for keys, leaf in leaves]
+
+
+def array(worker: Any, path: list[str], leaf: Any) -> Request:
+    """Describe one leaf; a box of Flax by what it holds and the names it carries."""
+    names, value = box_of(leaf) or (None, leaf)
+    shape = getattr(value, "shape", None)
+    sharding = None if isinstance(value, worker.jax.core.Tracer) else getattr(value, "sharding", None)
+    spec = getattr(sharding, "spec", None) if names is None else names
+    return {
+        "path": path,
+        "shape": [int(n) for n in shape] if isinstance(shape, tuple) else None,
+        "dtype": dtype_of(worker, value),
+        "spec": None if spec is None else spec_of(worker)(spec),
+        "box": None if value is leaf else type(leaf).__name__,
+    }
+
+
+def dtype_of(worker: Any, value: Any) -> str:
+    """The dtype JAX gives a value; the class of what has none."""
+    if isinstance(value, worker.np.ndarray):
+        return str(worker.jax.dtypes.canonicalize_dtype(value.dtype))
+    return str(value.dtype) if hasattr(value, "dtype") else type(value).__name__
+
+
+def box_of(leaf: Any) -> tuple[Any, Any] | None:
+    """The names and the value of a box of linen or a variable of nnx; None for anything else."""
+    kinds = {cls.__name__ for cls in type(leaf).__mro__ if cls.__module__.startswith("flax.")}
+    if "AxisMetadata" in kinds:
+        return getattr(leaf, "names", None), getattr(leaf, "value", None)
+    if kinds & {"Variable", "VariableState"}:
+        data = leaf.get_metadata()
+        named = [data[key] for key in ("out_sharding", "sharding", "sharding_names") if data.get(key)]
+        value = leaf.get_raw_value() if hasattr(leaf, "get_raw_value") else leaf.value
+        return (named[0] if named else None), value
+    return None
+
+
+def key_text(key: Any) -> str:
+    """One key of a path as text: of a dict, an attribute, or a sequence."""
+    return str(next((getattr(key, name) for name in ("key", "name", "idx") if hasattr(key, name)), key))
+
+
+def table_of(rules: Any, arrays: list[Request], spec: Callable[[Any], Request]) -> Request:
+    """Rules as pairs of a pattern and a spec, or the spec that a function of a path gives each array."""
+    if rules is None:
+        return {"rules": None}
+    if callable(rules):
+        due = [p for p in inspect.signature(rules).parameters.values() if p.default is p.empty]
+        if due:
+            return {"chosen": [spec(rules("/".join(one["path"]))) for one in arrays]}
+        rules = rules()
+    pairs = rules.items() if hasattr(rules, "items") else rules
+    return {"rules": [[pattern_of(pattern), spec(given)] for pattern, given in pairs]}
+
+
+def pattern_of(pattern: Any) -> Any:
+    """A pattern as text, with the flags it was compiled with in front; a tuple has one for each key."""
+    if isinstance(pattern, (tuple, list)):
+        return [pattern_of(part) for part in pattern]
+    flags = "".join(letter for letter, flag in FLAGS if getattr(pattern, "flags", 0) & flag)
+    return (f"(?{flags})" if flags else "") + str(getattr(pattern, "pattern", pattern))
+
+
+def spec_of(worker: Any) -> Callable[[Any], Request]:
+    """What writes a spec, a sharding's spec, or names, as JSON; anything else as Python writes it."""
+    kind, unconstrained = worker.PartitionSpec, worker.PartitionSpec.UNCONSTRAINED
+
+    def spec(value: Any) -> Request:
+        value = getattr(value, "spec", value)
+        if value is None or isinstance(value, (kind, tuple, list)):
+            return {"entries": [entry(one) for one in value or ()]}
+        return {"junk": repr(value)}
+
+    def entry(value: Any) -> Any:
+        if isinstance(value, (tuple, list)):
+            return [entry(one) for one in value]
+        if value is unconstrained:
+            return {"marker": "UNCONSTRAINED"}
+        return value if value is None or isinstance(value, str) else {"junk": repr(value)}
+
+    return spec
+
+
+def place_of(error: BaseException, roots: list[str]) -> str | None:
+    """The innermost line of the project that the error came through, as ``file:line``."""
+    place, position = None, error.__traceback__
+    while position is not None:
+        file = position.tb_frame.f_code.co_filename
+        inside = any(file.startswith(os.path.join(root, "")) for root in roots)
+        if inside and "site-packages" not in file and "dist-packages" not in file:
+            place = f"{file}:{position.tb_lineno}"
+        position = position.tb_next
+    return place
