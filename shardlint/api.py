@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from shardlint.config import ConfigError, Settings, check_selectors, known_rules, load_settings, parse_mesh
 from shardlint.files import Source, read_source, source_from_cells, source_from_text
 from shardlint.files.lexing import split_lines
-from shardlint.files.problems import finding_of, fixture_finding, internal_error
+from shardlint.files.problems import finding_of, findings_of, fixture_finding, internal_error
 from shardlint.files.suppressions import matches, suppressions
 from shardlint.findings import Finding, Severity
 from shardlint.laws.values import Mesh
@@ -262,7 +262,7 @@ class Linter:
             turns: set[Release] = set()
             uses = self.uses(sources, progress, older[-1], turns)
             if not eras:
-                problems = [finding_of(use) for use in uses if isinstance(use, FileProblem)]
+                problems = findings_of(use for use in uses if isinstance(use, FileProblem))
                 if unresolved:
                     from shardlint.coverage import problem_of
 

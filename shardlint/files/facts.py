@@ -134,7 +134,8 @@ def _unread(written: str) -> str:
     if re.match(r"mesh\s*=", written):
         return f"`{written}` is no mesh: write `mesh=NAME` or `mesh=(data=2, model=4)`"
     if re.match(rf"{_DOTTED}\s*:", written):
-        return f"`{written}` is no fact: write `{written.partition(':')[0]}: (batch, 4096)` or `...: f32[8, 16]`"
+        name = written.partition(":")[0]
+        return f"`{written}` is no fact: write `{name}: (batch, 4096)` or `{name}: f32[8, 16]`"
     what = f"cannot read `{written}`" if written else "nothing is told here"
     return f"{what}: shardlint reads {forms}, `ignore[CODE]` and `devices=8`"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from shardlint.findings import Confirmation, Finding, Related, Severity
@@ -60,6 +61,22 @@ FILE_RULES = (
         "what is unknown is never reported as a mistake. `shardlint coverage` counts them.",
     ),
     _rule(
+        "SHL007", "malformed-fact", "malformed-fact", "A comment to shardlint that it cannot read or apply",
+        "`# shardlint: mesh=v5e-256, x: (batch, t, 4096)` tells what cannot be inferred. This one is not\n"
+        "written so, or it names a mesh that `[tool.shardlint.meshes]` lacks, or no variable.",
+    ),
+    _rule(
+        "SHL010", "contradicted-fact", "contradicted-fact", "A comment tells of a value what is not so",
+        "Facts in comments fill in what cannot be inferred. What the program itself shows stands: a comment\n"
+        "that says otherwise is out of date, or the program is not what was meant.",
+    ),
+    _rule(
+        "SHL011", "revealed", "revealed", "What is known where a comment asks",
+        "`# shardlint: reveal` on a line reports what is known of each array, spec, sharding and mesh that\n"
+        "the line names or computes: its type as `jax.typeof` writes it, with the mesh axes that each\n"
+        "dimension is sharded over, its bytes, and what a device holds. It does not make a check fail.",
+    ),
+    _rule(
         "SHL901", "fixture-disagreement", "fixture", "JAX does not do what a fixture announces",
         "A fixture says in comments what is wrong with it: `# expect: SHL202` where JAX raises, and\n"
         "`# expect-silent: SHL601` where it does not. `check --confirm` and `run` execute it, and report\n"
@@ -68,6 +85,18 @@ FILE_RULES = (
 )  # fmt: skip
 
 _BY_KIND = {rule.kind: rule for rule in FILE_RULES}
+
+
+def findings_of(problems: Iterable[FileProblem]) -> list[Finding]:
+    """Return problems as findings: what is said of one place in several ways becomes one finding."""
+    met: dict[tuple[str, Span], list[FileProblem]] = {}
+    for problem in problems:
+        met.setdefault((problem.kind, problem.place.resolve()), []).append(problem)
+    findings = []
+    for same in met.values():
+        messages = dict.fromkeys(problem.message for problem in same)
+        findings.append(finding_of(replace(same[0], message="; or ".join(messages))))
+    return findings
 
 
 def finding_of(problem: FileProblem) -> Finding:

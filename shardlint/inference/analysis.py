@@ -13,6 +13,7 @@ from shardlint.files.sources import Source
 from shardlint.inference.context import Frame
 from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.entries import guarded, run_entries
+from shardlint.inference.facts import take_notes, unanswered
 from shardlint.inference.functions import Code
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.project import ModuleRun, Project
@@ -62,7 +63,7 @@ def analyze_source(
     run_entries(interpreter, run)
     if turns is not None:
         turns |= interpreter.turns
-    return [*problems, *interpreter.uses]
+    return [*problems, *interpreter.problems, *unanswered(interpreter, source), *interpreter.uses]
 
 
 def run_module(interpreter: Interpreter, run: ModuleRun) -> list[FileProblem]:
@@ -73,6 +74,7 @@ def run_module(interpreter: Interpreter, run: ModuleRun) -> list[FileProblem]:
         for cell in run.source.cells:
             parsed = split(run.source.path, cell.index, cell.text)
             problems += [_problem(run.source.path, cell.index, error) for error in parsed.errors]
+            problems += take_notes(interpreter, run.source.path, cell, parsed.parts)
             _run_cell(interpreter, run, parsed)
     finally:
         interpreter.project.running.pop()

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 def assign(interpreter: Interpreter, target: cst.BaseExpression, value: Value) -> None:
     """Bind a target to a value."""
+    if target in interpreter.noted:
+        from shardlint.inference.facts import met
+
+        value = met(interpreter, target, value)
     if isinstance(target, cst.Name):
         bind(interpreter, target.value, value)
     elif isinstance(target, cst.Tuple | cst.List):

@@ -12,6 +12,7 @@ import libcst as cst
 from shardlint.inference.assignment import assign
 from shardlint.inference.calling import call_value, evaluate_arguments
 from shardlint.inference.context import Frame, Scope
+from shardlint.inference.facts import met
 from shardlint.inference.functions import Code
 from shardlint.inference.indexing import get_item
 from shardlint.inference.iteration import element, hashable, iterate, too_large
@@ -43,7 +44,8 @@ _Evaluator = Callable[["Interpreter", Any], Value]
 def evaluate(interpreter: Interpreter, node: cst.BaseExpression) -> Value:
     """Return the abstract value of an expression."""
     handler = _HANDLERS.get(type(node))
-    return handler(interpreter, node) if handler else Unknown(f"{type(node).__name__} is not followed")
+    value = handler(interpreter, node) if handler else Unknown(f"{type(node).__name__} is not followed")
+    return met(interpreter, node, value) if node in interpreter.noted else value
 
 
 def _name(interpreter: Interpreter, node: cst.Name) -> Value:

@@ -161,6 +161,7 @@ def run_function(
 ) -> Value:
     """Evaluate a function's body with bound parameters and return what it returns."""
     from shardlint.inference.expressions import evaluate
+    from shardlint.inference.facts import about_function
     from shardlint.inference.statements import execute_block
 
     code: Code = function.code
@@ -178,7 +179,8 @@ def run_function(
         if isinstance(node, cst.Lambda):
             return evaluate(interpreter, node.body)
         # A generator's body runs later, in part or never.
-        with interpreter.forked(repeats=True) if code.is_generator else nullcontext():
+        told = about_function(interpreter, code) if code.unit.notes else nullcontext()
+        with told, interpreter.forked(repeats=True) if code.is_generator else nullcontext():
             falls_through = execute_block(interpreter, node.body.body)
     finally:
         interpreter.frames.pop()

@@ -36,10 +36,11 @@ from shardlint.laws import dims
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Unknown
 from shardlint.laws.versions import Release
-from shardlint.spans import Place
-from shardlint.uses import Environment, Fact, Use
+from shardlint.spans import Place, Span
+from shardlint.uses import Environment, Fact, FileProblem, Use
 
 if TYPE_CHECKING:
+    from shardlint.inference.facts import Noted
     from shardlint.inference.functions import Code
     from shardlint.inference.project import Project
 
@@ -92,6 +93,12 @@ class Interpreter:
         self._names: dict[cst.BaseExpression, tuple[str, ...]] = {}
         #: Names a class body annotates, by the id of its scope.
         self.annotated: dict[int, list[str]] = {}
+        #: What comments tell of the expressions of the statement that runs (see `facts`), what is wrong with
+        #: such comments, which of those that ask were answered, and the sizes of names, by scope.
+        self.noted: dict[cst.CSTNode, Noted] = {}
+        self.problems: list[FileProblem] = []
+        self.revealed: set[Span] = set()
+        self.sizes: dict[int, dict[str, Dim]] = {}
         #: Wrapped functions (`jit(f)`, `shard_map(f)`) that nobody called yet.
         self.wrappers: dict[int, tuple[Native, Context]] = {}
 

@@ -11,6 +11,7 @@ import libcst as cst
 from shardlint.inference.assignment import assign, delete
 from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.expressions import evaluate
+from shardlint.inference.facts import with_notes
 from shardlint.inference.functions import Code
 from shardlint.inference.imports import import_from, import_names, import_succeeds
 from shardlint.inference.joins import join_variables
@@ -51,6 +52,12 @@ def execute(interpreter: Interpreter, node: Statement) -> bool:
     """Execute one statement; return whether control may reach what follows."""
     interpreter.tick()
     kind = type(node)
+    if interpreter.frame.unit.notes and kind in _NOTED:
+        return with_notes(interpreter, node, lambda: _execute(interpreter, node, kind))
+    return _execute(interpreter, node, kind)
+
+
+def _execute(interpreter: Interpreter, node: Statement, kind: type) -> bool:
     if kind not in _COMPOUND:
         return _HANDLERS[kind](interpreter, node)
     path, left = interpreter.path, _departures(interpreter)
@@ -399,3 +406,5 @@ _HANDLERS: dict[type, Handler] = {
 }
 _LOOPS = frozenset({cst.For, cst.While})
 _COMPOUND = _LOOPS | {cst.If, cst.Try, cst.TryStar, cst.With, cst.Match}
+#: Statements that comments on their lines speak of.
+_NOTED = _COMPOUND | {cst.SimpleStatementLine}

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
+from shardlint.files.facts import Note
 from shardlint.spans import Span
 
 #: CPython 3.11 keeps the recursion of Python functions off the C stack.
@@ -37,11 +38,13 @@ class Unit:
     ``first_line`` is 1-based. ``indented`` units are wrapped to parse.
     """
 
-    __slots__ = ("_positions", "_tree", "cell", "first_line", "indented", "path", "text")
+    __slots__ = ("_positions", "_tree", "cell", "first_line", "indented", "notes", "path", "text")
 
     def __init__(self, path: str, cell: int | None, text: str, first_line: int, indented: bool) -> None:
         self.path, self.cell, self.text = path, cell, text
         self.first_line, self.indented = first_line, indented
+        #: What comments tell of these lines, and what they ask.
+        self.notes: tuple[Note, ...] = ()
         self._tree: cst.Module | None = None
         self._positions: dict[cst.CSTNode, Span] | None = None
 

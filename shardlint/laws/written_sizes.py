@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from shardlint.laws.dims import Dim, floordiv, mod
 
@@ -53,3 +54,25 @@ def configured(sizes: tuple[tuple[str, int], ...], name: str) -> int | None:
     """
     fitting = [(len(key), size) for key, size in sizes if name == key or name.endswith(f".{key}")]
     return max(fitting)[1] if fitting else None
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayPattern:
+    """What somebody wrote of an array: its sizes, ``_`` for any one and ``...`` for any number of them.
+
+    ``dtype`` is a numpy-style name, None where it is open; ``numpy`` tells that it is a numpy array.
+    """
+
+    sizes: tuple[str, ...]
+    dtype: str | None = None
+    numpy: bool = False
+
+    def of_rank(self, rank: int) -> list[tuple[int, str]] | None:
+        """Pair the dimensions of an array of this rank with their sizes; None where the rank does not fit."""
+        if "..." not in self.sizes:
+            return list(enumerate(self.sizes)) if rank == len(self.sizes) else None
+        at = self.sizes.index("...")
+        head, tail = self.sizes[:at], self.sizes[at + 1 :]
+        if len(head) + len(tail) > rank:
+            return None
+        return [*enumerate(head), *enumerate(tail, rank - len(tail))]

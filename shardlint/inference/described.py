@@ -1,0 +1,194 @@
+"""Arrays and meshes as a comment or an annotation describes them: they fill in what is not known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from shardlint.inference.values import (
+    Alternatives,
+    Array,
+    Const,
+    DictValue,
+    ListValue,
+    MeshValue,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_dim,
+)
+from shardlint.laws import dims
+from shardlint.laws.dims import Dim, Shape
+from shardlint.laws.types import short_dtype
+from shardlint.laws.values import Mesh, Unknown
+from shardlint.laws.written_sizes import ArrayPattern, configured, written_size
+from shardlint.spans import Place
+
+if TYPE_CHECKING:
+    from shardlint.inference.context import Scope
+    from shardlint.inference.interpreter import Interpreter
+
+#: What surely is no array, in words.
+_NO_ARRAYS: dict[type, str] = {
+    MeshValue: "a mesh",
+    SpecValue: "a spec",
+    ShardingValue: "a sharding",
+    Tuple: "a tuple",
+    ListValue: "a list",
+    DictValue: "a dict",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A value with what was described of it, or, where ``wrong`` says why that cannot be, as it was."""
+
+    value: Value
+    wrong: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What is said of an array called ``name``, and where.
+
+    A comment speaks of the program's own variables by their names, and may narrow what is known; an
+    ``annotation`` has names of its own, is checked by nobody, and counts only where nothing is known.
+    """
+
+    pattern: ArrayPattern
+    place: Place
+    name: str | None = None
+    annotation: bool = False
+
+
+def fit(interpreter: Interpreter, described: Description, value: Value) -> Fitted:
+    """Fill in what is not known of a value."""
+    if isinstance(value, Alternatives):
+        fits = [fit(interpreter, described, option) for option in value.options]
+        return fits[0] if all(found.wrong for found in fits) else Fitted(value)
+    pattern = described.pattern
+    if isinstance(value, Unknown):
+        shape = _shape(interpreter, described)
+        made = Array(shape, pattern.dtype, numpy=pattern.numpy, origin=described.place, name=described.name)
+        return Fitted(made)
+    if isinstance(value, Array):
+        return _fit_array(interpreter, described, value)
+    if isinstance(value, Const):
+        return Fitted(value, "it is a string") if isinstance(value.value, str) else Fitted(value)
+    kind = _NO_ARRAYS.get(type(value))
+    return Fitted(value, kind and f"it is {kind}")
+
+
+def fit_mesh(mesh: Mesh, place: Place, name: str | None, value: Value) -> Fitted:
+    """Fill in a mesh, or the sizes of its axes. Axis types that are known stay."""
+    if isinstance(value, Unknown):
+        return Fitted(MeshValue(mesh, place, name))
+    if isinstance(value, Alternatives):
+        fits = [fit_mesh(mesh, place, name, option) for option in value.options]
+        return fits[0] if all(found.wrong for found in fits) else Fitted(value)
+    if not isinstance(value, MeshValue):
+        return Fitted(value)
+    held = value.mesh
+    pairs = zip(held.sizes, mesh.sizes, strict=False)
+    if held.names != mesh.names or any(dims.equal(a, b) is False for a, b in pairs):
+        return Fitted(value, f"it is {held}")
+    return Fitted(value if held.sizes == mesh.sizes else replace(value, mesh=replace(held, sizes=mesh.sizes)))
+
+
+def _fit_array(interpreter: Interpreter, described: Description, value: Array) -> Fitted:
+    pattern = described.pattern
+    if pattern.dtype is not None and value.dtype is not None and pattern.dtype != value.dtype:
+        return Fitted(value, f"its dtype is {short_dtype(value.dtype)}")
+    told = replace(value, dtype=value.dtype or pattern.dtype)
+    if value.shape is None:
+        shape = _shape(interpreter, described)
+        return Fitted(replace(told, shape=shape, origin=described.place) if shape is not None else told)
+    pairs = pattern.of_rank(len(value.shape))
+    if pairs is None:
+        return Fitted(value, f"its shape is {_shape_text(value.shape)}")
+    sizes = list(value.shape)
+    for dimension, text in pairs:
+        held = value.shape[dimension]
+        wanted = _size(interpreter, described, text, held)
+        if dims.equal(held, wanted) is False:
+            return Fitted(value, f"its shape is {_shape_text(value.shape)}")
+        if not described.annotation and isinstance(wanted, int):
+            sizes[dimension] = wanted
+    known = tuple(sizes)
+    return Fitted(told if known == value.shape else replace(told, shape=known, origin=described.place))
+
+
+def _shape(interpreter: Interpreter, described: Description) -> Shape | None:
+    sizes = described.pattern.sizes
+    if "..." in sizes:
+        return None
+    return tuple(_size(interpreter, described, text) for text in sizes)
+
+
+def _shape_text(shape: Shape) -> str:
+    return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
+
+
+# -- names of sizes -----------------------------------------------------------------------------------
+
+
+def _size(interpreter: Interpreter, described: Description, text: str, held: Dim | None = None) -> Dim:
+    """A size as it is written; ``held`` is what it is known to be, which gives its name a meaning."""
+    if text == "_":
+        return dims.fresh() if held is None else held
+
+    def size_of(name: str) -> Dim:
+        return _named(interpreter, described, name, held if name == text else None)
+
+    found = written_size(text, size_of)
+    return found if found is not None else dims.fresh() if held is None else held
+
+
+def _named(interpreter: Interpreter, described: Description, name: str, held: Dim | None) -> Dim:
+    """The size of a name: one name is one size in a function as it is called, and in a module's top level."""
+    found = _bound(interpreter, name)
+    if found is None and not described.annotation:
+        found = _variable(interpreter, name, described.place)
+    if found is None:
+        found = held if isinstance(held, int) else configured(interpreter.settings.dims, name)
+    if found is None:
+        found = dims.distinct(name) if held is None else held
+    interpreter.sizes.setdefault(_function_scope(interpreter.scope).serial, {}).setdefault(name, found)
+    return found
+
+
+def _bound(interpreter: Interpreter, name: str) -> Dim | None:
+    """The size that the name has in the running function or one around it."""
+    scope: Scope | None = _function_scope(interpreter.scope)
+    top_level = scope is not None and scope.parent is None
+    while scope is not None and (top_level or scope.parent is not None):
+        found = interpreter.sizes.get(scope.serial, {}).get(name)
+        if found is not None:
+            return found
+        scope = scope.parent
+    return None
+
+
+def _function_scope(scope: Scope) -> Scope:
+    while (scope.is_class or scope.is_comprehension) and scope.parent is not None:
+        scope = scope.parent
+    return scope
+
+
+def _variable(interpreter: Interpreter, name: str, place: Place) -> Dim | None:
+    """The size that a variable of the program, or an attribute, holds."""
+    value = read(interpreter, name, place)
+    return None if value is None else as_dim(value)
+
+
+def read(interpreter: Interpreter, name: str, place: Place) -> Value | None:
+    """The value of a dotted name; None where the program has no variable of its first part."""
+    first, *attributes = name.split(".")
+    if interpreter.scope.find(first) is None:
+        return None
+    value = interpreter.lookup(first)
+    with interpreter.silent():
+        for attribute in attributes:
+            value = interpreter.attribute(value, attribute, place)
+    return value

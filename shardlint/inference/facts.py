@@ -1,0 +1,377 @@
+"""What comments tell of a statement or a function, and what they ask: ``# shardlint: x: (batch, 4096)``.
+
+A fact fills in what is not known; where it contradicts what is known, it is the fact that is reported. What
+a statement assigns has its fact afterwards, anything else before; on a ``def`` line facts speak of the
+parameters, and of the mesh that its unknown caller has set.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from shardlint.files.facts import BrokenFact, MeshFact, Note, RevealRequest, ShapeFact, read_notes
+from shardlint.files.sources import Cell, Source
+from shardlint.inference.described import Description, Fitted, fit, fit_mesh, read
+from shardlint.inference.reveal import reveal
+from shardlint.inference.syntax import ClassPart, FunctionPart, Part, Statements, Unit
+from shardlint.inference.values import NONE, Instance, MeshValue, Value
+from shardlint.inference.variables import narrow
+from shardlint.laws.values import AxisType, Mesh, Unknown
+from shardlint.laws.written_sizes import ArrayPattern
+from shardlint.spans import Span
+from shardlint.uses import Fact, FileProblem
+
+if TYPE_CHECKING:
+    from shardlint.inference.functions import Code
+    from shardlint.inference.interpreter import Interpreter
+
+
+@dataclass(slots=True)
+class Noted:
+    """What comments tell of one expression or target, and what it was seen to be."""
+
+    target: bool
+    facts: list[Note] = field(default_factory=list)
+    seen: list[Value] = field(default_factory=list)
+
+
+# -- reading ------------------------------------------------------------------------------------------
+
+
+def take_notes(interpreter: Interpreter, path: str, cell: Cell, parts: Sequence[Part]) -> list[FileProblem]:
+    """Read the comments of a cell and give each unit those that speak of its lines.
+
+    Returns what is wrong with them.
+    """
+    notes, problems = [], []
+    for note in read_notes(cell.text):
+        wrong = _wrong(interpreter, note)
+        if wrong is not None:
+            problems.append(FileProblem("malformed-fact", wrong, _span(path, cell.index, note), "warning"))
+        else:
+            notes.append(note)
+    for unit in _units(parts) if notes else ():
+        last = unit.first_line + unit.text.count("\n")
+        unit.notes = tuple(note for note in notes if unit.first_line <= note.code_line <= last)
+    return problems
+
+
+def _wrong(interpreter: Interpreter, note: Note) -> str | None:
+    item = note.item
+    if isinstance(item, BrokenFact):
+        return item.message
+    if isinstance(item, MeshFact) and item.name is not None:
+        known = dict(interpreter.settings.meshes)
+        if item.name not in known:
+            hint = _nearest(item.name, known) if known else ": [tool.shardlint.meshes] is empty"
+            return f"the configuration has no mesh `{item.name}`{hint}"
+    return None
+
+
+def _units(parts: Sequence[Part]) -> Iterator[Unit]:
+    for part in parts:
+        if isinstance(part, FunctionPart):
+            yield from (part.header, part.whole)
+        elif isinstance(part, ClassPart):
+            yield part.header
+            yield from _units(part.body)
+        elif isinstance(part, Statements):
+            yield part.unit
+
+
+def _span(path: str, cell: int | None, note: Note) -> Span:
+    return Span(path, note.line, note.column, note.line, note.end_column, cell)
+
+
+def _nearest(word: str, known: Sequence[str] | dict[str, Mesh]) -> str:
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f"; did you mean `{close[0]}`?" if close else f"; there is {', '.join(f'`{k}`' for k in known)}"
+
+
+def unanswered(interpreter: Interpreter, source: Source) -> Iterator[FileProblem]:
+    """Say so of comments that ask about a line which nothing evaluated."""
+    for cell in source.cells:
+        for note in read_notes(cell.text):
+            place = _span(source.path, cell.index, note)
+            if isinstance(note.item, RevealRequest) and place not in interpreter.revealed:
+                yield FileProblem("revealed", "shardlint does not come to this line", place, "info")
+
+
+# -- statements ---------------------------------------------------------------------------------------
+
+
+def with_notes(interpreter: Interpreter, node: cst.CSTNode, execute: Callable[[], bool]) -> bool:
+    """Execute a statement of which comments may speak."""
+    unit = interpreter.frame.unit
+    first, last = _header_lines(unit, node)
+    notes = [note for note in unit.notes if first <= note.code_line <= last]
+    if not notes:
+        return execute()
+    targets = set(_targets(node))
+    nodes: dict[cst.CSTNode, Noted] = {part: Noted(part in targets) for part in _expressions(node)}
+    for note in notes:
+        if isinstance(note.item, ShapeFact):
+            _tell(interpreter, nodes, note, note.item.name)
+        elif isinstance(note.item, MeshFact):
+            for part, noted in nodes.items():
+                if _is_mesh_name(_dotted(part)):
+                    noted.facts.append(note)
+    interpreter.noted.update(nodes)
+    try:
+        with _mesh_context(interpreter, unit, notes):
+            return execute()
+    finally:
+        for part in nodes:
+            interpreter.noted.pop(part, None)
+        values = set(_values(node))
+        seen = [(part, noted.seen) for part, noted in nodes.items() if part not in values]
+        for note in notes:
+            if isinstance(note.item, RevealRequest):
+                reveal(interpreter, _span(unit.path, unit.cell, note), seen)
+
+
+def _tell(interpreter: Interpreter, nodes: dict[cst.CSTNode, Noted], note: Note, name: str) -> None:
+    """Give a fact to the targets or expressions of its name; a variable that exists has it from now on."""
+    named = [noted for part, noted in nodes.items() if _dotted(part) == name]
+    targets = [noted for noted in named if noted.target]
+    if targets:
+        for noted in targets:
+            noted.facts.append(note)
+        return
+    unit = interpreter.frame.unit
+    place = _span(unit.path, unit.cell, note)
+    if "." not in name and interpreter.scope.find(name) is not None:
+        before = interpreter.lookup(name)
+        after = _fitted(interpreter, note, unit, before, name)
+        if after is not before:
+            narrow(interpreter, name, after)
+    elif (holder := read(interpreter, name.rpartition(".")[0] or name, place)) is None:
+        first = name.partition(".")[0]
+        wrong = f"there is no variable `{first}` here{_near(interpreter, first)}"
+        problem(interpreter, "malformed-fact", wrong, place)
+    elif not _tell_attribute(interpreter, note, holder, name):
+        for noted in named:
+            noted.facts.append(note)
+
+
+def _tell_attribute(interpreter: Interpreter, note: Note, holder: Value, name: str) -> bool:
+    """Give a fact to the attribute of an object, if that is an instance that what runs now surely changes."""
+    if not isinstance(holder, Instance) or not interpreter.certain(holder.path):
+        return False
+    unit = interpreter.frame.unit
+    before = read(interpreter, name, _span(unit.path, unit.cell, note)) or Unknown("not there")
+    after = _fitted(interpreter, note, unit, before, name)
+    if after is not before:
+        holder.attributes[name.rpartition(".")[2]] = after
+    return True
+
+
+def _near(interpreter: Interpreter, name: str) -> str:
+    visible: list[str] = []
+    scope = interpreter.scope
+    while scope is not None:
+        visible += scope.variables
+        scope = scope.parent  # type: ignore[assignment]
+    close = difflib.get_close_matches(name, visible, n=1, cutoff=0.5)
+    return f"; did you mean `{close[0]}`?" if close else ""
+
+
+def met(interpreter: Interpreter, node: cst.CSTNode, value: Value) -> Value:
+    """The value of an expression or target that comments speak of, with what they tell."""
+    noted = interpreter.noted[node]
+    unit = interpreter.frame.unit
+    for note in noted.facts:
+        value = _fitted(interpreter, note, unit, value, _dotted(node))
+    if not interpreter.muted:
+        noted.seen.append(value)
+    return value
+
+
+def _fitted(interpreter: Interpreter, note: Note, unit: Unit, value: Value, name: str | None) -> Value:
+    """A value with what a note tells of it; a contradiction is reported, and what was known stays."""
+    place = _span(unit.path, unit.cell, note)
+    item = note.item
+    if isinstance(item, ShapeFact):
+        pattern = ArrayPattern(item.sizes, item.dtype)
+        found = fit(interpreter, Description(pattern, place, name), value)
+    elif isinstance(item, MeshFact):
+        found = fit_mesh(_mesh(interpreter, item), place, name, value)
+    else:
+        found = Fitted(value)
+    if found.wrong is not None:
+        _contradicted(interpreter, f"`{name}`", found, place)
+    return found.value
+
+
+def _contradicted(interpreter: Interpreter, what: str, found: Fitted, place: Span) -> None:
+    origin = getattr(found.value, "origin", None)
+    facts = () if origin is None else (Fact("it is made here", origin),)
+    message = f"this is not so of {what}: {found.wrong}"
+    problem(interpreter, "contradicted-fact", message, place, facts)
+
+
+def problem(
+    interpreter: Interpreter, kind: str, message: str, place: Span, facts: tuple[Fact, ...] = ()
+) -> None:
+    """Report something wrong with a comment, unless nothing is to be recorded now."""
+    if not interpreter.muted:
+        interpreter.problems.append(FileProblem(kind, message, place, "warning", facts))
+
+
+# -- meshes -------------------------------------------------------------------------------------------
+
+
+def _mesh(interpreter: Interpreter, item: MeshFact) -> Mesh:
+    if item.name is not None:
+        # Another object than the mesh that may be assumed: this one is told.
+        return replace(dict(interpreter.settings.meshes)[item.name])
+    names, sizes = zip(*item.axes, strict=True)
+    return Mesh(names, sizes, (AxisType.AUTO,) * len(names))
+
+
+def _is_mesh_name(name: str | None) -> bool:
+    return name is not None and name.lower().endswith("mesh")
+
+
+def _mesh_context(
+    interpreter: Interpreter, unit: Unit, notes: Sequence[Note]
+) -> AbstractContextManager[None]:
+    """What is set by a caller that is not known: the mesh that a note names, before any that is assumed."""
+    note = next((note for note in notes if isinstance(note.item, MeshFact)), None)
+    if note is None or not isinstance(note.item, MeshFact):
+        return nullcontext()
+    held, place = interpreter.context.mesh, _span(unit.path, unit.cell, note)
+    mesh = _mesh(interpreter, note.item)
+    assumed = isinstance(held, MeshValue) and held.origin is None and held.mesh == interpreter.settings.mesh
+    if isinstance(held, Unknown) or assumed:
+        return interpreter.within(mesh=MeshValue(mesh, place))
+    if held is not None and (found := fit_mesh(mesh, place, None, held)).wrong is not None:
+        _contradicted(interpreter, "the mesh that is set", found, place)
+    return nullcontext()
+
+
+# -- functions ----------------------------------------------------------------------------------------
+
+
+def about_function(interpreter: Interpreter, code: Code) -> AbstractContextManager[None]:
+    """Tell the parameters of a function that begins to run what comments on its ``def`` line say."""
+    node, unit = code.node, code.unit
+    if not isinstance(node, cst.FunctionDef):
+        return nullcontext()
+    first, last = _header_lines(unit, node)
+    notes = [note for note in unit.notes if first <= note.code_line <= last]
+    variables = interpreter.scope.variables
+    parameters = {name: part for part in _parameters(node) if (name := part.name.value) in variables}
+    # Sizes that are known give names their meaning before anything is filled in.
+    for unknown in (False, True):
+        for note in notes:
+            names = [name for name in parameters if _speaks_of(note, name)]
+            if isinstance(note.item, ShapeFact) and not names and not unknown:
+                _tell_of_parameter(interpreter, code, note, note.item.name, list(parameters))
+            for name in names:
+                if isinstance(variables[name], Unknown) == unknown:
+                    variables[name] = _fitted(interpreter, note, unit, variables[name], name)
+    if any(isinstance(note.item, RevealRequest) for note in notes):
+        shown = [(part.name, [variables[name]]) for name, part in parameters.items()]
+        for note in notes:
+            if isinstance(note.item, RevealRequest):
+                reveal(interpreter, _span(unit.path, unit.cell, note), shown)
+    return _mesh_context(interpreter, unit, notes)
+
+
+def _tell_of_parameter(
+    interpreter: Interpreter, code: Code, note: Note, name: str, parameters: list[str]
+) -> None:
+    """Give a fact to an attribute of a parameter: ``self.kernel``."""
+    unit = interpreter.frame.unit
+    place = _span(unit.path, unit.cell, note)
+    first, _, rest = name.partition(".")
+    if rest and first in parameters:
+        _tell_attribute(interpreter, note, read(interpreter, name.rpartition(".")[0], place) or NONE, name)
+    else:
+        wrong = f"`{code.name}` has no parameter `{first}`{_nearest(first, parameters) if parameters else ''}"
+        problem(interpreter, "malformed-fact", wrong, place)
+
+
+def _speaks_of(note: Note, name: str) -> bool:
+    if isinstance(note.item, ShapeFact):
+        return note.item.name == name
+    return isinstance(note.item, MeshFact) and _is_mesh_name(name)
+
+
+def _parameters(node: cst.FunctionDef) -> Iterator[cst.Param]:
+    params = node.params
+    yield from (*params.posonly_params, *params.params, *params.kwonly_params)
+
+
+# -- syntax -------------------------------------------------------------------------------------------
+
+_SPACES = (cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace, cst.EmptyLine)
+#: What a compound statement holds besides its head.
+_BODIES = (
+    *_SPACES, cst.IndentedBlock, cst.Else, cst.ExceptHandler, cst.ExceptStarHandler, cst.Finally,
+    cst.MatchCase, cst.If,
+)  # fmt: skip
+
+
+def _header_lines(unit: Unit, node: cst.CSTNode) -> tuple[int, int]:
+    """The lines of a simple statement, or of the head of a compound one with its decorators."""
+    span = unit.span(node)
+    first = min((unit.span(d).line for d in getattr(node, "decorators", ())), default=span.line)
+    body = getattr(node, "body", None)
+    if isinstance(body, cst.IndentedBlock) and body.body:
+        return min(first, span.line), unit.span(body.body[0]).line - 1
+    return min(first, span.line), span.end_line
+
+
+def _expressions(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
+    """The expressions in a statement's head, outer ones first; not the names of attributes and keywords."""
+    waiting = [child for child in node.children if not isinstance(child, _BODIES)]
+    while waiting:
+        part = waiting.pop(0)
+        if isinstance(part, cst.BaseExpression):
+            yield part
+        inner = [part.value] if isinstance(part, cst.Attribute | cst.Arg) else part.children
+        waiting[:0] = [child for child in inner if not isinstance(child, _SPACES)]
+
+
+def _targets(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """What a statement's head assigns, and the parts of what it unpacks."""
+    small = node.body if isinstance(node, cst.SimpleStatementLine) else (node,)
+    for statement in small:
+        if isinstance(statement, cst.Assign):
+            found: list[cst.CSTNode] = [target.target for target in statement.targets]
+        elif isinstance(statement, cst.AnnAssign | cst.AugAssign | cst.For):
+            found = [statement.target]
+        elif isinstance(statement, cst.With):
+            found = [item.asname.name for item in statement.items if item.asname is not None]
+        else:
+            found = []
+        while found:
+            target = found.pop()
+            yield target
+            if isinstance(target, cst.Tuple | cst.List):
+                found += [element.value for element in target.elements]
+
+
+def _values(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The values that a statement gives to names: what is said of the name is said of them."""
+    for statement in node.body if isinstance(node, cst.SimpleStatementLine) else ():
+        if isinstance(statement, cst.Assign | cst.AnnAssign) and statement.value is not None:
+            targets = [t.target for t in getattr(statement, "targets", ())]
+            if not targets or any(map(_dotted, targets)):
+                yield statement.value
+
+
+def _dotted(node: cst.CSTNode) -> str | None:
+    """``self.mesh`` as text; None for what is no dotted name."""
+    if isinstance(node, cst.Attribute):
+        base = _dotted(node.value)
+        return None if base is None else f"{base}.{node.attr.value}"
+    return node.value if isinstance(node, cst.Name) else None
