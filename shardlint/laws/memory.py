@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from shardlint.laws.dims import Shape
 from shardlint.laws.shards import shard_shape
@@ -62,3 +63,29 @@ def text_of_bytes(count: float) -> str:
         units.pop(0)
     unit = "byte" if count == 1 else units[0]
     return f"{rounded:g} {unit}" if rounded < 1e6 else f"{rounded:.0f} {unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A dimension split over one mesh axis, in ``ways`` parts."""
+
+    dimension: int
+    axis: str
+    ways: int
+
+
+def best_split(mesh: Mesh, shape: Shape) -> Split | None:
+    """The split over one mesh axis that leaves each device the least; of equal ones the longest dimension's.
+
+    None where no axis of known size divides a dimension of known size.
+    """
+    splits = [
+        (ways, size, -dimension, -number)
+        for number, ways in enumerate(mesh.sizes)
+        for dimension, size in enumerate(shape)
+        if isinstance(ways, int) and isinstance(size, int) and ways > 1 and size and size % ways == 0
+    ]
+    if not splits:
+        return None
+    ways, _, dimension, number = max(splits)
+    return Split(-dimension, mesh.names[-number], ways)

@@ -12,7 +12,7 @@ from jax.sharding import NamedSharding
 from real_jax import real_mesh, real_spec
 
 from shardlint.laws.dims import symbol
-from shardlint.laws.memory import array_bytes, device_bytes, text_of_bytes
+from shardlint.laws.memory import array_bytes, best_split, device_bytes, text_of_bytes
 from shardlint.laws.shards import replication
 from shardlint.laws.values import AxisType, Mesh, Spec
 
@@ -62,9 +62,34 @@ def test_unknown_parts_have_no_bytes() -> None:
     [
         (0, "0 bytes"), (1, "1 byte"), (7, "7 bytes"), (999, "999 bytes"), (1000, "1 kB"), (1500, "1.5 kB"),
         (9940, "9.9 kB"), (9960, "10 kB"), (16_777_216, "17 MB"), (134_217_728, "134 MB"),
-        (999_499, "999 kB"), (999_600, "1 MB"), (4_294_967_296, "4.3 GB"), (17e12, "17 TB"), (2e21, "2000 EB"),
-        (2e25, "20000000 EB"),
+        (999_499, "999 kB"), (999_600, "1 MB"), (4_294_967_296, "4.3 GB"), (17e12, "17 TB"),
+        (2e21, "2000 EB"), (2e25, "20000000 EB"),
     ],
 )  # fmt: skip
 def test_bytes_in_words(count: int, text: str) -> None:
     assert text_of_bytes(count) == text
+
+
+def test_the_best_split_is_one_that_jax_takes() -> None:
+    """No split over one axis, tried with the real JAX, leaves less on each device."""
+    draw = random.Random(11)
+    found = 0
+    for _ in range(300):
+        mesh = draw.choice(MESHES)
+        shape = tuple(draw.choice((1, 3, 4, 6, 8, 10, 16)) for _ in range(draw.randint(0, 3)))
+        held = {}
+        for axis in mesh.names:
+            for dimension in range(len(shape)):
+                sharding = NamedSharding(real_mesh(mesh), real_spec(Spec((None,) * dimension + (axis,))))
+                try:
+                    held[dimension, axis] = math.prod(sharding.shard_shape(shape))
+                except ValueError:
+                    continue
+        split = best_split(mesh, shape)
+        least = min(held.values(), default=math.prod(shape))
+        if split is None:
+            assert least == math.prod(shape)
+            continue
+        found += 1
+        assert held[split.dimension, split.axis] == least == math.prod(shape) // split.ways
+    assert found > 100
