@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from shardlint.deployments import Deployment
 from shardlint.files.suppressions import matches
 from shardlint.laws.values import AxisType, Mesh
 from shardlint.laws.versions import Target, TargetError, parse_target
@@ -34,7 +35,8 @@ class Settings:
 
     ``root`` is the folder patterns are relative to and imports are resolved in. ``select`` and
     ``ignore`` hold codes, beginnings of codes (``SHL2``) or names. ``meshes`` are the meshes a
-    project deploys on, by name; ``mesh`` is one given on the command line, and goes before them.
+    project deploys on, by name, of which ``typed_meshes`` say what types their axes have; ``mesh`` is one
+    given on the command line, and goes before them.
     ``dims`` are the sizes of dimensions that a program leaves open, by the name it uses for them
     (``d_model``, ``cfg.d_model``). ``logical_rules`` are Flax's rules for logical axis names where a
     program leaves them to its caller, None where there are none. ``replicated_bytes`` is the size from
@@ -53,6 +55,7 @@ class Settings:
     devices: int | None = None
     mesh: Mesh | None = None
     meshes: tuple[tuple[str, Mesh], ...] = ()
+    typed_meshes: frozenset[str] = frozenset()
     target_jax: Target | None = None
     dims: tuple[tuple[str, int], ...] = ()
     logical_rules: tuple[LogicalRule, ...] | None = None
@@ -60,6 +63,13 @@ class Settings:
     confirm_devices: int = 8
     confirm_timeout: float = 60.0
     exhaustive: bool = False
+
+    @property
+    def deployments(self) -> list[Deployment]:
+        """The meshes to assume, one after the other, where a program's is not known."""
+        if self.mesh is not None:
+            return [Deployment(None, self.mesh)]
+        return [Deployment(name, mesh, name in self.typed_meshes) for name, mesh in self.meshes]
 
 
 class Described(Protocol):
@@ -151,7 +161,7 @@ def _required(path: str) -> Target | None:
 
 def _settings(table: dict[str, Any], file: str, folder: str) -> Settings:
     try:
-        keys = {**_KEYS, "logical-axes": ("logical_rules", partial(_logical_axes, folder))}
+        keys: dict[str, _Key] = {**_KEYS, "logical-axes": ("logical_rules", partial(_logical_axes, folder))}
         return Settings(root=folder, **_fields(table, keys, ""))
     except ConfigError as error:
         raise ConfigError(f"{file}: {error}") from None
@@ -226,17 +236,32 @@ def _bytes(value: Any, key: str) -> int:
     return int(match[1]) * _UNITS[match[2].lower()]
 
 
-def _meshes(value: Any, key: str) -> tuple[tuple[str, Mesh], ...]:
+def _meshes(value: Any, key: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ConfigError(f'"{key}" must be a table of meshes, such as v5e-256 = {{data = 16, model = 16}}')
-    return tuple((name, _mesh(sizes, f"{key}.{name}")) for name, sizes in value.items())
+    meshes = tuple((name, _mesh(sizes, f"{key}.{name}")) for name, sizes in value.items())
+    typed = frozenset(name for name, sizes in value.items() if _TYPES in sizes)
+    return {"meshes": meshes, "typed_meshes": typed}
 
 
-def _mesh(sizes: Any, key: str) -> Mesh:
-    if not isinstance(sizes, dict) or not sizes:
+#: The key that says what types the axes of a mesh have: one for all, or one for each.
+_TYPES = "axis-types"
+
+
+def _mesh(table: Any, key: str) -> Mesh:
+    sizes = {name: size for name, size in table.items() if name != _TYPES} if isinstance(table, dict) else {}
+    if not sizes:
         raise ConfigError(f'"{key}" must give each axis its size, such as {{data = 16, model = 16}}')
     counts = tuple(_positive(size, f"{key}.{name}") for name, size in sizes.items())
-    return Mesh(tuple(sizes), counts, (AxisType.AUTO,) * len(counts))
+    return Mesh(tuple(sizes), counts, _axis_types(table.get(_TYPES, "auto"), len(counts), f"{key}.{_TYPES}"))
+
+
+def _axis_types(value: Any, count: int, key: str) -> tuple[AxisType, ...]:
+    kinds = {"auto": AxisType.AUTO, "explicit": AxisType.EXPLICIT}
+    words = value if isinstance(value, list) else [value] * count
+    if len(words) != count or not all(isinstance(word, str) and word.lower() in kinds for word in words):
+        raise ConfigError(f'"{key}" must be "auto" or "explicit", or one of them for each axis')
+    return tuple(kinds[word.lower()] for word in words)
 
 
 def _dims(value: Any, key: str) -> tuple[tuple[str, int], ...]:
@@ -287,7 +312,7 @@ _KEYS: dict[str, _Key] = {
     "devices": ("devices", _positive),
     "target-jax": ("target_jax", _target),
     "max-replicated-bytes": ("replicated_bytes", _bytes),
-    "meshes": ("meshes", _meshes),
+    "meshes": (None, _meshes),
     "dims": ("dims", _dims),
     "confirm": (None, _confirm),
 }

@@ -4,15 +4,32 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
-from shardlint.inference.values import MeshValue, Tuple, Value
+from shardlint.inference.settings import InferenceSettings, LogicalRules
+from shardlint.inference.values import Const, MeshValue, Tuple, Value
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 
 #: The logical axis rules of a program that sets none.
 NO_RULES = Tuple(())
+
+
+def assumed_rules(settings: InferenceSettings, unknown: Unknown) -> Value:
+    """The logical axis rules where a program's are not known: those of the configuration, if it has any."""
+    return unknown if settings.logical_rules is None else _as_written(settings.logical_rules)
+
+
+@cache
+def _as_written(rules: LogicalRules) -> Value:
+    """Rules as a program would write them; one value, so that it is known again."""
+    return Tuple(tuple(Tuple((Const(name), _axes(axes))) for name, axes in rules))
+
+
+def _axes(axes: str | tuple[str, ...] | None) -> Value:
+    return Tuple(tuple(map(Const, axes))) if isinstance(axes, tuple) else Const(axes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.context import Context, Frame
+from shardlint.inference.assumed import assumed_mesh
+from shardlint.inference.context import Context, Frame, assumed_rules
 from shardlint.inference.functions import parameters, run_function
 from shardlint.inference.instances import entry_instance
 from shardlint.inference.interpreter import Exhausted, Interpreter, unknown_argument
@@ -97,15 +98,17 @@ def _is_case(function: Function, run: ModuleRun) -> bool:
 
 def _unknown_context(interpreter: Interpreter, defined: Context) -> Context:
     """The context of a caller nobody knows; a mesh that was set for good when it was defined stays."""
-    assumed = interpreter.settings.mesh
-    mesh: MeshValue | Unknown = Unknown("the caller may have set a mesh")
-    if isinstance(defined.mesh, MeshValue):
-        mesh = defined.mesh
-    elif assumed is not None:
-        mesh = MeshValue(assumed)
+    mesh: MeshValue | Unknown | None = defined.mesh
+    if not isinstance(mesh, MeshValue):
+        mesh = assumed_mesh(interpreter) or Unknown("the caller may have set a mesh")
     unknown = Unknown("the caller's")
     return Context(
-        mesh=mesh, legacy_mesh=unknown, in_jit=None, bound_axes=unknown, program=False, logical_rules=unknown
+        mesh=mesh,
+        legacy_mesh=unknown,
+        in_jit=None,
+        bound_axes=unknown,
+        program=False,
+        logical_rules=assumed_rules(interpreter.settings, unknown),
     )
 
 

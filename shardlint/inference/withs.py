@@ -11,6 +11,7 @@ import libcst as cst
 
 from shardlint.inference.assignment import assign
 from shardlint.inference.classes import class_attribute
+from shardlint.inference.context import assumed_rules
 from shardlint.inference.joins import options
 from shardlint.inference.values import (
     NONE,
@@ -120,7 +121,9 @@ def _enter(interpreter: Interpreter, manager: Value, place: Place) -> Iterator[V
     elif not (isinstance(manager, External) and manager.name.startswith(_HARMLESS)):
         # It may set a mesh; one that is already set stays the likelier truth only if it is unknown too.
         unknown = Unknown("an unknown context manager may set the mesh")
-        interpreter.context = replace(before, mesh=unknown, legacy_mesh=unknown, logical_rules=unknown)
+        assumed = before.logical_rules is assumed_rules(interpreter.settings, unknown)
+        rules = before.logical_rules if assumed else unknown
+        interpreter.context = replace(before, mesh=unknown, legacy_mesh=unknown, logical_rules=rules)
     inside = interpreter.context
     try:
         yield entered

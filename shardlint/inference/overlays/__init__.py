@@ -45,14 +45,18 @@ Transfer = Callable[[Call], Value]
 #: Library classes whose subclasses take their annotated fields as constructor arguments.
 FIELD_BASES = frozenset({"flax.linen.Module", "flax.struct.PyTreeNode", "equinox.Module"})
 #: Library classes that set no attributes a program would read as sizes or specs.
-TRANSPARENT_BASES = frozenset({"flax.linen.Module", "flax.nnx.Module", "flax.struct.PyTreeNode"})
+TRANSPARENT_BASES = frozenset(
+    {"equinox.Module", "flax.linen.Module", "flax.nnx.Module", "flax.struct.PyTreeNode"}
+)
 
 
 def _modules() -> tuple[Any, ...]:
     from shardlint.inference.overlays import (
+        equinox,
         flax_lifted,
         flax_linen,
         flax_logical,
+        flax_logical_rules,
         flax_nnx,
         jax_collectives,
         jax_contexts,
@@ -86,7 +90,9 @@ def _modules() -> tuple[Any, ...]:
         py_builtins, py_stdlib, py_dataclasses, py_imports, numpy_, jax_numpy, jax_lax, jax_convolution,
         jax_control, jax_nn, jax_random, jax_initializers, jax_tree, jax_specs, jax_sharding, jax_meshes,
         jax_devices, jax_contexts, jax_jit, jax_shard_map, jax_collectives, jax_transforms, jax_derivatives,
-        jax_placement, axes, flax_linen, flax_lifted, flax_logical, flax_nnx, optax_losses,
+        jax_placement, axes, flax_linen, flax_lifted, flax_logical,
+        flax_logical_rules, flax_nnx, optax_losses,
+        equinox,
     )  # fmt: skip
 
 

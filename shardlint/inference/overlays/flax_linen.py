@@ -14,9 +14,14 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import Stop
+from shardlint.inference.overlays.flax_functions import functions
 from shardlint.inference.overlays.flax_layers import aliases, initialized, initializer_makers, refuse_array
 from shardlint.inference.overlays.flax_lifted import LIFTED
-from shardlint.inference.overlays.flax_linen_layers import KEY, LAYERS, Forward, attend
+from shardlint.inference.overlays.flax_linen_cells import CELLS, attribute, initialize_carry
+from shardlint.inference.overlays.flax_linen_cells import LAYERS as RECURRENT
+from shardlint.inference.overlays.flax_linen_layers import KEY, Forward, attend
+from shardlint.inference.overlays.flax_linen_layers import LAYERS as PLAIN
+from shardlint.inference.overlays.flax_linen_wrappers import LAYERS as WRAPPERS
 from shardlint.inference.overlays.flax_metadata import (
     LOGICALLY_PARTITIONED,
     PARTITIONED,
@@ -66,6 +71,8 @@ if TYPE_CHECKING:
 
 ALIASES = aliases("flax.linen")
 _BASE = "flax.linen.Module"
+#: linen's classes by name.
+LAYERS = {**PLAIN, **RECURRENT, **WRAPPERS}
 
 # -- layers -----------------------------------------------------------------------------------
 
@@ -301,8 +308,7 @@ def _get_sharding(call: Call) -> Value:
 def _box_rejected(call: Call, box: LibraryObject, spec: SpecValue, mesh: Value) -> bool:
     """Record one box's names meeting the mesh; whether JAX rejects them."""
     api, value = Api.LINEN_SHARDING, box.fields["value"]
-    program = call.interpreter.context.program
-    meeting = Meeting(api, api, mesh_of(mesh), raw=False, in_jit=False, program=program)
+    meeting = Meeting(api, api, mesh_of(mesh), raw=False, in_jit=False, ruled=True)
     names, subject = names_of(spec), as_str(box.fields.get("subject")) or "a parameter"
     verdict = meeting.judge(names, shape_known(value))
     meeting.record(call.interpreter, names, value, subject, call.place, verdict)
@@ -365,6 +371,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     **{f"{module}.LogicallyPartitioned": _partitioned for module in _META},
     **{f"flax.linen.{name}": _decorator for name in ("compact", "nowrap", "compact_name_scope")},
     **initializer_makers("flax.linen"),
+    **functions("flax.linen"),
     "flax.linen.remat": _lifted_class("Checkpoint"),
     "flax.linen.checkpoint": _lifted_class("Checkpoint"),
     "flax.linen.jit": _lifted_class("Jit"),
@@ -402,6 +409,7 @@ _MODULE_METHODS: dict[str, Callable[[Call], Value]] = {
 METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {
     **{(kind, name): method for kind in (_BASE, *CALLS, LIFTED) for name, method in _MODULE_METHODS.items()},
     ("flax.linen.Embed", "attend"): _forward(attend),
+    **{(kind, "initialize_carry"): initialize_carry for kind in CELLS},
     **{(kind, "unbox"): _unbox for kind in (PARTITIONED, LOGICALLY_PARTITIONED)},
     **{(kind, "get_partition_spec"): _box_spec for kind in (PARTITIONED, LOGICALLY_PARTITIONED)},
 }
@@ -412,9 +420,10 @@ def _fields(module: LibraryObject, name: str) -> Value | None:
 
 
 #: Attributes by kind; None where the overlay does not know.
-ATTRIBUTES: dict[str, Callable[[LibraryObject, str], Value | None]] = dict.fromkeys(
-    (*CALLS, PARTITIONED, LOGICALLY_PARTITIONED, "flax.linen.Variable"), _fields
-)
+ATTRIBUTES: dict[str, Callable[[LibraryObject, str], Value | None]] = {
+    **dict.fromkeys((*CALLS, PARTITIONED, LOGICALLY_PARTITIONED, "flax.linen.Variable"), _fields),
+    **dict.fromkeys(CELLS, attribute),
+}
 
 #: Kinds that are pytrees, with the fields that hold their children, for tree functions and transforms.
 CHILDREN: dict[str, tuple[str, ...]] = {PARTITIONED: ("value",), LOGICALLY_PARTITIONED: ("value",)}

@@ -1,7 +1,7 @@
-"""Flax's logical axes: the rules in force, and the names that meet them.
+"""linen's logical axes: names that meet the rules in force (`flax.linen.spmd`).
 
-linen's functions (`flax.linen.spmd`), and the context that linen and nnx share (`flax.core.spmd`). What
-rules make of names is the laws' (`laws.logical_axes`); here both are read from the program.
+What rules make of names is the laws' (`laws.logical_axes`), which rules hold is told by
+`flax_logical_rules`; here names are read from the program, and what is wrong with both is recorded.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.flax_logical_rules import effective_rules, rules_of
 from shardlint.inference.overlays.flax_logical_uses import (
     Calls,
     Setting,
@@ -22,7 +23,7 @@ from shardlint.inference.overlays.flax_logical_uses import (
     record_mistake,
     resolving,
 )
-from shardlint.inference.overlays.flax_metadata import Names, entry_of, names_of
+from shardlint.inference.overlays.flax_metadata import Names, names_of
 from shardlint.inference.overlays.jax_specs import is_unconstrained
 from shardlint.inference.overlays.placing import CONSTRAINT, place_array, text_of
 from shardlint.inference.overlays.prefixes import map_arrays, traced
@@ -49,72 +50,20 @@ from shardlint.laws.logical_axes import (
     Fallback,
     LogicalRule,
     Mistake,
-    NotAPair,
     Refused,
     Resolved,
     Rules,
-    RuleTable,
     given,
     mesh_spec,
     resolve,
     without_rule,
 )
 from shardlint.laws.shardings import judge_sharding
-from shardlint.laws.values import Junk, Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
 from shardlint.uses import ShardingUse
 
 _FALLBACK = "flax.linen.spmd.RulesFallback."
-
-# -- rules -------------------------------------------------------------------------------------------
-
-
-def rules_of(value: Value | None) -> RuleTable:
-    """Rules as a program writes them: pairs in a tuple or list; a Junk for what is neither."""
-    items = as_items(value)
-    if items is not None:
-        return tuple(_rule_of(item) for item in items)
-    if isinstance(value, DictValue) and value.items is not None:
-        return Junk(text_of(value), "dict", hashable=False, falsy=not value.items)
-    if value is None or is_none(value):
-        return ()
-    if isinstance(value, Const):
-        return Junk(repr(value.value), type(value.value).__name__, falsy=not value.value)
-    return value if isinstance(value, Unknown) else Unknown("the rules are not known")
-
-
-def _rule_of(value: Value) -> LogicalRule | NotAPair | Unknown:
-    pair = as_items(value)
-    if (text := as_str(value)) is not None:
-        pair = tuple(Const(letter) for letter in text)
-    if pair is not None and len(pair) == 2:
-        return LogicalRule(entry_of(pair[0]), entry_of(pair[1]))
-    if pair is not None:
-        return NotAPair(text_of(value), "ValueError")
-    return NotAPair(text_of(value), "TypeError") if isinstance(value, Const) else Unknown("a rule")
-
-
-def effective_rules(interpreter: Evaluator, own: Value | None) -> Value:
-    """linen's rules: those given to a call, else those of the context."""
-    return interpreter.context.logical_rules if own is None or is_none(own) else own
-
-
-def _logical_axis_rules(call: Call) -> Value:
-    """``with logical_axis_rules(rules):``"""
-    (rules,) = call.bind("rules")
-    return LibraryObject("flax.logical_axis_rules", {"rules": rules or NONE}, call.place)
-
-
-def _set_logical_axis_rules(call: Call) -> Value:
-    (rules,) = call.bind("rules")
-    interpreter = call.interpreter
-    interpreter.context = replace(interpreter.context, logical_rules=rules or NONE)
-    return NONE
-
-
-def _get_logical_axis_rules(call: Call) -> Value:
-    return call.interpreter.context.logical_rules
-
 
 # -- names -------------------------------------------------------------------------------------------
 
@@ -329,6 +278,9 @@ def _constrain_tree(
     if is_none(names):
         return tree
     if _is_names(names):
+        if isinstance(tree, Unknown):
+            _constrain(call, Array(None), names, rules, mesh, fallback, "")
+            return tree
         return map_arrays(
             tree, lambda array, path: _constrain(call, array, names, rules, mesh, fallback, path)
         )
@@ -370,6 +322,9 @@ def _record_not_names(call: Call, names: Value, rules: Value) -> None:
     record_mistake(call.interpreter, setting, Mistake.NOT_NAMES, text_of(names), verdict)
 
 
+_NO_MESH = Unknown("the mesh is not known")
+
+
 def _constrain(
     call: Call,
     array: Array,
@@ -390,12 +345,15 @@ def _constrain(
     if isinstance(found, Rejected):
         return call.unknown("rejected")
     if isinstance(found, Undecided) or (found.unmatched and fallback is None):
+        reason = found.reason if isinstance(found, Undecided) else "its fallback is not known"
+        place_array(interpreter, CONSTRAINT, array, Unknown(reason), call.place)
         return loose
     if found.unmatched and fallback is not Fallback.AXIS_IS_UNSHARDED:
         return _unmatched(call, array, setting, found, fallback, on)
     if on is None:
         return array
     if not isinstance(on, MeshValue):
+        place_array(interpreter, CONSTRAINT, array, on if isinstance(on, Unknown) else _NO_MESH, call.place)
         return loose
     spec = SpecValue(mesh_spec(found.spec), setting.names.place, setting.names.entry_places)
     verdict = judge_sharding(on.mesh, spec.spec)
@@ -428,19 +386,8 @@ def _unmatched(
 
 #: Where the functions are found; `flax.linen.partitioning` has other names for some.
 _LINEN = ("flax.linen", "flax.linen.spmd", "flax.linen.partitioning", "flax.linen.meta", "flax.core.meta")
-_CORE = (*_LINEN, "flax.core.spmd")
-_NNX = ("flax.nnx", "flax.nnx.spmd")
 
 TABLE: dict[str, Callable[[Call], Value]] = {
-    **{
-        f"{module}.logical_axis_rules": _logical_axis_rules
-        for module in (*_CORE, "flax.nnx", "flax.nnx.spmd")
-    },
-    **{f"{module}.set_logical_axis_rules": _set_logical_axis_rules for module in _CORE},
-    **{f"{module}.get_logical_axis_rules": _get_logical_axis_rules for module in _CORE},
-    "flax.linen.partitioning.axis_rules": _logical_axis_rules,
-    "flax.linen.partitioning.set_axis_rules": _set_logical_axis_rules,
-    "flax.linen.partitioning.get_axis_rules": _get_logical_axis_rules,
     **{f"{module}.logical_to_mesh_axes": _logical_to_mesh_axes for module in _LINEN},
     **{f"{module}.logical_to_mesh": _logical_to_mesh for module in _LINEN},
     **{f"{module}.logical_to_mesh_sharding": _logical_to_mesh_sharding for module in _LINEN},

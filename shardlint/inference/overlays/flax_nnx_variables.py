@@ -15,7 +15,8 @@ from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.arrays import Stop, operand
 from shardlint.inference.overlays.explicit.types import typed_as
 from shardlint.inference.overlays.flax_layers import initialized, refuse_array
-from shardlint.inference.overlays.flax_logical import as_written, record_axis, rules_of
+from shardlint.inference.overlays.flax_logical import as_written, record_axis
+from shardlint.inference.overlays.flax_logical_rules import combined_rules, rules_of
 from shardlint.inference.overlays.flax_logical_uses import Setting, making, record_mistake
 from shardlint.inference.overlays.flax_metadata import Names, mesh_of, names_of
 from shardlint.inference.overlays.flax_modules import NOT_EAGER
@@ -172,15 +173,15 @@ def _setting(
     names = as_written(names_of(sharding))
     if isinstance(sharding, SpecValue | ShardingValue) and isinstance(names.spec, Spec):
         names = replace(names, spec=mesh_spec(names.spec))
-    written = metadata.get("sharding_rules")
-    context, own = rules_of(interpreter.context.logical_rules), rules_of(written)
+    around, written = combined_rules(interpreter, metadata.get("sharding_rules"))
+    context, own = rules_of(around), rules_of(written)
     if isinstance(context, Unknown) and not interpreter.context.program:
         # `Meeting.judge` knows that the caller's rules may give names another meaning.
         context = ()
     if not given_rules(context):
         context, own = own, ()
     elif not given_rules(own):
-        written = interpreter.context.logical_rules
+        written = around
     return Setting("nnx", names, context, place, written, own, "nnx.Param")
 
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference.overlays.flax_logical import (
     as_written,
-    effective_rules,
     record_axis,
     resolved,
-    rules_of,
 )
+from shardlint.inference.overlays.flax_logical_rules import effective_rules, rules_of
 from shardlint.inference.overlays.flax_logical_uses import Setting
 from shardlint.inference.overlays.flax_metadata import (
     LOGICALLY_PARTITIONED,
@@ -59,8 +58,8 @@ def make_variable(
     is the shape a general dense layer initializes, and unboxes, before it takes its own.
     """
     run, path = binding.run, (*binding.path, name)
-    made = None if binding.path in run.uncertain else _find_made(run, collection, path)
-    if made is not None:
+    made = None if binding.path in run.uncertain else find_made(run, collection, path)
+    if made is not None and not isinstance(made, dict):
         return unboxed(made)
     if run.mode is Mode.APPLY and (there := _find_given(run.given, collection, path)) is not None:
         value = unbox(interpreter, there, owner.subject(name), owner.place)
@@ -208,11 +207,12 @@ def box_names(box: Value) -> Names:
     return Names(None if isinstance(box, Array) else Unknown("the initializer is not known"))
 
 
-def _find_made(run: Run, collection: str, path: Path) -> Value | None:
+def find_made(run: Run, collection: str, path: Path) -> Tree | Value | None:
+    """What a run has made under a path: a variable, or a tree of them."""
     tree: Tree | Value | None = run.made.get(collection)
     for name in path:
         tree = tree.get(name) if isinstance(tree, dict) else None
-    return None if tree is None or isinstance(tree, dict) else tree
+    return tree
 
 
 def _find_given(given: Value | None, collection: str, path: Path) -> Value | None:
