@@ -30,6 +30,7 @@ from shardlint.inference.values import (
     SpecValue,
     Tuple,
     Value,
+    unsized,
 )
 from shardlint.laws.values import Unknown
 from shardlint.spans import Place
@@ -51,7 +52,7 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
         with interpreter.forked():
             return map_options(value, lambda option: get_attribute(interpreter, option, name, place))
     if isinstance(value, Unknown):
-        return value
+        return unsized(value)
     if isinstance(value, External):
         full = f"{value.name}.{name}"
         if interpreter.project.reference(interpreter, full, place):

@@ -33,6 +33,7 @@ from shardlint.inference.values import (
     Tag,
     Tuple,
     Value,
+    unsized,
 )
 from shardlint.inference.variables import write
 from shardlint.laws.values import Unknown
@@ -140,7 +141,9 @@ def call_value(
     if isinstance(function, Instance | LibraryObject):
         return _call_object(interpreter, function, args, kwargs, place, opaque, places)
     escape(args, kwargs)
-    return function if isinstance(function, Unknown) else Unknown("called something that is no function")
+    if isinstance(function, Unknown):
+        return unsized(function)
+    return Unknown("called something that is no function")
 
 
 def escape(args: Sequence[Value], kwargs: dict[str, Value]) -> None:

@@ -10,13 +10,15 @@ from shardlint.inference.values import (
     Array,
     Const,
     DictValue,
+    Integer,
     ListValue,
     MeshValue,
     ShardingValue,
+    Sized,
     SpecValue,
     Tuple,
     Value,
-    as_dim,
+    as_size,
 )
 from shardlint.laws import dims
 from shardlint.laws.dims import Dim, Shape
@@ -179,7 +181,7 @@ def _function_scope(scope: Scope) -> Scope:
 def _variable(interpreter: Interpreter, name: str, place: Place) -> Dim | None:
     """The size that a variable of the program, or an attribute, holds."""
     value = read(interpreter, name, place)
-    return None if value is None else as_dim(value)
+    return None if value is None else as_size(value)
 
 
 def read(interpreter: Interpreter, name: str, place: Place) -> Value | None:
@@ -191,4 +193,17 @@ def read(interpreter: Interpreter, name: str, place: Place) -> Value | None:
     with interpreter.silent():
         for attribute in attributes:
             value = interpreter.attribute(value, attribute, place)
+    return value
+
+
+def sized(interpreter: Interpreter, name: str, value: Value) -> Value:
+    """What a variable or attribute holds, which is the size that the configuration gives its name if it is
+    not known, and a size.
+    """
+    if isinstance(value, Unknown):
+        found = configured(interpreter.settings.dims, name)
+        return value if found is None else Sized(value.reason, dim=found)
+    if isinstance(value, Integer) and dims.is_anonymous(value.dim):
+        found = configured(interpreter.settings.dims, name)
+        return value if found is None else Const(found, value.origin)
     return value

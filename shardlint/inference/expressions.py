@@ -12,7 +12,8 @@ import libcst as cst
 from shardlint.inference.assignment import assign
 from shardlint.inference.calling import call_value, evaluate_arguments
 from shardlint.inference.context import Frame, Scope
-from shardlint.inference.facts import met
+from shardlint.inference.described import sized
+from shardlint.inference.facts import dotted, met
 from shardlint.inference.functions import Code
 from shardlint.inference.indexing import get_item
 from shardlint.inference.iteration import element, hashable, iterate, too_large
@@ -53,7 +54,10 @@ def _name(interpreter: Interpreter, node: cst.Name) -> Value:
 
 
 def _attribute(interpreter: Interpreter, node: cst.Attribute) -> Value:
-    return interpreter.attribute(evaluate(interpreter, node.value), node.attr.value, interpreter.place(node))
+    value = interpreter.attribute(evaluate(interpreter, node.value), node.attr.value, interpreter.place(node))
+    if interpreter.settings.dims and (name := dotted(node)) is not None:
+        return sized(interpreter, name, value)
+    return value
 
 
 def _integer(interpreter: Interpreter, node: cst.Integer) -> Value:

@@ -120,7 +120,7 @@ def with_notes(interpreter: Interpreter, node: cst.CSTNode, execute: Callable[[]
             _tell(interpreter, nodes, note, note.item.name)
         elif isinstance(note.item, MeshFact):
             for part, noted in nodes.items():
-                if _is_mesh_name(_dotted(part)):
+                if _is_mesh_name(dotted(part)):
                     noted.facts.append(note)
     interpreter.noted.update(nodes)
     try:
@@ -138,7 +138,7 @@ def with_notes(interpreter: Interpreter, node: cst.CSTNode, execute: Callable[[]
 
 def _tell(interpreter: Interpreter, nodes: dict[cst.CSTNode, Noted], note: Note, name: str) -> None:
     """Give a fact to the targets or expressions of its name; a variable that exists has it from now on."""
-    named = [noted for part, noted in nodes.items() if _dotted(part) == name]
+    named = [noted for part, noted in nodes.items() if dotted(part) == name]
     targets = [noted for noted in named if noted.target]
     if targets:
         for noted in targets:
@@ -187,7 +187,7 @@ def met(interpreter: Interpreter, node: cst.CSTNode, value: Value) -> Value:
     noted = interpreter.noted[node]
     unit = interpreter.frame.unit
     for note in noted.facts:
-        value = _fitted(interpreter, note, unit, value, _dotted(node))
+        value = _fitted(interpreter, note, unit, value, dotted(node))
     if not interpreter.muted:
         noted.seen.append(value)
     return value
@@ -365,13 +365,13 @@ def _values(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     for statement in node.body if isinstance(node, cst.SimpleStatementLine) else ():
         if isinstance(statement, cst.Assign | cst.AnnAssign) and statement.value is not None:
             targets = [t.target for t in getattr(statement, "targets", ())]
-            if not targets or any(map(_dotted, targets)):
+            if not targets or any(map(dotted, targets)):
                 yield statement.value
 
 
-def _dotted(node: cst.CSTNode) -> str | None:
+def dotted(node: cst.CSTNode) -> str | None:
     """``self.mesh`` as text; None for what is no dotted name."""
     if isinstance(node, cst.Attribute):
-        base = _dotted(node.value)
+        base = dotted(node.value)
         return None if base is None else f"{base}.{node.attr.value}"
     return node.value if isinstance(node, cst.Name) else None

@@ -28,6 +28,7 @@ from shardlint.inference.values import (
     Value,
     as_int,
     is_none,
+    unsized,
 )
 from shardlint.laws.values import Unknown
 from shardlint.spans import Place
@@ -65,7 +66,7 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
         return interpreter.call(method, [key], {}, place)
     if isinstance(receiver, LibraryObject):
         return object_item(interpreter, receiver, key, place)
-    return receiver if isinstance(receiver, Unknown) else Unknown("indexed something unknown")
+    return unsized(receiver) if isinstance(receiver, Unknown) else Unknown("indexed something unknown")
 
 
 def bounds(key: Slice) -> slice | None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from shardlint.inference.context import Context, Frame, Scope
+from shardlint.inference.described import sized
 from shardlint.inference.joins import combined
 from shardlint.inference.releases import verdict_at
 from shardlint.inference.settings import InferenceSettings
@@ -344,6 +345,10 @@ class Interpreter:
 
     def lookup(self, name: str) -> Value:
         """Read a variable: every look-up of a name goes through here."""
+        value = self._lookup(name)
+        return sized(self, name, value) if self.settings.dims else value
+
+    def _lookup(self, name: str) -> Value:
         holder = self.scope.find(name)
         if holder is not None:
             return Unknown(f"`{name}` may change") if name in holder.volatile else holder.variables[name]

@@ -12,6 +12,7 @@ from shardlint.inference.values import (
     Tag,
     Tuple,
     Value,
+    unsized,
 )
 from shardlint.laws.dims import fresh
 from shardlint.laws.values import Unknown
@@ -56,7 +57,7 @@ def join_tagged(pairs: Iterable[tuple[Value, Tag]]) -> Value:
             continue
         if isinstance(option, Unknown):
             forget(Tuple(tuple(value for value, _ in pairs)))
-            return option
+            return option if len(pairs) == 1 else unsized(option)
         met = ((i, _merged(other, option)) for i, other in enumerate(kept))
         found, merged = next(((i, value) for i, value in met if value is not None), (None, None))
         if found is None or merged is None:

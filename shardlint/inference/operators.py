@@ -30,11 +30,13 @@ from shardlint.inference.values import (
     MeshValue,
     SetValue,
     ShardingValue,
+    Sized,
     SpecValue,
     Tuple,
     Value,
     as_dim,
     as_int,
+    as_size,
     integer,
 )
 from shardlint.laws import dims
@@ -124,6 +126,9 @@ def _python_binary(
     a, b = as_dim(x), as_dim(y)
     if a is not None and b is not None:
         return _dim_arithmetic(symbol, a, b)
+    if (a := as_size(x)) is not None and (b := as_size(y)) is not None:
+        size = as_dim(_dim_arithmetic(symbol, a, b))
+        return Unknown(f"`{symbol}` on sizes") if size is None else Sized(f"`{symbol}` on sizes", dim=size)
     if symbol == "+":
         return _concatenate(interpreter, x, y)
     if symbol == "*":
@@ -220,7 +225,8 @@ def _compare(interpreter: Evaluator, name: str, x: Value, y: Value, place: Place
     if name in ("In", "NotIn"):
         outcome = _contains(y, x)
         return Unknown("membership is not known") if outcome is None else Const(outcome is (name == "In"))
-    if isinstance(x, Unknown) or isinstance(y, Unknown):
+    sizes = as_size(x) is not None and as_size(y) is not None
+    if _unknown(x, y) and not sizes:
         return Unknown("compared with something unknown")
     if isinstance(x, Array) or isinstance(y, Array):
         symbol = _COMPARE[name][0]
@@ -235,7 +241,7 @@ def _ordered(name: str, x: Value, y: Value) -> bool | None:
             return bool(_COMPARE[name][1](x.value, y.value))
         except Exception:  # not comparable in Python either
             return None
-    a, b = as_dim(x), as_dim(y)
+    a, b = as_size(x), as_size(y)
     if a is not None and b is not None:
         return _compare_dims(name, a, b)
     if name in ("Equal", "NotEqual"):

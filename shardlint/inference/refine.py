@@ -11,7 +11,9 @@ from shardlint.inference.truth import truth
 from shardlint.inference.values import Alternatives, Array, Value, as_int
 from shardlint.inference.variables import narrow
 from shardlint.laws import dims
+from shardlint.laws.dims import Dim
 from shardlint.laws.values import Unknown
+from shardlint.laws.written_sizes import configured
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
@@ -106,9 +108,15 @@ def learn_rank(interpreter: Interpreter, node: cst.Assign) -> None:
     holder = interpreter.scope.find(name)
     value = holder.variables[name] if holder else None
     if isinstance(value, Unknown) or (isinstance(value, Array) and value.shape is None):
-        sizes = tuple(dims.fresh() if n in (None, "_") else dims.distinct(str(n)) for n in names)
+        sizes = tuple(dims.fresh() if n in (None, "_") else _size(interpreter, str(n)) for n in names)
         dtype = value.dtype if isinstance(value, Array) else None
         narrow(interpreter, name, Array(sizes, dtype, origin=interpreter.place(node), name=name))
+
+
+def _size(interpreter: Interpreter, name: str) -> Dim:
+    """The size that a name is given: what the configuration says of it, else any."""
+    found = configured(interpreter.settings.dims, name)
+    return dims.distinct(name) if found is None else found
 
 
 def _ranked_name(node: cst.BaseExpression) -> str | None:

@@ -15,6 +15,7 @@ from shardlint.inference.values import (
     Native,
     SetValue,
     ShardingValue,
+    Sized,
     SpecValue,
     Tuple,
     Value,
@@ -34,6 +35,8 @@ def _truth(value: Value) -> bool | None:
     if isinstance(value, Integer):
         low = dims.lower_bound(value.dim)
         return True if low is not None and low > 0 else None
+    if isinstance(value, Sized):
+        return bool(value.dim) if isinstance(value.dim, int) else None
     if isinstance(value, Tuple):
         return bool(value.items)
     if isinstance(value, SpecValue):

@@ -47,6 +47,16 @@ class Tuple:
     fields: tuple[str, ...] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Sized(Unknown):
+    """Something unknown that is ``dim`` if it is a size at all: what the user says of its name.
+
+    It counts where nothing but an integer may stand (`as_size`). What is made of it is only unknown.
+    """
+
+    dim: Dim = field(compare=False, kw_only=True)
+
+
 @dataclass(eq=False, slots=True)
 class ListValue:
     """A list. ``items`` is None once something happened to it that was not followed.
@@ -316,6 +326,16 @@ def as_dim(value: Value | None) -> Dim | None:
     return None
 
 
+def as_size(value: Value | None) -> Dim | None:
+    """Return what stands where only an integer may, or None."""
+    return value.dim if isinstance(value, Sized) else as_dim(value)
+
+
+def unsized(value: Unknown) -> Unknown:
+    """An unknown value without the size of the name that it came from."""
+    return Unknown(value.reason) if isinstance(value, Sized) else value
+
+
 def as_int(value: Value | None) -> int | None:
     """Return a known integer, or None."""
     dim = as_dim(value)
@@ -348,12 +368,12 @@ def as_items(value: Value | None) -> tuple[Value, ...] | None:
 
 def as_shape(value: Value | None) -> Shape | None:
     """Return a shape from a tuple or list of integers or one integer, or None."""
-    if (dim := as_dim(value)) is not None:
+    if (dim := as_size(value)) is not None:
         return (dim,)
     items = as_items(value)
     if items is None:
         return None
-    dims = [as_dim(item) for item in items]
+    dims = [as_size(item) for item in items]
     return None if any(d is None for d in dims) else tuple(d for d in dims if d is not None)
 
 

@@ -23,9 +23,9 @@ from shardlint.inference.values import (
     SetValue,
     Tuple,
     Value,
-    as_dim,
     as_int,
     as_items,
+    as_size,
     is_none,
 )  # fmt: skip
 from shardlint.laws.dims import Dim, Expr, Quotient, Shape, equal, fresh, lower_bound
@@ -247,11 +247,11 @@ def known_rank(array: Array) -> Shape:
 def shape_of(value: Value | None) -> Shape:
     """Return a shape argument; items that are not known become fresh sizes."""
     items = as_items(value)
-    if items is None and (dim := as_dim(value)) is not None:
+    if items is None and (dim := as_size(value)) is not None:
         return (dim,)
     if items is None:
         unresolved("the shape is not known")
-    shape = tuple(dim if (dim := as_dim(item)) is not None else fresh() for item in items)
+    shape = tuple(dim if (dim := as_size(item)) is not None else fresh() for item in items)
     if any(isinstance(dim, int) and dim < 0 for dim in shape):
         reject("a negative size")
     return shape
@@ -259,7 +259,7 @@ def shape_of(value: Value | None) -> Shape:
 
 def signed_dims(value: Value) -> tuple[Dim, ...]:
     """The integers of a tuple or list, which may be negative; what is not known is fresh."""
-    return tuple(fresh(None) if (dim := as_dim(item)) is None else dim for item in as_items(value) or ())
+    return tuple(fresh(None) if (dim := as_size(item)) is None else dim for item in as_items(value) or ())
 
 
 def broadcast(shapes: Iterable[Shape | None]) -> Shape | None:

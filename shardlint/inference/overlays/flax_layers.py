@@ -21,6 +21,7 @@ from shardlint.inference.values import (
     Tuple,
     Value,
     as_dim,
+    as_size,
     as_int,
     as_items,
     as_str,
@@ -181,7 +182,7 @@ def einsum(call: Call, equation: str, x: Array, kernel: Array) -> Shape | None:
 
 def dim_of(value: Value | None) -> Dim:
     """A size; fresh when it is not known."""
-    dim = as_dim(value)
+    dim = as_size(value)
     return fresh() if dim is None else dim
 
 
@@ -190,7 +191,7 @@ def dims_of(value: Value | None) -> Shape:
     items = as_items(value)
     if items is not None:
         return tuple(dim_of(item) for item in items)
-    if (dim := as_dim(value)) is None:
+    if (dim := as_size(value)) is None:
         unresolved("how many sizes is not known")
     return (dim,)
 

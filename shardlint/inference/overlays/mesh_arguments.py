@@ -24,6 +24,7 @@ from shardlint.inference.values import (
     Value,
     as_dim,
     as_items,
+    as_size,
     as_str,
     is_none,
 )
@@ -142,7 +143,7 @@ def sizes_of(value: Value | None, raw: bool = False) -> Sizes:
 
 
 def _size(item: Value, raw: bool) -> Dim | Junk | Unknown:
-    if (size := as_dim(item)) is not None:
+    if (size := as_size(item)) is not None:
         return size
     if raw or not isinstance(item, Const):
         return as_thing(item)

@@ -24,7 +24,7 @@ from shardlint.inference.overlays.arrays import (
     shape_of,
     unresolved,
 )  # fmt: skip
-from shardlint.inference.values import Array, Const, Value, as_dim, as_items, shape_value
+from shardlint.inference.values import Array, Const, Value, as_dim, as_items, as_size, shape_value
 from shardlint.laws.dims import Dim, Shape, divisible, equal, floordiv, fresh, product
 
 
@@ -33,7 +33,7 @@ def reshaped(shape: Shape | None, target: Sequence[Value]) -> Shape:
 
     Rejects a reshape that loses or invents elements for every size.
     """
-    dims = [as_dim(item) for item in target]
+    dims = [as_size(item) for item in target]
     open_at = [i for i, dim in enumerate(dims) if dim is None or dim == -1]
     if sum(dim == -1 for dim in dims) > 1:
         reject("more than one -1")
@@ -60,7 +60,7 @@ def target_items(value: Value | None) -> Sequence[Value]:
     items = as_items(value)
     if items is not None:
         return items
-    if value is not None and as_dim(value) is not None:
+    if value is not None and as_size(value) is not None:
         return (value,)
     return unresolved("the shape is not known")
 
