@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from shardlint.confirm.expectations import Expectation
     from shardlint.confirm.fixtures import FixtureRun, UnitRun
     from shardlint.coverage import Judged
+    from shardlint.report.values import InitReport, ParameterReport
     from shardlint.inference.settings import InferenceSettings
 
 __all__ = [
@@ -77,6 +78,24 @@ class Linter:
         """Return, for each call of a sharding API that the text shows, what of it was judged."""
         _, sources = self.read_paths(paths, progress)
         return _coverage(sources, self.uses(sources, progress))
+
+    def report(self, paths: Iterable[str], progress: Progress | None = None) -> ParameterReport:
+        """Return what each device holds of the parameters that modules declare, on each mesh that is known."""
+        from shardlint.report.project import report_paths
+
+        return report_paths(Linter, self.settings, paths, progress)
+
+    def init_report(
+        self,
+        init: str | None = None,
+        rules: str | None = None,
+        python: str | None = None,
+        progress: Progress | None = None,
+    ) -> InitReport:
+        """Run a model's init, the user's own code, and return the parameters it makes: see `report_init`."""
+        from shardlint.report.project import report_init
+
+        return report_init(self.settings, init, rules, python, progress)
 
     def check_source(self, source: Source) -> list[Finding]:
         """Check one source, whatever it mentions; files it imports may have changed since the last time."""

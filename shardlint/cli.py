@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from shardlint import __version__
 
 if TYPE_CHECKING:
-    from shardlint.api import Linter, Report, Settings
+    from shardlint.api import InitReport, Linter, ParameterReport, Report, Settings
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 
@@ -102,6 +103,57 @@ def _coverage(options: argparse.Namespace) -> int:
     else:
         coverage_table.write(judged, sys.stdout)
     return CLEAN
+
+
+def _report(options: argparse.Namespace) -> int:
+    from shardlint.api import ConfigError
+    from shardlint.output.progress import ProgressBar
+    from shardlint.output.report import data, page, text
+
+    if options.init and ":" not in options.init:
+        # `--init PATH`: what to run is the configuration's to say.
+        options.paths, options.init = [options.init, *(p for p in options.paths if p != ".")], ""
+    linter = _linter(options)
+    report: ParameterReport | InitReport
+    notes: tuple[str, ...] = ()
+    code = CLEAN
+    with ProgressBar() as progress:
+        if options.init is None and options.rules is None:
+            report = linter.report(options.paths, progress)
+            notes = report.notes
+        else:
+            try:
+                report = linter.init_report(options.init, options.rules, options.python, progress)
+            except ConfigError as error:
+                raise _UsageError(str(error)) from None
+            notes, code = report.report.notes, _init_code(report)
+    with contextlib.ExitStack() as stack:
+        stream = sys.stdout
+        if options.output_file is not None:
+            stream = stack.enter_context(_written(options.output_file))
+        if options.output_format == "text":
+            text.write(report, stream)
+        else:
+            stream.write((data if options.output_format == "json" else page).render(report))
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
+    return code
+
+
+def _written(path: str) -> TextIO:
+    """Open a file for a report."""
+    try:
+        return open(path, "w", encoding="utf-8")
+    except OSError as error:
+        raise _UsageError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def _init_code(report: InitReport) -> int:
+    for failure in report.failures:
+        _complain(failure)
+    if report.failures:
+        return FAILED
+    return FOUND if any(finding.failing for finding in report.findings) else CLEAN
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -262,6 +314,21 @@ def _parser() -> argparse.ArgumentParser:
     _add_paths(coverage)
     coverage.add_argument("--output-format", choices=("text", "json"), default="text")
 
+    report = commands.add_parser("report", help="show what each device holds of a project's parameters")
+    _add_paths(report)
+    report.add_argument(
+        "--init",
+        nargs="?",
+        const="",
+        metavar="MODULE:FUNCTION",
+        help="execute this function, which makes a model's parameters, and report those instead of what "
+        "modules declare; without a value the one in the configuration",
+    )
+    report.add_argument("--rules", metavar="MODULE:NAME", help="(regex, spec) pairs for their paths")
+    _add_python(report)
+    report.add_argument("--output-format", choices=("text", "json", "html"), default="text")
+    report.add_argument("--output-file", metavar="FILE", help="write the report to a file")
+
     run = commands.add_parser("run", help="execute fixtures and compare what JAX does with what is found")
     run.add_argument("paths", nargs="+", metavar="FIXTURE", help="programs, notebooks, or folders of them")
     _add_mesh(run)
@@ -297,6 +364,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "check": _check,
     "coverage": _coverage,
     "layout": _layout,
+    "report": _report,
     "run": _run,
     "explain": _explain,
     "rules": _rules,

@@ -43,6 +43,7 @@ class Settings:
     which an array should not lie whole on every device.
     ``target_jax`` are the releases of JAX the project means to run on, None for the newest known.
     ``confirm_devices`` is how many devices confirmation fakes, ``confirm_timeout`` is in seconds.
+    ``report_init`` and ``report_rules`` (``package.module:name``) are what `shardlint report --init` runs.
     """
 
     root: str = "."
@@ -62,6 +63,8 @@ class Settings:
     replicated_bytes: int = 64 * 2**20
     confirm_devices: int = 8
     confirm_timeout: float = 60.0
+    report_init: str | None = None
+    report_rules: str | None = None
     exhaustive: bool = False
 
     @property
@@ -291,6 +294,18 @@ def _confirm(value: Any, key: str) -> dict[str, Any]:
     return _fields(value, _CONFIRM_KEYS, f"{key}.")
 
 
+def _report(value: Any, key: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ConfigError(f'"{key}" must be a table')
+    return _fields(value, _REPORT_KEYS, f"{key}.")
+
+
+def _object(value: Any, key: str) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"[\w.]+:[\w.]+", value):
+        raise ConfigError(f'"{key}" must be written "package.module:name", not {_toml(value)}')
+    return value
+
+
 def _toml(value: Any) -> str:
     """Write a value as TOML would, near enough for a message."""
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else repr(value)
@@ -302,6 +317,7 @@ _CONFIRM_KEYS: dict[str, _Key] = {
     "devices": ("confirm_devices", _positive),
     "timeout": ("confirm_timeout", _seconds),
 }
+_REPORT_KEYS: dict[str, _Key] = {"init": ("report_init", _object), "rules": ("report_rules", _object)}
 _KEYS: dict[str, _Key] = {
     "select": ("select", _selectors),
     "extend-select": ("extend_select", _selectors),
@@ -315,4 +331,5 @@ _KEYS: dict[str, _Key] = {
     "meshes": (None, _meshes),
     "dims": ("dims", _dims),
     "confirm": (None, _confirm),
+    "report": (None, _report),
 }

@@ -56,6 +56,10 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.confirm.worker": set(),
     "shardlint.confirm": TYPES | LAWS,
     "shardlint.coverage": TYPES | LAWS | {"shardlint.files"},
+    "shardlint.report": TYPES
+    | LAWS
+    | {"shardlint.files", "shardlint.config", "shardlint.confirm.abstract_init", "shardlint.rules.wording"},
+    "shardlint.output.report": TYPES | LAWS | {"shardlint.report.values", "shardlint.rules.wording"},
     "shardlint.output": TYPES | LAWS | {"shardlint.coverage", "shardlint.files.sites"},
     "shardlint.eras": TYPES | LAWS,
     "shardlint.requirements": LAWS,

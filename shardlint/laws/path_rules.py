@@ -1,8 +1,9 @@
 """Tables of (regex, spec) over the paths of parameters, as many code bases have them.
 
 There is no such function in JAX itself. T5X, EasyLM (`match_partition_rules`) and what came after them
-join a path's keys with ``/``, take the first rule whose pattern `re.search` finds in it, and leave
-arrays of one element alone. Rules of the older kind hold a tuple of patterns, which a run of keys must match.
+join a path's keys with ``/`` (code around nnx also with ``.``), take the first rule whose pattern
+`re.search` finds in it, and leave arrays of one element alone. Rules of the older kind hold a tuple
+of patterns, which a run of keys must match.
 """
 
 from __future__ import annotations
@@ -38,23 +39,32 @@ class PathRule:
             return str(error)
         return None
 
-    def matches(self, path: Path) -> bool:
+    def matches(self, path: Path, separator: str = "/") -> bool:
         """Whether the rule holds for a path; a broken one holds for none.
 
-        Keys are joined with ``/``. A tuple of patterns must match as many keys that follow one another.
+        A tuple of patterns must match as many keys that follow one another, each from start to end.
         """
         if self.broken is not None:
             return False
         patterns = _compiled(self.pattern)
         if isinstance(self.pattern, str):
-            return patterns[0].search("/".join(path)) is not None
+            return patterns[0].search(separator.join(path)) is not None
         runs = range(len(path) - len(patterns) + 1)
         return any(all(p.match(key) for p, key in zip(patterns, path[i:], strict=False)) for i in runs)
 
 
-def first_match(rules: Sequence[PathRule], path: Path) -> int | None:
+def first_match(rules: Sequence[PathRule], path: Path, separator: str = "/") -> int | None:
     """The number of the first rule that holds for a path, None where there is none."""
-    return next((number for number, rule in enumerate(rules) if rule.matches(path)), None)
+    return next((number for number, rule in enumerate(rules) if rule.matches(path, separator)), None)
+
+
+def separator_of(rules: Sequence[PathRule], paths: Sequence[Path]) -> str:
+    """What rules take to stand between the keys of paths: ``/``, or ``.`` where more rules hold with it."""
+
+    def holding(separator: str) -> int:
+        return sum(any(rule.matches(path, separator) for path in paths) for rule in rules)
+
+    return max(("/", "."), key=holding)
 
 
 def needs_rule(shape: Sequence[int]) -> bool:

@@ -1,0 +1,89 @@
+"""A report for a terminal: a table for each mesh, its totals, and what a reader should look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TextIO
+
+from shardlint.output.report import words
+from shardlint.report.values import InitReport, Parameter, ParameterReport
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+#: How wide a table may get where the output is no terminal.
+_WIDTH = 160
+
+
+def write(report: ParameterReport | InitReport, stream: TextIO) -> None:
+    """Write the tables of a report; for an init, also what its rules take and what is wrong with them."""
+    from rich.console import Console
+
+    console = Console(file=stream, highlight=False, markup=False, width=None if stream.isatty() else _WIDTH)
+    found = report.report if isinstance(report, InitReport) else report
+    if not found.parameters and not isinstance(report, InitReport):
+        console.print("No parameter was found.")
+        return
+    rules = [str(row.rule) for row in report.rules or ()] if isinstance(report, InitReport) else []
+    for number, named in enumerate(found.meshes):
+        console.print(words.mesh_text(named))
+        console.print(_table(found, number, rules))
+        console.print(f"  total: {words.total_text(found.totals[number])}")
+        for line in remarks(found, number):
+            console.print(f"  {line}", soft_wrap=True)
+        console.print()
+    if not found.meshes and found.parameters:
+        console.print(_table(found, None, rules))
+        console.print(f"  total: {words.without_mesh(found)}")
+        console.print(f"  {words.NO_MESH}\n")
+    if isinstance(report, InitReport):
+        _write_rules(report, console.print)
+
+
+def remarks(report: ParameterReport, mesh: int) -> Iterator[str]:
+    """What to look at on one mesh, one line for each parameter."""
+    for parameter in report.parameters:
+        held = parameter.holdings[mesh]
+        if held is not None and (text := words.remark(parameter, held)):
+            yield f"{words.name_of(parameter)}: {text}"
+
+
+def _table(report: ParameterReport, mesh: int | None, rules: list[str]) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=SIMPLE_HEAD)
+    columns = ["on each device", "whole", "copies"] if mesh is not None else ["whole"]
+    for column in columns:
+        drawn.add_column(column, justify="right", no_wrap=True)
+    for column in ("parameter", "shape", "dtype", "names", *(["spec"] if mesh is not None else [])):
+        drawn.add_column(column, overflow="fold")
+    if rules:
+        drawn.add_column("rule", overflow="fold")
+    for parameter in report.parameters:
+        if mesh is not None and parameter.holdings[mesh] is None:
+            continue
+        cells = [*_numbers(parameter, mesh), words.name_of(parameter), words.shape_of(parameter)]
+        cells += [parameter.dtype or "?", words.names_of(parameter)]
+        if mesh is not None:
+            cells.append(words.spec_text(parameter.holdings[mesh]))
+        if rules:
+            cells.append("" if parameter.rule is None else rules[parameter.rule])
+        drawn.add_row(*(Text(cell) for cell in cells))
+    return drawn
+
+
+def _numbers(parameter: Parameter, mesh: int | None) -> list[str]:
+    whole = "?" if parameter.bytes is None else words.text_of_bytes(parameter.bytes)
+    if mesh is None:
+        return [whole]
+    held = parameter.holdings[mesh]
+    return [words.held_text(held), whole, words.copies_text(held)]
+
+
+def _write_rules(report: InitReport, write_line: Callable[..., None]) -> None:
+    for number, row in enumerate(report.rules or (), 1):
+        write_line(f"rule {number}, {row.rule} → {row.rule.spec}: takes {row.takes}, matches {row.matches}")
+    for finding in report.findings:
+        write_line(words.finding_text(finding), soft_wrap=True)

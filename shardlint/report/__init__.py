@@ -1,0 +1,1 @@
+"""What each device holds of a project's parameters: `shardlint report`."""

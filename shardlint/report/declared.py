@@ -1,0 +1,68 @@
+"""Where in a program a parameter is declared: the class, and the attribute it is assigned to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shardlint.files import Source
+from shardlint.spans import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """The innermost class around a place, and what the statement there is assigned to; both may be empty."""
+
+    module: str = ""
+    attribute: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A stretch of a cell: a class's body, or a statement that assigns something."""
+
+    cell: int | None
+    first: tuple[int, int]
+    last: tuple[int, int]
+    module: str = ""
+    attribute: str = ""
+
+
+class Declarations:
+    """The declarations of one source, by place; it is read once, when first asked."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._parts: list[_Part] | None = None
+
+    def at(self, span: Span) -> Declaration:
+        """What declares the parameter whose call stands at a span."""
+        if self._parts is None:
+            self._parts = [part for cell in self._source.cells for part in _parts(cell.text, cell.index)]
+        place = (span.line, span.column)
+        around = [part for part in self._parts if part.cell == span.cell and part.first <= place < part.last]
+        modules = [part.module for part in around if part.module]
+        attributes = [part.attribute for part in around if part.attribute]
+        return Declaration(modules[-1] if modules else "", attributes[-1] if attributes else "")
+
+
+def _parts(text: str, cell: int | None) -> Iterator[_Part]:
+    """The classes and assignments of a text, outer ones first; none of a text that Python cannot parse."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield _Part(cell, *_ends(node), module=node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(target, ast.Attribute):
+                yield _Part(cell, *_ends(node), attribute=target.attr)
+
+
+def _ends(node: ast.stmt) -> tuple[tuple[int, int], tuple[int, int]]:
+    """First and last place, 1-based; columns of `ast` count bytes, which is near enough within a line."""
+    last = (node.end_lineno or node.lineno, (node.end_col_offset or 0) + 1)
+    return (node.lineno, node.col_offset + 1), last

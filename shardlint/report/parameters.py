@@ -1,0 +1,195 @@
+"""The parameters that a project's modules declare, as inference saw them, on each mesh."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from shardlint.files import Source
+from shardlint.laws.dims import Shape
+from shardlint.laws.values import AxisType, Mesh, Spec, Unknown, entry_axes, entry_text
+from shardlint.report.declared import Declarations
+from shardlint.report.holdings import LogicalRules, holding, spec_on, whole_bytes
+from shardlint.report.values import Holding, NamedMesh, Parameter, ParameterReport, Total
+from shardlint.rules.wording import shape_text
+from shardlint.spans import Span
+from shardlint.uses import ParameterUse, Placement, ShardingUse, Use
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """What makes two uses the same parameter, or parameters that are alike in all a report shows."""
+
+    span: Span
+    owner: str
+    path: tuple[str, ...]
+    shape: str | None
+    dtype: str | None
+    names: str | None
+    axes: Spec | None
+
+
+def parameter_report(
+    runs: Sequence[tuple[NamedMesh | None, Sequence[Use]]],
+    sources: Iterable[Source],
+    limit: int,
+    rules: LogicalRules | None = None,
+) -> ParameterReport:
+    """Put the uses of each run of inference together: one run for each deployment mesh, or one without any.
+
+    Without one, the meshes are those that the program binds itself; a parameter is then shown on the ones
+    that it or its file meets. ``limit`` is in bytes: larger ones should not lie whole on every device.
+    """
+    declared = {source.path: Declarations(source) for source in sources}
+    deployed = [named for named, _ in runs if named is not None]
+    bound = _bound_meshes([use for _, uses in runs for use in uses]) if not deployed else {}
+    meshes = tuple(deployed or [NamedMesh("the program's mesh", mesh) for mesh in bound])
+    rows: dict[_Key, Parameter] = {}
+    for number, (named, uses) in enumerate(runs):
+        for key, alike in _groups(uses).items():
+            use, (count, certain) = alike[0], _count(alike)
+            shown: list[Holding | None] = list(rows[key].holdings) if key in rows else [None] * len(meshes)
+            for place, one in enumerate(meshes):
+                met = one is named or (named is None and _meets(use, key.span, one.mesh, bound))
+                if met:
+                    shown[place] = _holding(use, one.mesh, limit, rules)
+            row = rows.get(key) or _parameter(key, use, declared)
+            if number and row.count != count:
+                certain = False
+            rows[key] = replace(
+                row,
+                holdings=tuple(shown),
+                count=max(row.count, count),
+                alternative=row.alternative or not certain,
+            )
+    return report_of(meshes, rows.values(), limit)
+
+
+def report_of(
+    meshes: tuple[NamedMesh, ...], parameters: Iterable[Parameter], limit: int, notes: tuple[str, ...] = ()
+) -> ParameterReport:
+    """Sort parameters by what a device holds of them, and sum them up for each mesh."""
+
+    def heaviest(parameter: Parameter) -> tuple[float, float, str]:
+        held = [(one.bytes or 0) * parameter.count for one in parameter.holdings if one is not None]
+        return (-max(held, default=0), -(parameter.bytes or 0) * parameter.count, parameter.name)
+
+    ordered = tuple(sorted(parameters, key=heaviest))
+    return ParameterReport(
+        meshes, ordered, tuple(total(ordered, i) for i in range(len(meshes))), limit, notes
+    )
+
+
+def total(parameters: Iterable[Parameter], mesh: int) -> Total:
+    """Sum up what each device of a mesh holds. What is not known, or only perhaps there, is counted apart."""
+    device = whole = counted = unsummed = 0
+    for parameter in parameters:
+        held = parameter.holdings[mesh]
+        if held is None:
+            continue
+        if held.bytes is None or parameter.bytes is None or parameter.alternative:
+            unsummed += parameter.count
+            continue
+        device += held.bytes * parameter.count
+        whole += parameter.bytes * parameter.count
+        counted += parameter.count
+    return Total(device, whole, counted, unsummed)
+
+
+def _groups(uses: Iterable[Use]) -> dict[_Key, list[ParameterUse]]:
+    groups: dict[_Key, list[ParameterUse]] = {}
+    for use in uses:
+        if not isinstance(use, ParameterUse):
+            continue
+        key = _Key(
+            use.place.resolve(),
+            use.owner,
+            use.path,
+            None if isinstance(use.shape, Unknown) else shape_text(use.shape),
+            use.dtype,
+            names_text(use.names),
+            use.axes,
+        )
+        groups.setdefault(key, []).append(use)
+    return groups
+
+
+def _count(alike: Sequence[ParameterUse]) -> tuple[int, bool]:
+    """How many parameters these uses are, and whether it is sure that all are made.
+
+    A path is one parameter however often a program initializes its module. Of alternatives only one is made.
+    """
+    chances = max(use.variants for use in alike)
+    sure = chances == len({use.variant for use in alike if use.variants == chances})
+    return 1 if alike[0].path else max(1, len(alike) // chances), sure
+
+
+def _bound_meshes(uses: Iterable[Use]) -> dict[Mesh, set[str]]:
+    """The meshes of known sizes that a program binds, each with the files where it does."""
+    found: dict[Mesh, set[str]] = {}
+    for use in uses:
+        for mesh in _meshes_of(use):
+            found.setdefault(mesh, set()).add(use.place.resolve().path)
+    return found
+
+
+def _meshes_of(use: Use) -> list[Mesh]:
+    own = use.mesh if isinstance(use, (ParameterUse, Placement, ShardingUse)) else None
+    met = [mesh for mesh in (own, use.environment.context_mesh) if isinstance(mesh, Mesh)]
+    return [_plain(mesh) for mesh in met if mesh.names and all(isinstance(size, int) for size in mesh.sizes)]
+
+
+def _plain(mesh: Mesh) -> Mesh:
+    """A mesh by its axes alone: what a device holds does not depend on their types."""
+    return Mesh(mesh.names, mesh.sizes, (AxisType.AUTO,) * len(mesh.names))
+
+
+def _meets(use: ParameterUse, span: Span, mesh: Mesh, bound: Mapping[Mesh, set[str]]) -> bool:
+    own = _meshes_of(use)
+    here = [one for one, paths in bound.items() if span.path in paths]
+    return mesh in (own or here or bound)
+
+
+def _holding(use: ParameterUse, mesh: Mesh, limit: int, rules: LogicalRules | None) -> Holding:
+    spec, problem = spec_on(mesh, use.names, use.axes, use.library, rules)
+    shape = None if isinstance(use.shape, Unknown) else use.shape
+    if spec is None:
+        return Holding(problem=problem)
+    return holding(mesh, spec, shape, use.dtype, limit)[0]
+
+
+def _parameter(key: _Key, use: ParameterUse, declared: Mapping[str, Declarations]) -> Parameter:
+    shape: Shape | None = None if isinstance(use.shape, Unknown) else use.shape
+    here = declared[key.span.path].at(key.span) if key.span.path in declared else None
+    module = (here.module if here else "") or ("" if "." in use.owner else use.owner)
+    attribute = [] if use.path or here is None or not here.attribute else [here.attribute]
+    # A bare `nnx.Param` is what its attribute is called.
+    last = [] if attribute and use.owner.startswith("nnx.") and use.name == "value" else [use.name]
+    return Parameter(
+        path=".".join(use.path or [*attribute, *last]),
+        shape=shape,
+        dtype=use.dtype,
+        bytes=whole_bytes(shape, use.dtype),
+        holdings=(),
+        module=module,
+        owner=use.owner,
+        names=names_text(use.names),
+        labels=labels_of(use.names),
+        span=key.span,
+    )
+
+
+def labels_of(names: Spec | str | Unknown | None) -> tuple[str, ...]:
+    """The name of each dimension in partitioning names, empty where it has none or several."""
+    if not isinstance(names, Spec):
+        return ()
+    return tuple(axes[0] if len(axes := entry_axes(entry)) == 1 else "" for entry in names.entries)
+
+
+def names_text(names: Spec | str | Unknown | None) -> str | None:
+    """Partitioning names as written: a tuple, or a string in quotes; None where there are none."""
+    if names is None:
+        return None
+    if isinstance(names, Unknown):
+        return "?"
+    return entry_text(names) if isinstance(names, str) else entry_text(names.entries)

@@ -1,0 +1,107 @@
+"""A report of a project: which runs of inference it takes, or which of its model's init."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from shardlint.config import ConfigError, Settings
+from shardlint.confirm.abstract_init import InitFailed, abstract_init
+from shardlint.files import Source
+from shardlint.report.initialized import Run, init_report
+from shardlint.report.parameters import parameter_report
+from shardlint.report.values import InitReport, NamedMesh, ParameterReport
+from shardlint.uses import FileProblem, Use
+
+Progress = Callable[[str, int, int], None]
+
+
+class Reader(Protocol):
+    """What reads files and runs inference over them (`shardlint.api.Linter`)."""
+
+    def read_paths(
+        self, paths: Iterable[str], progress: Progress | None = None
+    ) -> tuple[int, list[Source]]: ...
+
+    def uses(
+        self, sources: Sequence[Source], progress: Progress | None = None
+    ) -> list[Use | FileProblem]: ...
+
+
+def report_paths(
+    reader: Callable[[Settings], Reader],
+    settings: Settings,
+    paths: Iterable[str],
+    progress: Progress | None = None,
+) -> ParameterReport:
+    """Report the parameters that the modules in files and folders declare.
+
+    All code counts here, also what never mentions sharding. Files that cannot be read are in the notes.
+    """
+    settings = replace(settings, exhaustive=True)
+    _, sources = reader(settings).read_paths(paths, progress)
+    runs: list[tuple[NamedMesh | None, list[Use]]] = []
+    notes: dict[str, None] = {}
+    for named in deployed(settings):
+        on = replace(settings, mesh=named.mesh) if named else settings
+        uses = reader(on).uses(sources, progress)
+        runs.append((named, [use for use in uses if isinstance(use, Use)]))
+        for problem in uses:
+            if isinstance(problem, FileProblem):
+                notes[f"{problem.place.resolve().path}: {problem.message}"] = None
+    report = parameter_report(runs, sources, settings.replicated_bytes, settings.logical_rules)
+    return replace(report, notes=tuple(notes))
+
+
+def report_init(
+    settings: Settings,
+    init: str | None = None,
+    rules: str | None = None,
+    python: str | None = None,
+    progress: Progress | None = None,
+) -> InitReport:
+    """Run a model's init, the user's own code, on each mesh, and report the parameters it makes.
+
+    ``init`` and ``rules`` are written ``package.module:name``, and are the configured ones where they are
+    not given. Raises ConfigError where nothing says what to run.
+    """
+    init, rules = init or settings.report_init, rules or settings.report_rules
+    if init is None:
+        raise ConfigError("nothing says what makes the parameters: --init package.module:function")
+    for name in (init, rules):
+        if name is not None and not all(part for part in name.partition(":")):
+            raise ConfigError(f'"{name}" is not written as package.module:name')
+    meshes = deployed(settings)
+    runs: list[Run] = []
+    for number, named in enumerate(meshes):
+        if progress is not None:
+            progress("running init", number, len(meshes))
+        try:
+            made = abstract_init(
+                init,
+                rules,
+                named.mesh if named else None,
+                roots=_roots(settings),
+                python=python,
+                devices=settings.devices or settings.confirm_devices,
+                timeout=2 * settings.confirm_timeout,
+            )
+        except InitFailed as failure:
+            runs.append((named, str(failure)))
+        else:
+            runs.append((named, made))
+    return init_report(init, runs, settings.replicated_bytes, settings.logical_rules)
+
+
+def deployed(settings: Settings) -> list[NamedMesh | None]:
+    """The meshes to report on: that of the command line, else those of the configuration, else None."""
+    return [NamedMesh(one.name or "--mesh", one.mesh) for one in settings.deployments] or [None]
+
+
+def _roots(settings: Settings) -> list[str]:
+    """Where the project's modules are looked for, its own folder first."""
+    own = [settings.root, os.path.join(settings.root, "src"), os.getcwd()]
+    given = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    return list(dict.fromkeys(os.path.abspath(path) for path in (*own, *given)))
