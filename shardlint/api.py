@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from shardlint.confirm.expectations import Expectation
     from shardlint.confirm.fixtures import FixtureRun, UnitRun
     from shardlint.coverage import Judged
+    from shardlint.inference import Noticed
     from shardlint.report.values import InitReport, ParameterReport
-    from shardlint.inference.settings import InferenceSettings
 
 __all__ = [
     "ConfigError", "Linter", "Report", "Settings", "check_selectors", "known_rules", "lines_around",
@@ -217,56 +217,58 @@ class Linter:
                     progress("running fixtures", number, len(readable))
                 yield done
 
-    def uses(
+    def uses(self, sources: Sequence[Source], progress: Progress | None = None) -> list[Use | FileProblem]:
+        """Return what inference makes of the sources on each mesh that the project deploys on.
+
+        A crash on one is a problem of that file alone.
+        """
+        meshes: list[Mesh | None] = [deployment.mesh for deployment in self.settings.deployments]
+        release = self.target.high
+        return [
+            use
+            for mesh in meshes or [None]
+            for result in self._analyze(sources, release, mesh, progress)
+            for use in result.uses
+        ]
+
+    def _analyze(
         self,
         sources: Sequence[Source],
+        release: Release,
+        mesh: Mesh | None = None,
         progress: Progress | None = None,
-        release: Release | None = None,
-        turns: set[Release] | None = None,
-    ) -> list[Use | FileProblem]:
-        """Return what inference makes of the sources; a crash on one is a problem of that file alone.
+    ) -> list[Analyzed]:
+        """Analyze sources on one release of JAX, and one mesh where they do not tell."""
+        from shardlint.inference import InferenceSettings, Noticed, analyze
 
-        ``release`` is that of JAX, without it the newest that is meant; ``turns`` is given those from which
-        on it may be something else.
-        """
-        from shardlint.inference import analyze
-
-        uses: list[Use | FileProblem] = []
-        for settings in self._inference_settings(release or self.target.high):
-            for number, source in enumerate(sources):
-                if progress is not None:
-                    progress("checking", number, len(sources))
-                try:
-                    uses += analyze([source], settings, turns)
-                except Exception as error:
-                    uses.append(internal_error(source.path, error))
-        return uses
+        ours = self.settings
+        roots = tuple(dict.fromkeys((ours.root, os.path.join(ours.root, "src"), os.getcwd())))
+        settings = InferenceSettings(
+            devices=ours.devices,
+            mesh=mesh,
+            roots=roots,
+            exhaustive=ours.exhaustive,
+            release=release,
+            meshes=ours.meshes,
+            dims=ours.dims,
+            logical_rules=ours.logical_rules,
+        )
+        results = []
+        for number, source in enumerate(sources):
+            if progress is not None:
+                progress("checking", number, len(sources))
+            noticed = Noticed()
+            try:
+                uses = analyze([source], settings, noticed)
+            except Exception as error:
+                uses = [internal_error(source.path, error)]
+            results.append(Analyzed(source, uses, noticed))
+        return results
 
     @property
     def target(self) -> Target:
         """The releases of JAX that the project means to run on."""
         return self.settings.target_jax or NEWEST_ONLY
-
-    def _inference_settings(self, release: Release) -> Iterable[InferenceSettings]:
-        """Yield the settings to analyze under: one for each mesh the project deploys on."""
-        from shardlint.inference import InferenceSettings
-
-        settings = self.settings
-        meshes: list[Mesh | None] = (
-            [settings.mesh] if settings.mesh else [mesh for _, mesh in settings.meshes]
-        )
-        roots = tuple(dict.fromkeys((settings.root, os.path.join(settings.root, "src"), os.getcwd())))
-        for mesh in meshes or [None]:
-            yield InferenceSettings(
-                settings.devices,
-                mesh,
-                roots,
-                settings.exhaustive,
-                release,
-                settings.meshes,
-                settings.dims,
-                settings.logical_rules,
-            )
 
     def _check(
         self, sources: Sequence[Source], progress: Progress | None = None, unresolved: bool = False
@@ -278,28 +280,60 @@ class Linter:
         problems: list[Finding] = []
         older: tuple[Release, ...] = self.target.releases
         while older:
-            turns: set[Release] = set()
-            uses = self.uses(sources, progress, older[-1], turns)
+            results = self._analyze(sources, older[-1], None, progress)
             if not eras:
-                problems = findings_of(use for use in uses if isinstance(use, FileProblem))
-                if unresolved:
-                    from shardlint.coverage import problem_of
-
-                    found = _coverage(sources, uses)
-                    problems += [finding_of(problem_of(one)) for one in found if not one.sizes]
+                problems = findings_of(p for result in results for p in result.problems)
+                problems += self._unresolved(sources) if unresolved else []
+            findings, turns = self._on_meshes(results, older[-1], progress)
             older, alike = parted(older, turns)
-            eras.append(Era(alike, self._judge([use for use in uses if isinstance(use, Use)])))
+            eras.append(Era(alike, findings))
         told = self.settings.target_jax is not None
-        findings = [*problems, *(merged(eras) if told else eras[0].findings)]
+        found = [*problems, *(merged(eras) if told else eras[0].findings)]
         by_path = {source.path: source for source in sources}
-        kept = [f for f in findings if self._selected(f) and not _suppressed(f, by_path.get(f.span.path))]
+        kept = [f for f in found if self._selected(f) and not _suppressed(f, by_path.get(f.span.path))]
         return self._mark_expected(_ordered(kept), by_path)
 
-    def _judge(self, uses: Sequence[Use]) -> list[Finding]:
+    def _on_meshes(
+        self, results: Sequence[Analyzed], release: Release, progress: Progress | None
+    ) -> tuple[list[Finding], set[Release]]:
+        """The findings on any mesh, and those on each mesh the project deploys on; and the releases that an
+        analysis noticed.
+        """
+        from shardlint.deployments import key_of, merged, without_errors
+
+        base = self._judge(results)
+        seen, told = list(results), []
+        asking = [result.source for result in results if result.noticed.asks_mesh]
+        for deployment in self.settings.deployments if asking else ():
+            again = self._analyze(asking, release, deployment.mesh, progress)
+            seen += again
+            findings = self._judge(_replaced(results, again))
+            extra = {key_of(f) for f in findings if f.severity is Severity.ERROR} - set(map(key_of, base))
+            if extra and not deployment.typed:
+                # JAX must reject it whatever the types of the axes are.
+                twice = self._analyze(asking, release, deployment.explicit, progress)
+                seen += twice
+                rejected = {key_of(f) for f in self._judge(twice) if f.severity is Severity.ERROR}
+                findings = without_errors(findings, extra - rejected)
+            told.append((deployment, findings))
+        turns = {turn for result in seen for turn in result.noticed.turns}
+        failures = findings_of(p for result in seen[len(results) :] for p in result.problems)
+        return [*failures, *merged(base, told)], turns
+
+    def _unresolved(self, sources: Sequence[Source]) -> list[Finding]:
+        """A note for each call of a sharding API of which something is not known."""
+        from shardlint.coverage import problem_of
+
+        return [
+            finding_of(problem_of(one)) for one in _coverage(sources, self.uses(sources)) if not one.sizes
+        ]
+
+    def _judge(self, results: Sequence[Analyzed]) -> list[Finding]:
         """Run the rules over all uses; if that crashes, over each file's, to say which one it is."""
         from shardlint.rules import judge
         from shardlint.rules.base import RuleSettings
 
+        uses = [use for result in results for use in result.uses if isinstance(use, Use)]
         settings = RuleSettings(self.settings.replicated_bytes, self.target)
         try:
             return judge(uses, settings)
@@ -341,6 +375,26 @@ class Linter:
             expected = any(_announces(expectation, finding) for expectation in announced[path])
             marked.append(dataclasses.replace(finding, expected=True) if expected else finding)
         return marked
+
+
+@dataclass(frozen=True, slots=True)
+class Analyzed:
+    """What inference made of a source, and what else that depends on."""
+
+    source: Source
+    uses: Sequence[Use | FileProblem]
+    noticed: Noticed
+
+    @property
+    def problems(self) -> list[FileProblem]:
+        """What is wrong with the file itself."""
+        return [use for use in self.uses if isinstance(use, FileProblem)]
+
+
+def _replaced(results: Sequence[Analyzed], again: Sequence[Analyzed]) -> list[Analyzed]:
+    """Results, with those of the sources that were analyzed again in their place."""
+    newer = {result.source.path: result for result in again}
+    return [newer.get(result.source.path, result) for result in results]
 
 
 def _coverage(sources: Sequence[Source], uses: Iterable[Use | FileProblem]) -> list[Judged]:

@@ -30,7 +30,7 @@ LAWS = {"shardlint.laws"}
 VALUES = {
     f"shardlint.inference.{name}"
     for name in (
-        "values", "calls", "evaluator", "context", "settings",
+        "values", "calls", "evaluator", "context", "settings", "assumed",
         "releases", "joins", "truth", "iteration", "classes", "forgetting", "mutation",
     )
 }  # fmt: skip
@@ -62,6 +62,7 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.output.report": TYPES | LAWS | {"shardlint.report.values", "shardlint.rules.wording"},
     "shardlint.output": TYPES | LAWS | {"shardlint.coverage", "shardlint.files.sites"},
     "shardlint.eras": TYPES | LAWS,
+    "shardlint.deployments": TYPES | LAWS,
     "shardlint.requirements": LAWS,
     "shardlint.config": VERSION | {"shardlint."},
     "shardlint.logical_config": {"shardlint.config"},

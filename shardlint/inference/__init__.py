@@ -2,6 +2,6 @@
 
 from shardlint.inference.analysis import analyze
 from shardlint.inference.project import refresh
-from shardlint.inference.settings import InferenceSettings
+from shardlint.inference.settings import InferenceSettings, Noticed
 
-__all__ = ["InferenceSettings", "analyze", "refresh"]
+__all__ = ["InferenceSettings", "Noticed", "analyze", "refresh"]

@@ -17,7 +17,7 @@ from shardlint.inference.facts import take_notes, unanswered
 from shardlint.inference.functions import Code
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.project import ModuleRun, Project
-from shardlint.inference.settings import InferenceSettings
+from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.statements import execute
 from shardlint.inference.syntax import (
     RECURSION_LIMIT,
@@ -29,29 +29,28 @@ from shardlint.inference.syntax import (
     split,
 )
 from shardlint.laws.values import Unknown
-from shardlint.laws.versions import Release
 from shardlint.spans import Span
 from shardlint.uses import FileProblem, Use
 
 
 def analyze(
-    sources: Sequence[Source], settings: InferenceSettings, turns: set[Release] | None = None
+    sources: Sequence[Source], settings: InferenceSettings, noticed: Noticed | None = None
 ) -> list[Use | FileProblem]:
     """Evaluate files and return the uses of sharding in them, and what was wrong with the files.
 
-    A file's uses do not depend on the other files of the sequence. ``turns`` is given the releases from
-    which on JAX may make something else of them.
+    A file's uses do not depend on the other files of the sequence. ``noticed`` is told what else they
+    depend on.
     """
     found: list[Use | FileProblem] = []
     with _while_evaluating():
         for source in sources:
             found.extend(source.problems)
-            found.extend(analyze_source(source, settings, turns))
+            found.extend(analyze_source(source, settings, noticed))
     return found
 
 
 def analyze_source(
-    source: Source, settings: InferenceSettings, turns: set[Release] | None = None
+    source: Source, settings: InferenceSettings, noticed: Noticed | None = None
 ) -> list[Use | FileProblem]:
     """Evaluate one file as a program: its top level, then the functions it never reaches."""
     project = Project(settings.roots, run_module)
@@ -61,8 +60,9 @@ def analyze_source(
     run = ModuleRun("__main__", source)
     problems = run_module(interpreter, run)
     run_entries(interpreter, run)
-    if turns is not None:
-        turns |= interpreter.turns
+    if noticed is not None:
+        noticed.turns |= interpreter.turns
+        noticed.asks_mesh |= interpreter.asks_mesh
     return [*problems, *interpreter.problems, *unanswered(interpreter, source), *interpreter.uses]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from shardlint.inference.annotations import describe_fields
 from shardlint.inference.assumed import assumed_mesh
 from shardlint.inference.context import Context, Frame, assumed_rules
 from shardlint.inference.functions import parameters, run_function
@@ -168,7 +169,8 @@ def unknown_arguments(interpreter: Interpreter, function: Function, starred: boo
     names = [p.name.value for p in (*params.posonly_params, *params.params)]
     bound: dict[str, Value] = {name: unknown_argument(name) for name in names}
     if function.owner is not None and names:
-        bound[names[0]] = entry_instance(interpreter, function.owner)
+        instance = bound[names[0]] = entry_instance(interpreter, function.owner)
+        describe_fields(interpreter, instance)
     if starred:
         bound |= {p.name.value: unknown_argument(p.name.value) for p in params.kwonly_params}
         for param in (params.star_arg, params.star_kwarg):

@@ -19,7 +19,8 @@ class Evaluator(Protocol):
     """One analysis. ``context`` and ``device_count`` are what the program has set so far; ``path``
     are the undecided branches around what runs now; ``switches`` name global settings of libraries
     that the program has changed; ``turns`` are the releases from which on JAX answers a question that was
-    asked otherwise (see `releases`); ``muted`` is not 0 while nothing is recorded.
+    asked otherwise (see `releases`); ``asks_mesh`` is whether a mesh that the program does not tell matters
+    (see `assumed`); ``muted`` is not 0 while nothing is recorded.
     """
 
     context: Context
@@ -27,6 +28,7 @@ class Evaluator(Protocol):
     path: tuple[int, ...]
     switches: set[str]
     turns: set[Release]
+    asks_mesh: bool
     muted: int
 
     @property

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from shardlint.inference.assumed import verdict_if_meant
 from shardlint.inference.context import Context, Frame, Scope
 from shardlint.inference.described import sized
 from shardlint.inference.joins import combined
@@ -70,6 +71,8 @@ class Interpreter:
         self.switches: set[str] = set()
         #: The releases from which on JAX answers a question that was asked otherwise (see `releases`).
         self.turns: set[Release] = set()
+        #: Whether a mesh that the program does not tell matters (see `assumed`).
+        self.asks_mesh = False
         self.context = Context()
         self.frames: list[Frame] = []
         self.steps = 0
@@ -108,9 +111,10 @@ class Interpreter:
     def record(self, use: Use) -> None:
         """Keep a use, unless this pass only looks for what a loop changes."""
         if not self.muted:
-            judged = verdict_at(self, use)
-            if judged is not use.verdict:
-                use = replace(use, verdict=judged)
+            for judge in (verdict_at, verdict_if_meant):
+                judged = judge(self, use)
+                if judged is not use.verdict:
+                    use = replace(use, verdict=judged)
             variant, variants = self.variants
             if variants > 1:
                 use = replace(use, variant=variant, variants=variants)

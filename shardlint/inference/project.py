@@ -39,7 +39,9 @@ _LIBRARIES = frozenset(
 class ModuleRun:
     """One module of the project: its text in parts, and its scope as far as it has run."""
 
-    __slots__ = ("device_count", "mesh", "name", "parts", "relevance", "scope", "source", "switches", "turns")
+    __slots__ = (
+        "asks_mesh", "device_count", "mesh", "name", "parts", "relevance", "scope", "source", "switches", "turns",
+    )  # fmt: skip
 
     def __init__(self, name: str, source: Source) -> None:
         self.name, self.source = name, source
@@ -52,6 +54,8 @@ class ModuleRun:
         self.switches: frozenset[str] = frozenset()
         #: From which releases on JAX may make something else of it.
         self.turns: frozenset[Release] = frozenset()
+        #: Whether a mesh that it does not tell matters.
+        self.asks_mesh = False
 
 
 #: Modules that programs imported, so that the next one need not run them again.
@@ -143,7 +147,7 @@ class Project:
             run.mesh = after if after is not before else None
             run.device_count, run.switches = interpreter.device_count, frozenset(interpreter.switches)
             interpreter.switches |= switches
-            run.turns = frozenset(interpreter.turns)
+            run.turns, run.asks_mesh = frozenset(interpreter.turns), interpreter.asks_mesh
             interpreter.turns |= turns
             if len(_shared) >= _MAX_SHARED:
                 _shared.clear()
@@ -151,6 +155,7 @@ class Project:
         elif self.modules.setdefault(path, run) is run:
             interpreter.switches |= run.switches
             interpreter.turns |= run.turns
+            interpreter.asks_mesh |= run.asks_mesh
             if run.device_count is not None:
                 interpreter.device_count = run.device_count
             if run.mesh is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shardlint.laws.values import Mesh
 from shardlint.laws.versions import NEWEST, Release
@@ -29,3 +29,15 @@ class InferenceSettings:
     meshes: tuple[tuple[str, Mesh], ...] = ()
     dims: tuple[tuple[str, int], ...] = ()
     logical_rules: LogicalRules | None = None
+
+
+@dataclass(slots=True)
+class Noticed:
+    """What the result of an analysis depends on besides the program.
+
+    ``turns`` are the releases from which on JAX may make something else of it; ``asks_mesh`` tells that a
+    mesh matters which the program does not tell.
+    """
+
+    turns: set[Release] = field(default_factory=set)
+    asks_mesh: bool = False

@@ -25,6 +25,11 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
+class Failed(Unknown):
+    """What a call would have returned that JAX rejects: nothing may be assumed in its place."""
+
+
+@dataclass(frozen=True, slots=True)
 class Mesh:
     """Named axes over devices. ``sizes`` may hold symbolic dimensions; names may repeat, as in JAX.
 

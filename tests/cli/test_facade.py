@@ -14,9 +14,8 @@ import shardlint.rules
 from shardlint.api import Linter, Settings, lines_around, source_from_cells, source_from_text
 from shardlint.files import Source
 from shardlint.findings import Finding, Severity
-from shardlint.inference import InferenceSettings
+from shardlint.inference import InferenceSettings, Noticed
 from shardlint.laws.values import AxisType, Mesh
-from shardlint.laws.versions import Release
 from shardlint.rules.base import RuleSettings
 from shardlint.spans import Span
 from shardlint.uses import ApiReference, Environment, FileProblem, Use
@@ -134,11 +133,11 @@ def test_a_crash_of_inference_stays_with_its_file(tmp_path: Path, monkeypatch: p
     sound = shardlint.inference.analyze
 
     def crashing(
-        sources: Sequence[Source], settings: InferenceSettings, turns: set[Release] | None
+        sources: Sequence[Source], settings: InferenceSettings, noticed: Noticed | None
     ) -> list[Use | FileProblem]:
         if any(source.path.endswith("a.py") for source in sources):
             raise KeyError("boom")
-        return sound(sources, settings, turns)
+        return sound(sources, settings, noticed)
 
     monkeypatch.setattr(shardlint.inference, "analyze", crashing)
     first, second = Linter(Settings(root=str(tmp_path))).check_paths([str(tmp_path)]).findings
@@ -167,11 +166,13 @@ def test_a_crash_of_a_rule_stays_with_its_file(tmp_path: Path, monkeypatch: pyte
 def test_each_mesh_of_the_configuration_is_assumed(monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = (Mesh((name,), (4,), (AxisType.AUTO,)) for name in "xy")
     seen: list[Mesh | None] = []
+    asked = True
 
     def noting(
-        sources: Sequence[Source], settings: InferenceSettings, turns: set[Release] | None
+        sources: Sequence[Source], settings: InferenceSettings, noticed: Noticed
     ) -> list[Use | FileProblem]:
         seen.append(settings.mesh)
+        noticed.asks_mesh = asked
         use = ApiReference(place=Span("a.py", 1, 1, 1, 2), environment=Environment(), name="jax.P")
         return [use]
 
@@ -179,7 +180,11 @@ def test_each_mesh_of_the_configuration_is_assumed(monkeypatch: pytest.MonkeyPat
     check("", meshes=(("one", one), ("two", two)))
     check("", meshes=(("one", one),), mesh=two)
     check("")
-    assert seen == [one, two, two, None]
+    assert seen == [None, one, two, None, two, None]
+    seen.clear()
+    asked = False
+    check("", meshes=(("one", one), ("two", two)))
+    assert seen == [None]
 
 
 def test_the_lines_of_a_notebook_are_those_of_its_cell(tmp_path: Path) -> None:

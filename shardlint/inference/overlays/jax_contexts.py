@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from shardlint.inference.assumed import assumed_mesh
 from shardlint.inference.calls import Call
 from shardlint.inference.context import Context
 from shardlint.inference.evaluator import Evaluator
@@ -57,8 +58,8 @@ def _set_mesh(call: Call) -> Value:
         known = mesh
     elif is_none(mesh):
         known = None
-    elif interpreter.settings.mesh is not None:
-        known = MeshValue(interpreter.settings.mesh)
+    else:
+        known = assumed_mesh(interpreter) or known
     interpreter.context = replace(interpreter.context, mesh=known)
     return LibraryObject(SET, {"mesh": known or NONE, "previous": before or NONE})
 

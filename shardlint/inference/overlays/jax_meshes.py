@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from shardlint.inference.assumed import assumed_sizes
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.mesh_arguments import (
     AXIS_TYPES,
@@ -38,7 +39,7 @@ from shardlint.inference.values import (
     is_none,
     shape_value,
 )
-from shardlint.laws.dims import Dim, Shape, product
+from shardlint.laws.dims import Dim, Shape, fresh, product
 from shardlint.laws.meshes import (
     Names,
     Sizes,
@@ -48,7 +49,7 @@ from shardlint.laws.meshes import (
     judge_hybrid,
     judge_mesh,
 )
-from shardlint.laws.values import AxisType, Junk, Mesh, Unknown
+from shardlint.laws.values import AxisType, Failed, Junk, Mesh, Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Verdict
 from shardlint.laws.versions.rows import EXPLICIT_BY_DEFAULT
 from shardlint.spans import Place
@@ -71,15 +72,17 @@ def _build(
     """Judge and record the construction of a mesh, and return it."""
     verdict = judge_mesh(function, shape, names, devices, types=types)
     record_mesh(call, function, verdict, shape, names, devices, facts)
-    known = known_shape(shape)
     plain = known_names(names)
+    known = known_shape(shape)
+    if isinstance(plain, tuple):
+        known = _with_open_sizes(call, known, plain)
     count = len(plain) if isinstance(plain, tuple) else 0
     kinds = known_types(types, count, _default_type(call, function))
     if isinstance(known, Unknown) or isinstance(plain, Unknown) or isinstance(kinds, Unknown):
         reason = next(v.reason for v in (known, plain, kinds) if isinstance(v, Unknown))
         return Unknown(f"a mesh: {reason}")
     if isinstance(verdict, Rejected) or not len(known) == len(plain) == len(kinds):
-        return Unknown("JAX rejects this mesh")
+        return Failed("JAX rejects this mesh")
     return MeshValue(Mesh(plain, known, kinds, function == "AbstractMesh"), call.place)
 
 
@@ -87,6 +90,15 @@ def _default_type(call: Call, function: str) -> AxisType:
     """The type of axes that are given none."""
     explicit = function == "make_mesh" and holds(call.interpreter, EXPLICIT_BY_DEFAULT)
     return AxisType.EXPLICIT if explicit else AxisType.AUTO
+
+
+def _with_open_sizes(call: Call, known: Shape | Unknown, names: tuple[str, ...]) -> Shape:
+    """The sizes of a mesh's axes; those that are open are as in the mesh of that name that is assumed."""
+    sizes = tuple(fresh(1) for _ in names) if isinstance(known, Unknown) else known
+    if all(isinstance(size, int) for size in sizes) or len(sizes) != len(names):
+        return sizes
+    assumed = assumed_sizes(call.interpreter, names) or sizes
+    return tuple(a if isinstance(a, int) else b for a, b in zip(sizes, assumed, strict=True))
 
 
 def known_shape(shape: Sizes) -> Shape | Unknown:
@@ -179,14 +191,14 @@ def _without_devices(call: Call, devices: Value | None, rank: int, names: Names,
         detail = f"{what.text} are no devices; jax.make_mesh(shape, names) finds them itself"
         wrong = replace(verdict, cause=Cause.BAD_ARGUMENT, detail=detail)
         record_call(call, wrong, place=call.place_of(0, "devices"))
-    return Unknown("a mesh of what are no devices")
+    return Failed("a mesh of what are no devices")
 
 
 def _make_mesh(call: Call) -> Value:
     """``make_mesh(axis_shapes, axis_names, axis_types=, devices=)``: Explicit axes since JAX 0.9."""
     shape, names, types, devices = take(call, 3, ("axis_shapes", "axis_names"), axis_types=None, devices=None)
     if _is_grid(call, "make_mesh", shape, devices):
-        return Unknown("JAX rejects these devices")
+        return Failed("JAX rejects these devices")
     available = device_total(call.interpreter, devices)
     if types is None:
         _notice_default_types(call)
@@ -274,7 +286,7 @@ def _create_device_mesh(call: Call) -> Value:
         call, 2, ("mesh_shape",), devices=None, contiguous_submeshes=None, allow_split_physical_axes=None
     )
     if _is_grid(call, "create_device_mesh", given, devices):
-        return Unknown("JAX rejects these devices")
+        return Failed("JAX rejects these devices")
     shape, total = sizes_of(given), device_total(call.interpreter, devices)
     verdict = judge_mesh("create_device_mesh", shape, None, total)
     record_mesh(call, "create_device_mesh", verdict, shape, None, total)
@@ -306,7 +318,7 @@ def _hybrid_device_mesh(call: Call) -> Value:
             whole: dict[str, Value] = {"mesh_shape": Tuple((integer(total or 1),)), "dcn_mesh_shape": _ONE}
             mended = by_position(call, {**whole, "process_is_granule": Const(True)}, order)
             record_call(call, verdict, place=call.place_of(1, "dcn_mesh_shape"), repaired=mended)
-            return Unknown("JAX rejects this hybrid mesh")
+            return Failed("JAX rejects this hybrid mesh")
     within, slices = shapes
     if isinstance(within, Unknown) or isinstance(slices, Unknown):
         return Unknown("a hybrid mesh that is not known")

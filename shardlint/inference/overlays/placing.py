@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from shardlint.inference.assumed import assumed_mesh
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.explicit.sources import held_in_type, typed_by
 from shardlint.inference.values import (
@@ -24,7 +25,7 @@ from shardlint.inference.values import (
 from shardlint.laws.dims import Shape
 from shardlint.laws.placements import judge_placement
 from shardlint.laws.shard_map import judge_inside
-from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
+from shardlint.laws.values import AxisType, Failed, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.spans import Place
 from shardlint.uses import ArityUse, Fact, Placement
@@ -35,7 +36,7 @@ CONSTRAINT = (Api.CONSTRAINT_EAGER, Api.CONSTRAINT)
 RESHARD = (Api.RESHARD, Api.RESHARD_IN_JIT)
 
 #: Calls that, made outside jit, commit an array to the sharding they are given.
-COMMITTING = frozenset({Api.DEVICE_PUT, Api.CALLBACK, Api.CREATE})
+COMMITTING = frozenset({Api.DEVICE_PUT, Api.CALLBACK, Api.CREATE, Api.CONSTRAINT_EAGER})
 
 #: Calls that take the mesh of ``with mesh:`` too, not only that of `jax.set_mesh`; of jit only `pjit` does.
 _TAKES_LEGACY_MESH = frozenset({Api.CONSTRAINT, Api.CONSTRAINT_EAGER, Api.JIT_IN, Api.JIT_OUT})
@@ -323,7 +324,7 @@ def as_mesh(interpreter: Evaluator, value: Value | None) -> MeshValue | Unknown:
     """A mesh argument; where it is the caller's, the mesh the user said to assume."""
     if isinstance(value, MeshValue):
         return value
-    assumed = interpreter.settings.mesh
-    if assumed is not None and (value is None or isinstance(value, Unknown)):
-        return MeshValue(assumed)
+    open_ = value is None or (isinstance(value, Unknown) and not isinstance(value, Failed))
+    if open_ and (assumed := assumed_mesh(interpreter)) is not None:
+        return assumed
     return value if isinstance(value, Unknown) else Unknown("not a mesh that is known")

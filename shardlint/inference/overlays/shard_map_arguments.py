@@ -103,7 +103,9 @@ def record_arity(call: Call, mapped: Mapped, api: Api, specs: Tuple, due: int) -
 def judge_specs(call: Call, api: Api, specs: Value, wrapped_at: Place) -> None:
     """Judge specs for what is not known: the axes that they name are looked at before any array."""
     leaves = list(specs_in(specs))
-    if not any(rejected_at(call.interpreter, api, "trace", leaf, leaf.origin or call.place) for leaf in leaves):
+    if not any(
+        rejected_at(call.interpreter, api, "trace", leaf, leaf.origin or call.place) for leaf in leaves
+    ):
         place_unknown(call.interpreter, (api,), specs, call.place, wrapped_at=wrapped_at)
 
 

@@ -66,7 +66,9 @@ def record_operation(
 def record_result(call: Call, function: str, result: ArrayType | None, reason: Unknown | None) -> None:
     """Record that JAX takes an ``out_sharding=``; ``reason`` says why the result's type is not known."""
     asked = call.kwargs["out_sharding"]
-    why = asked.reason if isinstance(asked, Unknown) else "no mesh is set" if reason is None else reason.reason
+    why = (
+        asked.reason if isinstance(asked, Unknown) else "no mesh is set" if reason is None else reason.reason
+    )
     known = result is not None and result.shape is not None and result.sharding is not None
     call.interpreter.record(
         OperationUse(

@@ -1,0 +1,70 @@
+"""Findings on each of the meshes a project deploys on."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shardlint.findings import Finding, Severity
+from shardlint.laws.values import AxisType, Mesh
+from shardlint.spans import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """A mesh to assume where a program's is not known.
+
+    ``name`` is the configuration's, None for one given on the command line. ``typed`` tells whether the
+    types of its axes were said: else nothing is claimed that depends on them.
+    """
+
+    name: str | None
+    mesh: Mesh
+    typed: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.mesh}" if self.name is None else f"{self.name} {self.mesh}"
+
+    @property
+    def explicit(self) -> Mesh:
+        """The mesh, were all its axes Explicit."""
+        return self.mesh.with_types(dict.fromkeys(self.mesh.names, AxisType.EXPLICIT))
+
+
+_Key = tuple[str, Span]
+
+
+def key_of(finding: Finding) -> _Key:
+    """What two analyses of one program call the same finding by."""
+    return finding.code, finding.span
+
+
+def without_errors(findings: Sequence[Finding], keys: set[_Key]) -> list[Finding]:
+    """The findings, less the errors among these keys."""
+    return [f for f in findings if f.severity is not Severity.ERROR or key_of(f) not in keys]
+
+
+def merged(base: Sequence[Finding], found: Sequence[tuple[Deployment, Sequence[Finding]]]) -> list[Finding]:
+    """Add what only a deployment's mesh shows to the findings on any mesh; each says on which it is so."""
+    known = set(map(key_of, base))
+    extra: dict[_Key, list[tuple[Deployment, Finding]]] = {}
+    for deployment, findings in found:
+        for finding in findings:
+            if key_of(finding) not in known:
+                extra.setdefault(key_of(finding), []).append((deployment, finding))
+    return [*base, *(_merged(meetings) for meetings in extra.values())]
+
+
+def _merged(meetings: Sequence[tuple[Deployment, Finding]]) -> Finding:
+    rejecting = [met for met in meetings if met[1].severity is Severity.ERROR]
+    shown = rejecting or meetings
+    finding = shown[0][1]
+    names = [str(deployment) for deployment, _ in shown if deployment.name is not None]
+    if not names:
+        return finding
+    return dataclasses.replace(finding, message=f"{finding.message} (on {_listed(names)})")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

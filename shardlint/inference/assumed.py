@@ -1,0 +1,46 @@
+"""What the user says is meant where a program leaves it open: the mesh that a project deploys on."""
+
+from __future__ import annotations
+
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.values import MeshValue
+from shardlint.laws.dims import Shape
+from shardlint.laws.values import Spec, entry_axes
+from shardlint.laws.verdicts import Cause, Rejected, Undecided, Verdict
+from shardlint.uses import ParameterUse, Placement, ShardingUse, Use
+
+
+def assumed_mesh(interpreter: Evaluator) -> MeshValue | None:
+    """The mesh to assume where a program's is not known. That it was asked for is noticed."""
+    interpreter.asks_mesh = True
+    mesh = interpreter.settings.mesh
+    return None if mesh is None else MeshValue(mesh)
+
+
+def assumed_sizes(interpreter: Evaluator, names: tuple[str, ...]) -> Shape | None:
+    """The sizes of a mesh that has these names, where the program leaves them open."""
+    interpreter.asks_mesh = True
+    mesh = interpreter.settings.mesh
+    if mesh is None or set(mesh.names) != set(names) or len(names) != len(mesh.names):
+        return None
+    return tuple(map(mesh.size_of, names))
+
+
+def verdict_if_meant(interpreter: Evaluator, use: Use) -> Verdict:
+    """The verdict on a use of the assumed mesh; a spec of which another of the project's meshes has more axes
+    is meant for that one.
+    """
+    settings = interpreter.settings
+    if not isinstance(use.verdict, Rejected) or use.verdict.cause is not Cause.UNKNOWN_AXIS:
+        return use.verdict
+    if not isinstance(use, Placement | ShardingUse | ParameterUse) or use.mesh is not settings.mesh:
+        return use.verdict
+    spec = use.names if isinstance(use, ParameterUse) else use.spec
+    if settings.mesh is None or not isinstance(spec, Spec):
+        return use.verdict
+    axes = {axis for entry in spec.entries for axis in entry_axes(entry)}
+    name, best = max(
+        settings.meshes, key=lambda one: len(axes.intersection(one[1].names)), default=("", settings.mesh)
+    )
+    closer = len(axes.intersection(best.names)) > len(axes.intersection(settings.mesh.names))
+    return Undecided(f"it is meant for the mesh {name}") if closer else use.verdict

@@ -1,0 +1,106 @@
+"""Programs that leave their mesh to the caller, checked on the meshes that a project deploys on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shardlint.api import Linter, load_settings
+from shardlint.findings import Severity
+
+HEAD = """\
+import jax
+import jax.numpy as jnp
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+"""
+MESHES = """\
+[meshes]
+v5e-256 = {data = 16, model = 16}
+small = {data = 4, model = 2}
+serve = {tp = 8}
+"""
+
+
+def found(tmp_path: Path, program: str, config: str = MESHES) -> list[str]:
+    """The errors of a program: line, code, and on which meshes."""
+    (tmp_path / "shardlint.toml").write_text(config)
+    path = tmp_path / "program.py"
+    path.write_text(HEAD + program)
+    report = Linter(load_settings(str(path))).check_paths([str(path)])
+    lines = HEAD.count("\n")
+    return [
+        f"{f.span.line - lines} {f.code}{f.message[f.message.rfind(' (on ') :] if ' (on ' in f.message else ''}"
+        for f in report.findings
+        if f.severity is Severity.ERROR
+    ]
+
+
+@pytest.mark.parametrize(
+    ("program", "errors"),
+    [
+        # 24 rows: 16 devices do not divide them, 4 do; and no mesh of theirs has "modle".
+        (
+            "def f(mesh):\n"
+            "    jax.device_put(jnp.zeros((24, 8)), NamedSharding(mesh, P('data')))\n"
+            "    jax.device_put(jnp.zeros((24, 8)), NamedSharding(mesh, P(None, 'modle')))\n",
+            [
+                "2 SHL202 (on v5e-256 (data=16, model=16))",
+                "3 SHL103 (on v5e-256 (data=16, model=16), small (data=4, model=2) and serve (tp=8))",
+            ],
+        ),
+        # What is wrong on any mesh says nothing of one.
+        ("def f(x):\n    return jax.lax.with_sharding_constraint(x, P(('data', 'data')))\n", ["2 SHL102"]),
+        # Each spec is meant for the mesh that has its axes.
+        (
+            "def f(mesh, x):\n"
+            "    a = jax.device_put(x, NamedSharding(mesh, P('tp')))\n"
+            "    b = jax.device_put(x, NamedSharding(mesh, P('data', 'model')))\n"
+            "    return jax.device_put(jnp.zeros(12), NamedSharding(mesh, P('tp')))\n",
+            ["4 SHL202 (on serve (tp=8))"],
+        ),
+        # A mesh of the program is nearer than any other.
+        (
+            "mesh = jax.make_mesh((2,), ('rows',))\n"
+            "def f(x):\n    return jax.device_put(x, NamedSharding(mesh, P('rows')))\n",
+            [],
+        ),
+        # Nothing said of the types of its axes: neither of these is claimed.
+        (
+            "def f(x):\n"
+            "    x = jax.sharding.reshard(x, P('data'))\n"
+            "    return jax.lax.with_sharding_constraint(x, P('data'))\n",
+            [],
+        ),
+        # A mesh that JAX rejects is none: one mistake.
+        (
+            "def f(x):\n"
+            "    mesh = Mesh(jax.devices(), ('data', 'model'))\n"
+            "    return jax.device_put(jnp.zeros(3), NamedSharding(mesh, P('data')))\n",
+            ["2 SHL401"],
+        ),
+    ],
+)
+def test_deployments(tmp_path: Path, program: str, errors: list[str]) -> None:
+    assert found(tmp_path, program) == errors
+
+
+def test_sizes_are_those_of_the_deployment_where_only_names_are_told(tmp_path: Path) -> None:
+    program = (
+        "def f(cfg):\n"
+        "    mesh = Mesh(cfg.devices, ('data', 'model'))\n"
+        "    return jax.device_put(jnp.zeros((16, 8)), NamedSharding(mesh, P(None, 'model')))\n"
+    )
+    typed = MESHES.replace("16}", '16, axis-types = "auto"}')
+    assert found(tmp_path, program, typed) == ["3 SHL202 (on v5e-256 (data=16, model=16))"]
+    # Beside a mesh of Explicit axes, which the caller may have set, JAX asks something else first.
+    assert found(tmp_path, program) == []
+
+
+def test_types_that_are_said_count(tmp_path: Path) -> None:
+    program = "@jax.jit\ndef f(x):\n    return jax.lax.with_sharding_constraint(x, P('data'))\n"
+    typed = '[meshes]\npod = {data = 16, axis-types = "explicit"}\n'
+    assert found(tmp_path, program) == []
+    program = "@jax.jit\ndef f(x):\n    return jax.sharding.reshard(x, P('data'))\n"
+    assert found(tmp_path, program, typed) == []
+    assert found(tmp_path, program, typed.replace("explicit", "auto")) == ["3 SHL701 (on pod (data=16))"]
