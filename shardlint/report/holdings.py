@@ -57,7 +57,8 @@ def spec_on(
     if names is None:
         return Spec(), None
     # Flax unpacks names into a `PartitionSpec`: a bare string is one axis a letter.
-    written = axes or (Spec(tuple(names)) if isinstance(names, str) else names)
+    written = Spec(tuple(names)) if isinstance(names, str) else names
+    written = written if axes is None else axes
     if any(isinstance(entry, Unknown) for entry in written.entries):
         return None, "one of its names is not known"
     spec = written if _lacking(mesh, written) == [] or not rules else _renamed(written, library, rules)

@@ -62,7 +62,31 @@ def parameter_report(
                 count=max(row.count, count),
                 alternative=row.alternative or not certain,
             )
-    return report_of(meshes, rows.values(), limit)
+    full = [key for key in rows if key.path]
+    return report_of(meshes, [row for key, row in rows.items() if not _is_seen_in(key, rows, full)], limit)
+
+
+def _is_seen_in(key: _Key, rows: Mapping[_Key, Parameter], full: Iterable[_Key]) -> bool:
+    """Whether a linen parameter, seen as a caller nobody knows makes it, is one that a known caller makes."""
+    return any(
+        key.path == other.path[len(other.path) - len(key.path) :]
+        and (key.span, key.owner, key.dtype) == (other.span, other.owner, other.dtype)
+        and _says_more(other, key, rows[other].shape, rows[key].shape)
+        for other in full
+        if key.path
+    )
+
+
+def _says_more(one: _Key, other: _Key, shape: Shape | None, less: Shape | None) -> bool:
+    """Whether a parameter's path is longer, or its shape known where the other's is not; and both fit."""
+    if shape is None or (less is not None and len(less) != len(shape)):
+        return False
+    pairs = list(zip(shape, less or shape, strict=True))
+    if any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
+        return False
+    known = all(isinstance(size, int) for size in shape)
+    open_before = less is None or not all(isinstance(size, int) for size in less)
+    return len(one.path) > len(other.path) or (known and open_before)
 
 
 def report_of(

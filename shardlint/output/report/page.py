@@ -1,7 +1,239 @@
-"""A report as one page of HTML."""
+"""A report as one page of HTML. It loads nothing from elsewhere; what the project wrote is escaped."""
 
-from shardlint.report.values import InitReport, ParameterReport
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from shardlint.findings import Severity
+from shardlint.laws.memory import text_of_bytes
+from shardlint.laws.values import Spec
+from shardlint.output.report import words
+from shardlint.output.report.pictures import Segment, axes_caption, bar, mesh_picture, share_picture
+from shardlint.output.report.style import CSS, JS
+from shardlint.report.values import Holding, InitReport, Parameter, ParameterReport, RuleRow, TableFinding
+from shardlint.rules.wording import count_text
+
+#: A bar names so many parameters by themselves, and so many layouts are drawn.
+_NAMED = 7
+_LAYOUTS = 12
 
 
 def render(report: ParameterReport | InitReport) -> str:
-    return ""
+    """Return the page."""
+    found = report.report if isinstance(report, InitReport) else report
+    title = f"Parameters of {report.init}" if isinstance(report, InitReport) else "Parameters on each device"
+    body = "".join(_body(report, found))
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        f"<title>{escape(title)}</title><style>{CSS}</style></head>\n"
+        f"<body><h1>{escape(title)}</h1>{body}<script>{JS}</script></body></html>\n"
+    )
+
+
+def _body(report: ParameterReport | InitReport, found: ParameterReport) -> Iterator[str]:
+    yield f"<p class=small>{escape(words.without_mesh(found))}</p>"
+    if isinstance(report, InitReport):
+        yield from _problems(report)
+    if found.meshes:
+        yield "<h2>Memory for parameters on each device</h2>"
+        yield from _overview(found)
+    if isinstance(report, InitReport) and report.rules is not None:
+        yield "<h2>Rules</h2>"
+        yield _rules(report.rules)
+    rules = [str(row.rule) for row in report.rules or ()] if isinstance(report, InitReport) else []
+    for number, named in enumerate(found.meshes):
+        yield f"<section><h2>{escape(words.mesh_text(named))}</h2>"
+        yield f"<p>{escape(words.total_text(found.totals[number]))}</p>"
+        yield from _layouts(found, number)
+        yield f"<h3>Parameters</h3>{_table(found, number, rules)}</section>"
+    if not found.meshes:
+        yield f"<p class=small>{escape(words.NO_MESH)}</p>{_table(found, None, rules)}"
+    for note in found.notes:
+        yield f"<p class=small>{escape(note)}</p>"
+
+
+def _problems(report: InitReport) -> Iterator[str]:
+    if not report.failures and not report.findings:
+        return
+    yield "<h2>Findings</h2><ul class=findings>"
+    for failure in report.failures:
+        yield f"<li><span class=bad>error</span> {escape(failure)}</li>"
+    for finding in report.findings:
+        yield f"<li>{_finding(finding)}</li>"
+    yield "</ul>"
+
+
+def _finding(finding: TableFinding) -> str:
+    kind = "bad" if finding.severity is Severity.ERROR else "warn"
+    where = f" <span class=small>on {escape(', '.join(finding.meshes))}</span>" if finding.meshes else ""
+    return f"<span class={kind}>{escape(finding.kind)}</span> {escape(finding.message)}{where}"
+
+
+def _overview(report: ParameterReport) -> Iterator[str]:
+    """A bar for each mesh, all on one scale, with the largest parameters as segments."""
+    most = max(total.device for total in report.totals)
+    yield '<div class="card bars">'
+    for number, (named, total) in enumerate(zip(report.meshes, report.totals, strict=True)):
+        yield (
+            f"<div class=row><div><b>{escape(named.name)}</b>"
+            f"<div class=small>{escape(words.mesh_text(named).removeprefix(named.name).strip())}</div></div>"
+            f"{bar(_segments(report, number), most)}"
+            f"<div><span class=big>{text_of_bytes(total.device)}</span> "
+            f"<span class=small>of {text_of_bytes(total.whole)}"
+            f"{'; ' + escape(words.left_out(total)) if total.open else ''}</span></div></div>"
+        )
+    yield "</div>"
+
+
+def _segments(report: ParameterReport, mesh: int) -> list[Segment]:
+    held = [
+        Segment(words.name_of(parameter), one.bytes * parameter.count)
+        for parameter in report.parameters
+        if (one := parameter.holdings[mesh]) is not None
+        and one.bytes is not None
+        and not parameter.alternative
+    ]
+    held.sort(key=lambda segment: -segment.bytes)
+    rest = held[_NAMED:]
+    if not rest:
+        return held
+    return [*held[:_NAMED], Segment(count_text(len(rest), "other"), sum(one.bytes for one in rest))]
+
+
+def _layouts(report: ParameterReport, mesh: int) -> Iterator[str]:
+    """A picture of the mesh for each spec, the one that takes most memory first."""
+    named = report.meshes[mesh]
+    held: dict[Spec, list[tuple[Parameter, Holding]]] = {}
+    for parameter in report.parameters:
+        one = parameter.holdings[mesh]
+        if one is not None and one.spec is not None and one.shard is not None and one.problem is None:
+            held.setdefault(_trimmed(one.spec), []).append((parameter, one))
+    if not held:
+        return
+    taken = {
+        spec: sum((one.bytes or 0) * parameter.count for parameter, one in ours)
+        for spec, ours in held.items()
+    }
+    yield f"<h3>Layouts <span class=small>({axes_caption(named.mesh)}; same number, same part)</span></h3>"
+    yield "<div class=layouts>"
+    for spec in sorted(held, key=lambda spec: -taken[spec])[:_LAYOUTS]:
+        count = sum(parameter.count for parameter, _ in held[spec])
+        copies = words.copies_text(held[spec][0][1])
+        yield (
+            f"<div class=card><code>{escape(str(spec))}</code>{mesh_picture(named.mesh, spec)}"
+            f"<p class=small>{count_text(count, 'parameter')}, "
+            f"{text_of_bytes(taken[spec])} on each device<br>"
+            f"every part is on {escape(copies)} {'device' if copies == '1' else 'devices'}</p></div>"
+        )
+    yield "</div>"
+    if len(held) > _LAYOUTS:
+        yield f"<p class=small>and {len(held) - _LAYOUTS} more</p>"
+
+
+def _trimmed(spec: Spec) -> Spec:
+    """The spec without the None at its end, which say nothing of where parts lie."""
+    entries = list(spec.entries)
+    while entries and entries[-1] is None:
+        entries.pop()
+    return Spec(tuple(entries))
+
+
+def _table(report: ParameterReport, mesh: int | None, rules: list[str]) -> str:
+    shown = [p for p in report.parameters if mesh is None or p.holdings[mesh] is not None]
+    most = max((_device_bytes(parameter, mesh) for parameter in shown), default=0)
+    rows = "".join(_row(report, parameter, mesh, rules, most) for parameter in shown)
+    heads = [_head("parameter", "text"), _head("shape", "text"), _head("dtype", "text")]
+    if mesh is not None:
+        heads = ["<th></th>", *heads, _head("spec", "text"), _head("copies", "number")]
+        heads.append(_head("on each device", "number", sorted_now=True))
+    else:
+        heads.append(_head("names", "text"))
+    heads.append(_head("whole", "number"))
+    if rules:
+        heads.append(_head("rule", "text"))
+    return (
+        '<div><input type=search placeholder="Filter" aria-label="Filter parameters">'
+        f'<div class="card scroll"><table><thead><tr>{"".join(heads)}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div></div>"
+    )
+
+
+def _head(text: str, kind: str, sorted_now: bool = False) -> str:
+    now = " aria-sort=descending" if sorted_now else ""
+    return f"<th data-key={kind}{' class=n' if kind == 'number' else ''}{now}>{text}</th>"
+
+
+def _row(report: ParameterReport, parameter: Parameter, mesh: int | None, rules: list[str], most: int) -> str:
+    held = None if mesh is None else parameter.holdings[mesh]
+    cells = [_name_cell(parameter, held), f"<td><code>{escape(words.shape_of(parameter))}</code></td>"]
+    cells.append(f"<td><code>{escape(parameter.dtype or '?')}</code></td>")
+    names = escape(words.names_of(parameter))
+    if mesh is None:
+        cells.append(f"<td><code>{names}</code></td>")
+    else:
+        rank = len(parameter.shape or ())
+        share = ""
+        if held is not None and held.shard is not None and held.spec is not None and rank:
+            share = share_picture(report.meshes[mesh].mesh, held.spec, rank)
+        cells.insert(0, f"<td>{share}</td>")
+        written = f"<span class=small><code>{names}</code></span>" if names else ""
+        cells.append(f"<td><code>{escape(words.spec_text(held))}</code>{written}</td>")
+        copies = held.copies if held is not None and isinstance(held.copies, int) else -1
+        cells.append(f"<td class=n data-sort={copies}>{escape(words.copies_text(held))}</td>")
+        size = _device_bytes(parameter, mesh)
+        drawn_bar = bar([Segment(parameter.name, size)], most) if size > 0 else ""
+        times = f" ×{parameter.count}" if parameter.count > 1 else ""
+        cells.append(f"<td class=n data-sort={size}>{words.held_text(held)}{times}{drawn_bar}</td>")
+    whole = "?" if parameter.bytes is None else text_of_bytes(parameter.bytes)
+    cells.append(f"<td class=n data-sort={-1 if parameter.bytes is None else parameter.bytes}>{whole}</td>")
+    if rules:
+        rule = "" if parameter.rule is None else rules[parameter.rule]
+        cells.append(f"<td><code>{escape(rule)}</code></td>")
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _name_cell(parameter: Parameter, held: Holding | None) -> str:
+    """Name, layer and place of a parameter, and what a reader should know of it."""
+    parts = [f"<span class=name>{escape(words.name_of(parameter))}</span>"]
+    span = parameter.span
+    if span is not None:
+        where = f"{span.path}:{span.line}" if span.cell is None else f"{span.path}[{span.cell}]:{span.line}"
+        parts.append(f"<span class=small>{escape(parameter.owner)}, {escape(where)}</span>")
+    if text := words.remark(parameter, held):
+        kind = (
+            "bad" if held is not None and (held.large or (held.spec is not None and held.problem)) else "warn"
+        )
+        parts.append(f"<span class={kind}>{escape(text)}</span>")
+    return f"<td>{''.join(parts)}</td>"
+
+
+def _device_bytes(parameter: Parameter, mesh: int | None) -> int:
+    """What each device holds of a parameter and its likes; -1 where that is not known."""
+    held = None if mesh is None else parameter.holdings[mesh]
+    return -1 if held is None or held.bytes is None else held.bytes * parameter.count
+
+
+def _rules(rows: tuple[RuleRow, ...]) -> str:
+    drawn = "".join(
+        f"<tr><td class=n>{number}</td><td><code>{escape(str(row.rule))}</code></td>"
+        f"<td><code>{escape(str(row.rule.spec))}</code></td><td class=n>{row.takes}</td>"
+        f"<td class=n data-sort={row.matches}>{_matches(row)}</td></tr>"
+        for number, row in enumerate(rows, 1)
+    )
+    heads = [_head(name, kind) for name, kind in _RULE_COLUMNS]
+    return (
+        f'<div class="card scroll"><table><thead><tr>{"".join(heads)}</tr></thead>'
+        f"<tbody>{drawn}</tbody></table></div>"
+    )
+
+
+_RULE_COLUMNS = [
+    ("#", "number"), ("pattern", "text"), ("spec", "text"), ("takes", "number"), ("matches", "number"),
+]  # fmt: skip
+
+
+def _matches(row: RuleRow) -> str:
+    return str(row.matches) if row.matches else "<span class=warn>none</span>"
