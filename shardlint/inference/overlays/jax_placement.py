@@ -96,6 +96,11 @@ def _device_put(call: Call) -> Value:
 def _constraint(call: Call) -> Value:
     tree, shardings = call.bind("x", "shardings")
     assert tree is not None and shardings is not None
+    return constrained(call, tree, shardings)
+
+
+def constrained(call: Call, tree: Value, shardings: Value) -> Value:
+    """A tree as `with_sharding_constraint` returns it; the call's first argument is the tree."""
     note_constraint(call, tree, shardings)
     return _spread(call, CONSTRAINT, traced(tree), shardings)
 

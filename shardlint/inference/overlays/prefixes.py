@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.overlays.explicit.types import meshless
+from shardlint.inference.overlays.nodes import map_parts, parts
 from shardlint.inference.values import (
     Alternatives,
     Array,
     Const,
     DictValue,
+    Instance,
     Integer,
     LibraryObject,
     ListValue,
@@ -56,6 +58,11 @@ def meet_prefix(prefix: Value, tree: Value, meet: Meet, path: str = "") -> Value
         return DictValue(
             {k: meet_prefix(prefix.items[k], v, meet, f"{path}[{k!r}]") for k, v in tree.items.items()},
             tree.origin,
+        )
+    given_parts, held = parts(prefix), parts(tree)
+    if given_parts is not None and held is not None and given_parts.keys() == held.keys():
+        return map_parts(
+            tree, lambda name, part: meet_prefix(given_parts[name], part, meet, f"{path}.{name}")
         )
     return Unknown("a prefix that is not known")
 
@@ -128,15 +135,12 @@ def map_arrays(tree: Value, change: Callable[[Array, str], Value], path: str = "
         return DictValue(
             {k: map_arrays(v, change, f"{path}[{k!r}]") for k, v in tree.items.items()}, tree.origin
         )
-    if isinstance(tree, LibraryObject):
-        from shardlint.inference.overlays import children
-
-        changed = {
-            name: map_arrays(tree.fields[name], change, path)
-            for name in children(tree)
-            if name in tree.fields
-        }
-        return LibraryObject(tree.kind, {**tree.fields, **changed}, tree.origin) if changed else tree
+    if isinstance(tree, LibraryObject | Instance):
+        # Boxes and variables are one array to those who read their paths.
+        named = isinstance(tree, Instance) or len(parts(tree) or ()) > 1
+        return map_parts(
+            tree, lambda name, part: map_arrays(part, change, f"{path}.{name}" if named else path)
+        )
     return tree
 
 

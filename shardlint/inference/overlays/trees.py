@@ -1,10 +1,11 @@
-"""Pytrees: tuples, lists, dicts and None are nodes, everything else is a leaf."""
+"""Pytrees: tuples, lists, dicts, None and objects with children are nodes, everything else is a leaf."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 from shardlint.inference.overlays.arrays import reject, unresolved
+from shardlint.inference.overlays.nodes import is_whole, parts, with_parts
 from shardlint.inference.values import Alternatives, DictValue, ListValue, Tuple, Value, is_none
 from shardlint.laws.values import Unknown
 
@@ -38,20 +39,28 @@ def tree_map(
         if is_none(node):
             return node
         if isinstance(node, Tuple):
-            parts = [_items(other, len(node.items)) for other in others]
-            mapped = (visit(item, *(p[i] for p in parts)) for i, item in enumerate(node.items))
+            columns = [_items(other, len(node.items)) for other in others]
+            mapped = (visit(item, *(c[i] for c in columns)) for i, item in enumerate(node.items))
             return Tuple(tuple(mapped), fields=node.fields)
         if isinstance(node, ListValue):
             if node.items is None:
                 unresolved("a list in the tree is not known")
-            parts = [_items(other, len(node.items)) for other in others]
-            return ListValue([visit(item, *(p[i] for p in parts)) for i, item in enumerate(node.items)])
+            columns = [_items(other, len(node.items)) for other in others]
+            return ListValue([visit(item, *(c[i] for c in columns)) for i, item in enumerate(node.items)])
         if isinstance(node, DictValue):
             if node.items is None:
                 unresolved("a dict in the tree is not known")
             tables = [_entries(other, node.items) for other in others]
             keys = _sorted(node.items)
             return DictValue({key: visit(node.items[key], *(t[key] for t in tables)) for key in keys})
+        held = parts(node)
+        if held is not None:
+            if not is_whole(node):
+                unresolved("an object in the tree is not known")
+            others_held = [_parts(other, held) for other in others]
+            return with_parts(
+                node, {name: visit(part, *(h[name] for h in others_held)) for name, part in held.items()}
+            )
         return function(node, *others)
 
     return visit(tree, *rest)
@@ -74,6 +83,13 @@ def _items(tree: Value, count: int) -> list[Value]:
     if len(items) != count:
         reject("trees differ in structure")
     return items
+
+
+def _parts(tree: Value, held: dict[str, Value]) -> dict[str, Value]:
+    found = parts(tree)
+    if found is None or found.keys() != held.keys():
+        unresolved("a tree of another structure")
+    return found
 
 
 def _entries(tree: Value, items: dict) -> dict:

@@ -1,0 +1,77 @@
+"""Equinox's modules, layers, trees and transforms, beside Equinox itself."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import equinox as eqx
+import jax
+import pytest
+from equinox_programs import LAYERS, PRELUDE, PROGRAMS, TREES
+
+from shardlint.api import Linter, Settings, source_from_text
+from shardlint.findings import Severity
+from shardlint.inference import InferenceSettings, analyze
+from shardlint.laws.verdicts import Api
+from shardlint.uses import Placement
+
+_RUNNER = Path(__file__).parents[1] / "rules" / "run_examples.py"
+
+Leaf = tuple[object, str | None]
+
+
+def real_leaves(expression: str) -> list[Leaf]:
+    """Shape and dtype of each array in what an expression makes."""
+    names: dict[str, object] = {"__name__": "__main__"}
+    exec(PRELUDE + f"value = {expression}", names)
+    arrays = jax.tree.leaves(eqx.filter(names["value"], eqx.is_array))
+    return [(array.shape, str(array.dtype)) for array in arrays]
+
+
+def our_leaves(expression: str) -> list[Leaf]:
+    """The same as `filter_shard` of it meets them."""
+    text = f"{PRELUDE}\nvalue = {expression}\neqx.filter_shard(value, whole)\n"
+    uses = analyze([source_from_text("program.py", text)], InferenceSettings(devices=8))
+    eager = [use for use in uses if isinstance(use, Placement) and use.api is Api.CONSTRAINT_EAGER]
+    return [(use.shape, use.dtype) for use in eager]
+
+
+@pytest.mark.parametrize("expression", TREES)
+def test_trees_agree_with_equinox(expression: str) -> None:
+    assert our_leaves(expression) == real_leaves(expression)
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_layers_agree_with_equinox(layer: Callable[[random.Random], str]) -> None:
+    expressions = {layer(random.Random(f"{layer.__name__}/{number}")) for number in range(12)}
+    for expression in sorted(expressions):
+        ours, real = our_leaves(expression), real_leaves(expression)
+        assert [shape for shape, _ in ours] == [shape for shape, _ in real], expression
+        assert all(dtype in (None, other) for (_, dtype), (_, other) in zip(ours, real, strict=True)), (
+            expression
+        )
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> dict[str, list[str] | None]:
+    """What JAX raises in each program."""
+    programs = {name: f"{PRELUDE}\n{name}\n" for name in PROGRAMS}
+    run = subprocess.run(
+        [sys.executable, str(_RUNNER)], input=json.dumps(programs), capture_output=True, text=True, check=True
+    )
+    found: dict[str, list[str] | None] = json.loads(run.stdout)
+    return found
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_verdict_is_jaxs(program: str, outcomes: dict[str, list[str] | None]) -> None:
+    source = source_from_text("program.py", f"{PRELUDE}\n{program}\n")
+    findings = Linter(Settings(devices=8)).check_source(source)
+    errors = tuple(finding.code for finding in findings if finding.severity is Severity.ERROR)
+    assert (outcomes[program] is not None) == bool(errors), (outcomes[program], errors)
+    assert errors == PROGRAMS[program]
