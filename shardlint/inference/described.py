@@ -55,13 +55,15 @@ class Description:
     """What is said of an array called ``name``, and where.
 
     A comment speaks of the program's own variables by their names, and may narrow what is known; an
-    ``annotation`` has names of its own, is checked by nobody, and counts only where nothing is known.
+    ``annotation`` is checked by nobody, and counts only where nothing is known. ``names`` are the sizes of
+    the names it shares with others, without it those of the running function.
     """
 
     pattern: ArrayPattern
     place: Place
     name: str | None = None
     annotation: bool = False
+    names: dict[str, Dim] | None = None
 
 
 def fit(interpreter: Interpreter, described: Description, value: Value) -> Fitted:
@@ -149,14 +151,17 @@ def _size(interpreter: Interpreter, described: Description, text: str, held: Dim
 
 def _named(interpreter: Interpreter, described: Description, name: str, held: Dim | None) -> Dim:
     """The size of a name: one name is one size in a function as it is called, and in a module's top level."""
-    found = _bound(interpreter, name)
+    names = described.names
+    found = _bound(interpreter, name) if names is None else names.get(name)
     if found is None and not described.annotation:
         found = _variable(interpreter, name, described.place)
     if found is None:
         found = held if isinstance(held, int) else configured(interpreter.settings.dims, name)
     if found is None:
         found = dims.distinct(name) if held is None else held
-    interpreter.sizes.setdefault(_function_scope(interpreter.scope).serial, {}).setdefault(name, found)
+    if names is None:
+        names = interpreter.sizes.setdefault(_function_scope(interpreter.scope).serial, {})
+    names.setdefault(name, found)
     return found
 
 

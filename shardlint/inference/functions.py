@@ -160,6 +160,7 @@ def run_function(
     interpreter: Interpreter, function: Function, bound: dict[str, Value], called_at: Place | None = None
 ) -> Value:
     """Evaluate a function's body with bound parameters and return what it returns."""
+    from shardlint.inference.annotations import annotated, describe_parameters
     from shardlint.inference.expressions import evaluate
     from shardlint.inference.facts import about_function
     from shardlint.inference.statements import execute_block
@@ -179,9 +180,14 @@ def run_function(
         if isinstance(node, cst.Lambda):
             return evaluate(interpreter, node.body)
         # A generator's body runs later, in part or never.
+        describe_parameters(interpreter, code)
         told = about_function(interpreter, code) if code.unit.notes else nullcontext()
         with told, interpreter.forked(repeats=True) if code.is_generator else nullcontext():
             falls_through = execute_block(interpreter, node.body.body)
+        if falls_through:
+            frame.returns.append(NONE)
+        result = join(frame.returns) if frame.returns else Unknown("never returns")
+        result = annotated(interpreter, node.returns, result)
     finally:
         interpreter.frames.pop()
         interpreter.path = path
@@ -190,6 +196,4 @@ def run_function(
         scope.variables = join_variables([*frame.exits, scope.variables] if falls_through else frame.exits)
     if code.is_generator:
         return Unknown("a generator or coroutine")
-    if falls_through:
-        frame.returns.append(NONE)
-    return join(frame.returns) if frame.returns else Unknown("never returns")
+    return result

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference.iteration import hashable, spec_items
 from shardlint.inference.joins import each_pair, join
-from shardlint.inference.overlays import object_item
+from shardlint.inference.overlays import jaxtyping, object_item
 from shardlint.inference.overlays.array_methods import index
 from shardlint.inference.overlays.devices import index_devices
 from shardlint.inference.overlays.explicit.finishing import finish_index
@@ -28,6 +28,7 @@ from shardlint.inference.values import (
     Value,
     as_int,
     is_none,
+    looked_up,
     unsized,
 )
 from shardlint.laws.values import Unknown
@@ -60,7 +61,9 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
         return _from_string(receiver.value, key)
     if isinstance(receiver, ClassValue | External):
         # A subscripted generic (`Float[Array, "b d"]`, `Module[int]`) is the class for our purposes.
-        return receiver if isinstance(receiver, ClassValue) else Unknown(f"`{receiver.name}[...]`")
+        if isinstance(receiver, ClassValue):
+            return receiver
+        return jaxtyping.subscripted(receiver, key) or Unknown(f"`{receiver.name}[...]`")
     if isinstance(receiver, Instance):
         method = interpreter.attribute(receiver, "__getitem__", place)
         return interpreter.call(method, [key], {}, place)
@@ -104,7 +107,7 @@ def _from_dict(receiver: DictValue, key: Value) -> Value:
     found, wanted = hashable(key)
     items = receiver.items or {}
     if found:
-        return items.get(wanted, Unknown(f"no key {wanted!r}"))
+        return looked_up(items.get(wanted, Unknown(f"no key {wanted!r}")), key)
     return Unknown("looked up by something unknown")
 
 

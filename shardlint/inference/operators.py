@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shardlint.inference.classes import class_attribute
 from shardlint.inference.iteration import iterate
 from shardlint.inference.joins import each_pair, map_options
-from shardlint.inference.overlays import delegate
+from shardlint.inference.overlays import delegate, jaxtyping
 from shardlint.inference.overlays.array_methods import binary, unary
 from shardlint.inference.overlays.explicit.finishing import finish_operator
 from shardlint.inference.overlays.jax_specs import spec_operation
@@ -136,6 +136,8 @@ def _python_binary(
     if symbol == "|" and isinstance(x, DictValue) and isinstance(y, DictValue):
         known = x.items is not None and y.items is not None
         return DictValue({**(x.items or {}), **(y.items or {})} if known else None, path=interpreter.path)
+    if symbol == "|" and (classes := jaxtyping.union(x, y)) is not None:
+        return classes
     if isinstance(x, SetValue) and isinstance(y, SetValue) and symbol in "|&-^":
         known = x.items is not None and y.items is not None
         return SetValue(function(x.items, y.items) if known else None, frozen=x.frozen)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from shardlint.inference.annotations import annotated, description
 from shardlint.inference.assignment import assign, delete
 from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.expressions import evaluate
@@ -20,7 +21,7 @@ from shardlint.inference.mutation import augment
 from shardlint.inference.operators import binary_operation
 from shardlint.inference.refine import learn_rank, refine
 from shardlint.inference.truth import truth
-from shardlint.inference.values import NONE, External
+from shardlint.inference.values import NONE, ClassValue, External
 from shardlint.inference.variables import interrupted, watching, widened, write
 from shardlint.inference.withs import enter_contexts
 from shardlint.laws.values import Unknown
@@ -118,8 +119,12 @@ def _annotated(interpreter: Interpreter, node: cst.AnnAssign) -> bool:
     scope = interpreter.scope
     if scope.is_class and isinstance(node.target, cst.Name) and not _is_class_variable(node.annotation):
         interpreter.annotated.setdefault(id(scope), []).append(node.target.value)
+        owner, found = scope.variables.get("__class__"), description(interpreter, node.annotation)
+        if isinstance(owner, ClassValue) and found is not None:
+            owner.types[node.target.value] = (found, interpreter.place(node.annotation.annotation))
     if node.value is not None:
-        assign(interpreter, node.target, evaluate(interpreter, node.value))
+        value = evaluate(interpreter, node.value)
+        assign(interpreter, node.target, annotated(interpreter, node.annotation, value))
     return True
 
 

@@ -24,10 +24,14 @@ MAX_ALTERNATIVES = 8
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """A Python constant: None, bool, int, float, complex, str, bytes or ``...``."""
+    """A Python constant: None, bool, int, float, complex, str, bytes or ``...``.
+
+    ``key`` is the name it was looked up by, where one was computed: ``getattr(rules, name)``, ``rules[name]``.
+    """
 
     value: Any
     origin: Place | None = field(default=None, compare=False)
+    key: Const | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +254,8 @@ class Partial:
 class ClassValue:
     """A class of the program. ``fields`` are annotated names in order (dataclasses, Flax modules);
     ``module`` is the module that defines it, ``path`` the branch, ``overridden`` are the attributes
-    that classes derived from it define anew. ``lineage`` is its method resolution order, once asked.
+    that classes derived from it define anew, ``types`` what annotations say of fields that are arrays, and
+    where. ``lineage`` is its method resolution order, once asked.
     """
 
     name: str
@@ -262,6 +267,7 @@ class ClassValue:
     module: Any = None
     path: tuple[int, ...] = ()
     overridden: set[str] = field(default_factory=set)
+    types: dict[str, tuple[Value, Place]] = field(default_factory=dict)
     lineage: tuple[Value, ...] = ()
 
 
@@ -355,6 +361,13 @@ def as_bool(value: Value | None) -> bool | None:
 def is_none(value: Value | None) -> bool:
     """Whether the value is the constant None."""
     return isinstance(value, Const) and value.value is None
+
+
+def looked_up(found: Value, key: Value | None) -> Value:
+    """What was found by a name, with that name."""
+    if isinstance(found, Const) and isinstance(key, Const) and isinstance(key.value, str):
+        return replace(found, key=key)
+    return found
 
 
 def as_items(value: Value | None) -> tuple[Value, ...] | None:

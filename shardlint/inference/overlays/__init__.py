@@ -77,6 +77,7 @@ def _modules() -> tuple[Any, ...]:
         jax_specs,
         jax_transforms,
         jax_tree,
+        jaxtyping,
         numpy_,
         optax_losses,
         py_builtins,
@@ -90,7 +91,7 @@ def _modules() -> tuple[Any, ...]:
         py_builtins, py_stdlib, py_dataclasses, py_imports, numpy_, jax_numpy, jax_lax, jax_convolution,
         jax_control, jax_nn, jax_random, jax_initializers, jax_tree, jax_specs, jax_sharding, jax_meshes,
         jax_devices, jax_contexts, jax_jit, jax_shard_map, jax_collectives, jax_transforms, jax_derivatives,
-        jax_placement, axes, flax_linen, flax_lifted, flax_logical,
+        jax_placement, jaxtyping, axes, flax_linen, flax_lifted, flax_logical,
         flax_logical_rules, flax_nnx, optax_losses,
         equinox,
     )  # fmt: skip

@@ -1,0 +1,92 @@
+"""Annotations that describe arrays: they count where nothing is known, since nobody need check them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from shardlint.inference.classes import lineage
+from shardlint.inference.described import Description, fit
+from shardlint.inference.overlays.jaxtyping import pattern_of
+from shardlint.inference.values import Array, ClassValue, Instance, Value
+from shardlint.laws.dims import Dim
+from shardlint.laws.values import Unknown
+
+if TYPE_CHECKING:
+    from shardlint.inference.functions import Code
+    from shardlint.inference.interpreter import Interpreter
+
+
+def describe_parameters(interpreter: Interpreter, code: Code) -> None:
+    """Fill in what is not known of the parameters of a function that begins to run."""
+    if ":" not in code.unit.text or not isinstance(code.node, cst.FunctionDef):
+        return
+    variables = interpreter.scope.variables
+    described = [(name, found) for name, found in _described(code.node) if name in variables]
+    # Sizes that are known give names their meaning before anything is filled in.
+    described.sort(key=lambda pair: isinstance(variables[pair[0]], Unknown))
+    if any(_is_open(variables[name]) for name, _ in described):
+        for name, annotation in described:
+            variables[name] = annotated(interpreter, annotation, variables[name], name)
+
+
+def annotated(
+    interpreter: Interpreter, annotation: cst.Annotation | None, value: Value, name: str | None = None
+) -> Value:
+    """A value with what its annotation says of it."""
+    if annotation is None or not _may_describe(annotation.annotation):
+        return value
+    found = description(interpreter, annotation)
+    if found is None:
+        return value
+    pattern = pattern_of(found)
+    assert pattern is not None
+    place = interpreter.place(annotation.annotation)
+    return fit(interpreter, Description(pattern, place, name, annotation=True), value).value
+
+
+def description(interpreter: Interpreter, annotation: cst.Annotation) -> Value | None:
+    """The value of an annotation that describes an array, None of any other."""
+    from shardlint.inference.expressions import evaluate
+
+    if not _may_describe(annotation.annotation):
+        return None
+    with interpreter.silent():
+        found = evaluate(interpreter, annotation.annotation)
+    return found if pattern_of(found) is not None else None
+
+
+def describe_fields(interpreter: Interpreter, instance: Instance) -> None:
+    """Fill in the fields of an instance about which only its class is known."""
+    names: dict[str, Dim] = {}
+    for base in lineage(instance.cls):
+        if not isinstance(base, ClassValue):
+            continue
+        for field, (found, place) in base.types.items():
+            pattern = pattern_of(found)
+            if pattern is not None and isinstance(value := instance.attributes.get(field), Unknown):
+                said = Description(pattern, place, f"self.{field}", annotation=True, names=names)
+                instance.attributes[field] = fit(interpreter, said, value).value
+
+
+def _described(node: cst.FunctionDef) -> Iterator[tuple[str, cst.Annotation]]:
+    params = node.params
+    for param in (*params.posonly_params, *params.params, *params.kwonly_params):
+        if param.annotation is not None and _may_describe(param.annotation.annotation):
+            yield param.name.value, param.annotation
+
+
+def _may_describe(node: cst.BaseExpression) -> bool:
+    """Whether an annotation looks like ``Float[Array, "b d"]``, or a name of one."""
+    if isinstance(node, cst.Name):
+        return True
+    if not isinstance(node, cst.Subscript) or len(node.slice) != 2:
+        return False
+    last = node.slice[1].slice
+    return isinstance(last, cst.Index) and isinstance(last.value, cst.SimpleString | cst.ConcatenatedString)
+
+
+def _is_open(value: Value) -> bool:
+    return isinstance(value, Unknown) or (isinstance(value, Array) and value.shape is None)
