@@ -21,9 +21,9 @@ from shardlint.inference.values import (
     Tuple,
     Value,
     as_dim,
-    as_size,
     as_int,
     as_items,
+    as_size,
     as_str,
     is_none,
     shape_value,
@@ -276,6 +276,30 @@ def convolved(
             _dilated(size + pad, input_dilation[i]) if wrapped else _dilated(size, input_dilation[i]) + pad
         )
         found.append(_windows(inner, window, strides[i]))
+    return tuple(found)
+
+
+def transposed(
+    sizes: Sequence[Dim],
+    kernel: Sequence[Dim],
+    padding: Value | None,
+    strides: Sequence[int],
+    kernel_dilation: Sequence[int],
+) -> Shape:
+    """Spatial sizes of a transposed convolution's result, as both ``ConvTranspose`` make it."""
+    mode = "SAME" if padding is None else as_str(padding)
+    if mode not in (None, "SAME", "VALID", "CIRCULAR"):
+        reject("no such padding")
+    explicit = None if mode is not None else _explicit_padding(padding, len(kernel))
+    found = []
+    for i, size in enumerate(sizes):
+        window, stride = (kernel[i] - 1) * kernel_dilation[i] + 1, strides[i]
+        if explicit is not None:
+            found.append(_windows((size - 1) * stride + 1 + explicit[i], window, 1))
+        elif mode != "VALID":
+            found.append(size * stride)
+        else:
+            found.append(size * stride + max(window - stride, 0) if isinstance(window, int) else fresh())
     return tuple(found)
 
 

@@ -28,6 +28,7 @@ from shardlint.inference.overlays.flax_layers import (
     refuse_array,
     replace_last,
     spatial_ints,
+    transposed,
     typed_as_made,
 )
 from shardlint.inference.overlays.flax_layers import initialized as from_initializer
@@ -193,14 +194,17 @@ def _conv(f: Forward) -> Value:
     _bias(f, (features,))
     if x.shape is None:
         return f.result(None, x)
-    if len(x.shape) <= rank:
+    return f.result((*x.shape[: -rank - 1], *_convolved(f, x.shape, kernel), features), x)
+
+
+def _convolved(f: Forward, shape: Shape, kernel: Shape) -> Shape:
+    """The spatial sizes of a convolution's result."""
+    rank = len(kernel)
+    if len(shape) <= rank:
         reject("fewer dimensions than the kernel has")
-    strides, *dilations = (
-        spatial_ints(f.field(name), rank) for name in ("strides", "input_dilation", "kernel_dilation")
-    )
-    split = len(x.shape) - rank - 1
-    sizes = convolved(x.shape[split:-1], kernel, f.field("padding"), strides, *dilations)
-    return f.result((*x.shape[:split], *sizes, features), x)
+    names = ("strides", "input_dilation", "kernel_dilation")
+    strides, *dilations = (spatial_ints(f.field(name), rank) for name in names)
+    return convolved(shape[-rank - 1 : -1], kernel, f.field("padding"), strides, *dilations)
 
 
 def _conv_transpose(f: Forward) -> Value:
@@ -214,7 +218,29 @@ def _conv_transpose(f: Forward) -> Value:
     split = len(x.shape) - len(kernel) - 1
     if split < 0:
         reject("fewer dimensions than the kernel has")
-    return f.result((*x.shape[:split], *(fresh() for _ in kernel), features), x)
+    steps = (spatial_ints(f.field(name), len(kernel)) for name in ("strides", "kernel_dilation"))
+    sizes = transposed(x.shape[split:-1], kernel, f.field("padding"), *steps)
+    return f.result((*x.shape[:split], *sizes, features), x)
+
+
+def _conv_local(f: Forward) -> Value:
+    """A kernel for every place of the result: all of its window is one dimension."""
+    kernel, features, x = dims_of(f.field("kernel_size")), dim_of(f.field("features")), f.input()
+    if x.shape is None:
+        sizes: Shape = tuple(fresh() for _ in kernel)
+    else:
+        sizes = _convolved(f, x.shape, kernel)
+    f.param("kernel", (*sizes, product(kernel) * last(x), features), f.field("kernel_init"))
+    _bias(f, (*sizes, features))
+    if x.shape is None:
+        return f.result(None, x)
+    return f.result((*x.shape[: -len(kernel) - 1], *sizes, features), x)
+
+
+def _prelu(f: Forward) -> Value:
+    f.param("negative_slope", (), None)
+    x = f.input()
+    return Array(x.shape, x.dtype, typed=x.typed)
 
 
 def _embed(f: Forward) -> Value:
@@ -307,13 +333,13 @@ def _attention(f: Forward) -> Value:
     ]
     if f.flag("normalize_qk", False):
         for name, x in (("query_ln", projected[0]), ("key_ln", projected[1])):
-            _part(f, name, "LayerNorm", x, use_bias=Const(False))
+            part(f, name, "LayerNorm", x, use_bias=Const(False))
     done = Array(None if query.shape is None else (*query.shape[:-1], heads, depth), projected[0].dtype)
     init = {
         n: f.field(f"out_{n}") if given(f.field(f"out_{n}")) else f.field(n)
         for n in ("kernel_init", "bias_init")
     }
-    final = _part(
+    final = part(
         f, "out", "DenseGeneral", done, features=shape_value((out,)), axis=shape_value((-2, -1)), **init
     )
     return result or final
@@ -325,11 +351,11 @@ def _self_attention(f: Forward) -> Value:
 
 def _projection(f: Forward, name: str, x: Array, features: Shape) -> Array:
     inits = {n: f.field(n) for n in ("kernel_init", "bias_init")}
-    return _part(f, name, "DenseGeneral", x, features=shape_value(features), **inits)
+    return part(f, name, "DenseGeneral", x, features=shape_value(features), **inits)
 
 
-def _part(f: Forward, name: str, layer: str, x: Array, **fields: Value | None) -> Array:
-    """Call a layer that the attention makes inside itself."""
+def part(f: Forward, name: str, layer: str, x: Array, **fields: Value | None) -> Array:
+    """Call a layer that a layer makes inside itself."""
     shared = {n: f.field(n) for n in ("dtype", "param_dtype", "use_bias")}
     known = {n: v for n, v in {**shared, **fields}.items() if v is not None}
     part = LibraryObject(f"flax.linen.{layer}", known, f.module.origin)
@@ -366,6 +392,7 @@ _CLASSES: dict[str, tuple[str, Callable[[Forward], Value]]] = {
     ),
     "Einsum": (f"shape einsum_str use_bias {_DENSE} promote_dtype preferred_element_type", _einsum),
     "Conv": (_CONV, _conv),
+    "ConvLocal": (_CONV, _conv_local),
     "ConvTranspose": (
         f"features kernel_size strides padding kernel_dilation use_bias mask {_DENSE} transpose_kernel "
         "promote_dtype preferred_element_type",
@@ -383,6 +410,7 @@ _CLASSES: dict[str, tuple[str, Callable[[Forward], Value]]] = {
     "MultiHeadDotProductAttention": (_ATTENTION, _attention),
     "MultiHeadAttention": (_ATTENTION, _attention),
     "SelfAttention": (_ATTENTION, _self_attention),
+    "PReLU": ("param_dtype negative_slope_init", _prelu),
     "Dropout": ("rate broadcast_dims deterministic rng_collection", _dropout),
     "Sequential": ("layers", _sequential),
 }

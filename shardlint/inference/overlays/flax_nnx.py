@@ -7,18 +7,25 @@ recorded and checked where it is made. `METHODS` holds what they inherit, under 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import Stop, given
+from shardlint.inference.overlays.flax_functions import functions
 from shardlint.inference.overlays.flax_layers import aliases, initializer_makers
 from shardlint.inference.overlays.flax_linen_layers import KEY
 from shardlint.inference.overlays.flax_metadata import map_tree
 from shardlint.inference.overlays.flax_modules import NOT_EAGER
-from shardlint.inference.overlays.flax_nnx_layers import LAYERS, Forward, attend, construct
+from shardlint.inference.overlays.flax_nnx_adapters import LAYERS as ADAPTERS
+from shardlint.inference.overlays.flax_nnx_cells import CELLS, attribute, initialize_carry
+from shardlint.inference.overlays.flax_nnx_cells import LAYERS as RECURRENT
+from shardlint.inference.overlays.flax_nnx_layers import LAYERS as PLAIN
+from shardlint.inference.overlays.flax_nnx_layers import Forward, attend, construct
 from shardlint.inference.overlays.flax_nnx_lifted import TABLE as TRANSFORMS
 from shardlint.inference.overlays.flax_nnx_lifted import fork, optimizer
 from shardlint.inference.overlays.flax_nnx_rngs import NAMES, random_methods
+from shardlint.inference.overlays.flax_nnx_state import STATE, entry, split, state
+from shardlint.inference.overlays.flax_nnx_state import TABLE as STATES
 from shardlint.inference.overlays.flax_nnx_variables import (
     METADATA,
     VARIABLES,
@@ -31,10 +38,7 @@ from shardlint.inference.overlays.flax_uses import Owner
 from shardlint.inference.values import (
     NONE,
     Array,
-    Const,
-    DictValue,
     External,
-    Instance,
     LibraryObject,
     MeshValue,
     Native,
@@ -43,7 +47,6 @@ from shardlint.inference.values import (
     Tuple,
     Value,
     as_bool,
-    as_items,
     as_str,
     is_none,
 )
@@ -53,10 +56,12 @@ from shardlint.laws.verdicts import Rejected
 from shardlint.uses import ShardingUse
 
 Rule = Callable[[Call], Value]
+#: nnx's classes by name.
+LAYERS = {**PLAIN, **RECURRENT, **ADAPTERS}
 
 ALIASES = aliases("flax.nnx")
 _BASE = "flax.nnx.Module"
-_STATE, _GRAPH, _RNGS, _STREAM = "flax.nnx.State", "flax.nnx.GraphDef", "flax.nnx.Rngs", "flax.nnx.RngStream"
+_RNGS, _STREAM = "flax.nnx.Rngs", "flax.nnx.RngStream"
 
 
 # -- layers and variables ---------------------------------------------------------------------
@@ -68,7 +73,7 @@ def _construct(call: Call) -> Value:
     args = dict(zip(order, call.args, strict=False)) | call.kwargs
     args.pop("rngs", None)
     try:
-        return construct(call, class_name, args, Owner("nnx", f"nnx.{class_name}", call.place))
+        return construct(call, class_name, args, Owner("nnx", f"nnx.{class_name}", call.place), LAYERS)
     except Stop as stop:
         return stop.answer(call.name)
     except ZeroDivisionError:
@@ -130,92 +135,6 @@ def _key(call: Call) -> Value:
     return KEY
 
 
-# -- state ------------------------------------------------------------------------------------
-
-
-def _state(call: Call) -> Value:
-    """``nnx.state(node, *filters)``: one tree of variables a filter; all of them without one."""
-    return _filtered(call)
-
-
-def _split(call: Call) -> Value:
-    """``nnx.split(node, *filters)``: the graph definition, then the state."""
-    states = _filtered(call)
-    found = states.items if isinstance(states, Tuple) else (states,)
-    return Tuple((LibraryObject(_GRAPH, {"node": call.args[0]}, call.place), *found))
-
-
-def _filtered(call: Call) -> Value:
-    if not call.args or call.opaque:
-        return call.unknown("the object is not known")
-    kinds = [_kind_filter(value) for value in call.args[1:]]
-    if any(kind is None for kind in kinds):
-        return (
-            Tuple(tuple(call.unknown("a filter") for _ in kinds))
-            if len(kinds) > 1
-            else call.unknown("a filter")
-        )
-    taken: set[int] = set()
-    states: list[Value] = []
-    for accepted in kinds or [VARIABLES]:
-        tree = _variables(call.args[0], accepted or (), taken)
-        states.append(
-            LibraryObject(_STATE, {"tree": tree}, call.place) if isinstance(tree, DictValue) else tree
-        )
-    return states[0] if len(states) == 1 else Tuple(tuple(states))
-
-
-def _kind_filter(value: Value) -> tuple[str, ...] | None:
-    """The variable classes that a filter lets through, or None."""
-    if isinstance(value, External) and value.name in VARIABLES:
-        return VARIABLES if value.name == "flax.nnx.Variable" else (value.name,)
-    return VARIABLES if isinstance(value, Const) and value.value is ... else None
-
-
-def _variables(node: Value, kinds: tuple[str, ...], taken: set[int]) -> Value:
-    """The variables in an object, by attribute; unknown where an attribute is."""
-    tree: dict[object, Value] = {}
-    if isinstance(node, Instance) and node.opaque:
-        return Unknown("the object is not known")
-    for name, value in _children(node):
-        if isinstance(value, LibraryObject) and is_variable(value):
-            if value.kind in kinds and id(value) not in taken:
-                taken.add(id(value))
-                tree[name] = value
-        elif isinstance(value, Unknown):
-            tree[name] = value
-        else:
-            below = _variables(value, kinds, taken)
-            if not (isinstance(below, DictValue) and not below.items):
-                tree[name] = below
-    return DictValue(dict(tree))
-
-
-def _children(node: Value) -> Iterator[tuple[object, Value]]:
-    if isinstance(node, Instance):
-        yield from node.attributes.items()
-    elif isinstance(node, LibraryObject) and node.kind.startswith("flax.nnx."):
-        yield from ((name, value) for name, value in node.fields.items() if not isinstance(value, Unknown))
-    elif isinstance(node, DictValue) and node.items is not None:
-        yield from node.items.items()
-    elif (items := as_items(node)) is not None:
-        yield from enumerate(items)
-
-
-def _merge(call: Call) -> Value:
-    """``nnx.merge(graphdef, state)``: an object like the one that was split."""
-    graph = call.argument(0, "graphdef")
-    if isinstance(graph, LibraryObject) and graph.kind == _GRAPH:
-        return graph.fields["node"]
-    return call.unknown("the graph definition is not known")
-
-
-def _state_entry(state: LibraryObject, name: str) -> Value | None:
-    tree = state.fields["tree"]
-    found = tree.items.get(name) if isinstance(tree, DictValue) and tree.items is not None else None
-    return LibraryObject(_STATE, {"tree": found}, state.origin) if isinstance(found, DictValue) else found
-
-
 # -- metadata ---------------------------------------------------------------------------------
 
 
@@ -223,8 +142,8 @@ def _map_state(function: Callable[[LibraryObject], Value], tree: Value) -> Value
     """Put another value into each variable of a tree of state; plain arrays are left to the function."""
 
     def leaf(value: Value) -> Value:
-        if isinstance(value, LibraryObject) and value.kind == _STATE:
-            return LibraryObject(_STATE, {"tree": map_tree(leaf, value.fields["tree"])}, value.origin)
+        if isinstance(value, LibraryObject) and value.kind == STATE:
+            return LibraryObject(STATE, {"tree": map_tree(leaf, value.fields["tree"])}, value.origin)
         if isinstance(value, LibraryObject) and is_variable(value):
             return LibraryObject(value.kind, {**value.fields, "value": function(value)}, value.origin)
         if isinstance(value, Array):
@@ -314,18 +233,19 @@ def _abstract_model(call: Call) -> Value:
     interpreter, place = call.interpreter, call.place
     with interpreter.within(mesh=mesh):
         model = _eval_shape(Call(interpreter, "flax.nnx.eval_shape", [init], {}, place))
-        split = _split(Call(interpreter, "flax.nnx.split", [model], {}, place))
-        state = split.items[1] if isinstance(split, Tuple) else split
+        parts = split(Call(interpreter, "flax.nnx.split", [model], {}, place))
+        states = parts.items[1] if isinstance(parts, Tuple) else parts
         shardings = _get_named_sharding(
-            Call(interpreter, "flax.nnx.get_named_sharding", [state, mesh], {}, place)
+            Call(interpreter, "flax.nnx.get_named_sharding", [states, mesh], {}, place)
         )
-    return shardings if isinstance(shardings, Unknown) else split
+    return shardings if isinstance(shardings, Unknown) else parts
 
 
 _SPMD = ("flax.nnx", "flax.nnx.spmd")
 
 TABLE: dict[str, Rule] = {
     **TRANSFORMS,
+    **STATES,
     **{f"flax.nnx.{name}": _construct for name in LAYERS},
     **dict.fromkeys(VARIABLES, _variable),
     **{f"{module}.with_partitioning": with_metadata for module in _SPMD},
@@ -336,17 +256,13 @@ TABLE: dict[str, Rule] = {
     "flax.nnx.use_eager_sharding": _switch_eager,
     "flax.config.update": _configure,
     "flax.nnx.Rngs": _rngs,
-    "flax.nnx.Optimizer": optimizer(_state),
-    "flax.nnx.ModelAndOptimizer": optimizer(_state),
-    "flax.nnx.state": _state,
-    "flax.nnx.variables": _state,
-    "flax.nnx.split": _split,
-    "flax.nnx.merge": _merge,
-    "flax.nnx.update": _nothing,
+    "flax.nnx.Optimizer": optimizer(state),
+    "flax.nnx.ModelAndOptimizer": optimizer(state),
     "flax.nnx.jit": _jit,
     "flax.nnx.eval_shape": _eval_shape,
-    **{f"flax.nnx.{name}": _identity for name in ("data", "static", "List", "Dict")},
+    **{f"flax.nnx.{name}": _identity for name in ("data", "static")},
     **initializer_makers("flax.nnx"),
+    **functions("flax.nnx"),
 }
 
 #: Calling an object of a kind.
@@ -370,6 +286,7 @@ METHODS: dict[tuple[str, str], Rule] = {
     },
     **{(kind, name): _nothing for kind in VARIABLES for name in ("set_value", "set_metadata")},
     ("flax.nnx.Embed", "attend"): _forward(attend),
+    **{(kind, "initialize_carry"): initialize_carry for kind in CELLS},
     **random_methods(_RNGS),
     **random_methods(_STREAM),
     (_RNGS, "fork"): fork,
@@ -379,16 +296,17 @@ METHODS: dict[tuple[str, str], Rule] = {
 #: Attributes by kind; None where the overlay does not know.
 ATTRIBUTES: dict[str, Callable[[LibraryObject, str], Value | None]] = {
     **dict.fromkeys((*_LAYER_KINDS, *VARIABLES), _fields),
+    **dict.fromkeys(CELLS, attribute),
     _RNGS: _stream,
-    _STATE: _state_entry,
+    STATE: entry,
 }
 
 #: Kinds that stand for the value in one of their fields: in operators, by index, and for
 #: attributes that `ATTRIBUTES` does not know.
-DELEGATES: dict[str, str] = {**dict.fromkeys(VARIABLES, "value"), _STATE: "tree"}
+DELEGATES: dict[str, str] = {**dict.fromkeys(VARIABLES, "value"), STATE: "tree"}
 
 #: Kinds that are pytrees, with the fields that hold their children.
 CHILDREN: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((*VARIABLES, METADATA), ("value",)),
-    _STATE: ("tree",),
+    STATE: ("tree",),
 }

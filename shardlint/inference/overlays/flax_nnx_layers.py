@@ -6,7 +6,7 @@ parameters in order, builds the layer's fields, and says what calling it returns
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from shardlint.inference.calls import Call
@@ -26,6 +26,7 @@ from shardlint.inference.overlays.flax_layers import (
     refuse_array,
     replace_last,
     spatial_ints,
+    transposed,
     typed_as_made,
 )
 from shardlint.inference.overlays.flax_linen_layers import KEY
@@ -76,14 +77,14 @@ class Build:
     def param(self, name: str, shape: Shape, init: str | None = None, flat: Shape | None = None) -> Value:
         """Make a parameter: its initializer is the argument ``<name>_init`` unless named otherwise."""
         call = self.call
-        value = self._initialized(self.args.get(init or f"{name}_init"), shape, flat)
+        value = self.initialized(self.args.get(init or f"{name}_init"), shape, flat)
         extra = self.args.get(f"{name}_metadata")
         metadata = _table(extra)
         if isinstance(value, Unknown):
             value, metadata = Array(shape, self.param_dtype), None
         return make_variable(call, PARAM, value, metadata, self.owner, name)
 
-    def _initialized(self, init: Value | None, shape: Shape, flat: Shape | None) -> Value:
+    def initialized(self, init: Value | None, shape: Shape, flat: Shape | None) -> Value:
         """What the initializer returns, in the shape that the layer needs."""
         array = Array(shape, self.param_dtype, origin=self.call.place)
         if init is None:
@@ -237,6 +238,38 @@ def _conv_call(f: Forward) -> Value:
     return f.result((*x.shape[:split], *sizes, features), x, "kernel", "bias")
 
 
+def _conv_transpose(b: Build) -> dict[str, Value]:
+    kernel, features = dims_of(b.args.get("kernel_size")), dim_of(b.args.get("out_features"))
+    inside = dim_of(b.args.get("in_features"))
+    ends = (features, inside) if b.flag("transpose_kernel", False) else (inside, features)
+    return {"kernel": b.param("kernel", (*kernel, *ends)), "bias": _bias(b, (features,))}
+
+
+def _conv_transpose_call(f: Forward) -> Value:
+    kernel, features, x = dims_of(f.field("kernel_size")), dim_of(f.field("out_features")), f.input()
+    if x.shape is None:
+        return f.result(None, x, "kernel", "bias")
+    split = len(x.shape) - len(kernel) - 1
+    if split < 0:
+        reject("fewer dimensions than the kernel has")
+    steps = (spatial_ints(f.field(name), len(kernel)) for name in ("strides", "kernel_dilation"))
+    sizes = transposed(x.shape[split:-1], kernel, f.field("padding"), *steps)
+    return f.result((*x.shape[:split], *sizes, features), x, "kernel", "bias")
+
+
+def _prelu(b: Build) -> dict[str, Value]:
+    # What is called `negative_slope_init` is the number itself.
+    rest = {name: value for name, value in b.args.items() if name != "negative_slope_init"}
+    return {"negative_slope": replace(b, args=rest).param("negative_slope", ())}
+
+
+def _prelu_call(f: Forward) -> Value:
+    x = f.input()
+    if given(f.field("dtype")):
+        return f.result(x.shape, x, "negative_slope")
+    return Array(x.shape, x.dtype, typed=x.typed)
+
+
 def _embed(b: Build) -> dict[str, Value]:
     shape = (dim_of(b.args.get("num_embeddings")), dim_of(b.args.get("features")))
     return {"embedding": b.param("embedding", shape)}
@@ -332,8 +365,8 @@ def _is_empty(value: Value) -> bool:
 
 
 def _attention_call(f: Forward) -> Value:
-    if any(given(f.field(name)) for name in ("attention_fn", "decode")):
-        unresolved("another attention function, or a cache")
+    if given(f.field("attention_fn")):
+        unresolved("another attention function")
     x, out = f.input("inputs_q"), f.field("out")
     if not isinstance(out, LibraryObject):
         unresolved("the projections are not known")
@@ -367,6 +400,8 @@ _CLASSES: dict[str, tuple[str, Callable[[Build], dict[str, Value]], Callable[[Fo
     "LinearGeneral": ("in_features out_features", _linear_general, _linear_general_call),
     "Einsum": ("einsum_str kernel_shape bias_shape", _einsum, _einsum_call),
     "Conv": ("in_features out_features kernel_size strides", _conv, _conv_call),
+    "ConvTranspose": ("in_features out_features kernel_size strides", _conv_transpose, _conv_transpose_call),
+    "PReLU": ("negative_slope_init", _prelu, _prelu_call),
     "Embed": ("num_embeddings features", _embed, _embed_call),
     "LayerNorm": ("num_features", _norm, _norm_call),
     "RMSNorm": ("num_features", _rms_norm, _norm_call),
@@ -386,8 +421,14 @@ _CLASSES: dict[str, tuple[str, Callable[[Build], dict[str, Value]], Callable[[Fo
 LAYERS = {name: Layer(tuple(p.split()), build, forward) for name, (p, build, forward) in _CLASSES.items()}
 
 
-def construct(call: Call, class_name: str, args: dict[str, Value], owner: Owner) -> Value:
-    """Make a layer from its arguments by name."""
+def construct(
+    call: Call,
+    class_name: str,
+    args: dict[str, Value],
+    owner: Owner,
+    layers: Mapping[str, Layer] | None = None,
+) -> Value:
+    """Make a layer of one of the classes from its arguments by name."""
     kind = f"flax.nnx.{class_name}"
-    made = LAYERS[class_name].build(Build(call, kind, args, owner))
+    made = (layers or LAYERS)[class_name].build(Build(call, kind, args, owner))
     return LibraryObject(kind, {**args, **made}, owner.place)

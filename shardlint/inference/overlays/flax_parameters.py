@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference.overlays.flax_logical import (
     as_written,
+    foresee,
     record_axis,
     resolved,
 )
@@ -33,8 +34,8 @@ from shardlint.inference.overlays.flax_uses import (
 )
 from shardlint.inference.values import Array, Const, DictValue, LibraryObject, Value
 from shardlint.laws.dims import Shape
-from shardlint.laws.logical_axes import Resolved, given, mesh_spec, resolve
-from shardlint.laws.values import Spec, Unknown
+from shardlint.laws.logical_axes import Resolved, given, mesh_spec
+from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Rejected, Undecided, Verdict
 from shardlint.spans import Place
 from shardlint.uses import Fact
@@ -75,7 +76,7 @@ def make_variable(
         read = unbox_now(interpreter, box)
         names, verdict = read.names, read.verdict
     if collection == "params":
-        axes = _axes_of(interpreter, box)
+        axes = _axes_of(interpreter, box, mesh)
         record_parameter(interpreter, owner, name, unboxed(box), names, mesh, verdict, axes, path)
     if not interpreter.muted:
         _store(run, collection, path, box)
@@ -84,13 +85,11 @@ def make_variable(
     return _value(name, box, verdict)
 
 
-def _axes_of(interpreter: Evaluator, box: Value) -> Spec | None:
+def _axes_of(interpreter: Evaluator, box: Value, mesh: Mesh | Unknown | None) -> Spec | None:
     """What the logical rules that are known here make of a box's names."""
     if not isinstance(box, LibraryObject) or box.kind != LOGICALLY_PARTITIONED:
         return None
-    setting = box_setting(interpreter, box)
-    found = resolve(setting.spec, setting.rules) if given(setting.rules) else None
-    return found.spec if isinstance(found, Resolved) else None
+    return foresee(interpreter, box_setting(interpreter, box), mesh)
 
 
 def _value(name: str, box: Value, verdict: Verdict) -> Value:

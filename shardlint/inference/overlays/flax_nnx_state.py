@@ -1,0 +1,328 @@
+"""Trees of nnx state: taking objects apart by filters, and putting them together again.
+
+From `flax.nnx.{graph,statelib,filterlib}` 0.12.8. A state is a `LibraryObject` whose field ``tree`` is a
+dict of variables by attribute; a variable in it is the object's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import replace
+
+from shardlint.inference.calls import Call
+from shardlint.inference.classes import lineage
+from shardlint.inference.overlays.flax_metadata import map_tree
+from shardlint.inference.overlays.flax_nnx_lifted import map_variables
+from shardlint.inference.overlays.flax_nnx_variables import PARAM, VARIABLES, is_variable
+from shardlint.inference.values import (
+    NONE,
+    Array,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    Instance,
+    LibraryObject,
+    Tuple,
+    Value,
+    as_items,
+)
+from shardlint.laws.values import Unknown
+
+STATE, GRAPH = "flax.nnx.State", "flax.nnx.GraphDef"
+_FILTER = "flax.nnx.filterlib.Filter"
+_ANY_VARIABLE = "flax.nnx.Variable"
+
+Path = tuple[Hashable, ...]
+#: Whether a filter lets a variable at a path through; None where that is not known.
+Filter = Callable[[Path, LibraryObject], bool | None]
+
+
+# -- filters ----------------------------------------------------------------------------------------------
+
+
+def filter_of(call: Call, value: Value) -> Filter | None:
+    """What a filter lets through, or None where it is not known."""
+    if isinstance(value, Const) and (value.value is ... or value.value is True):
+        return lambda path, variable: True
+    if isinstance(value, Const) and (value.value is None or value.value is False):
+        return lambda path, variable: False
+    if isinstance(value, External) and value.name in VARIABLES:
+        return lambda path, variable: _is_a(variable, value)
+    if isinstance(value, ClassValue):
+        return lambda path, variable: _is_a(variable, value)
+    if (items := as_items(value)) is not None:
+        return _some(call, items)
+    if isinstance(value, LibraryObject) and value.kind == _FILTER:
+        return _combined(call, value)
+    return None
+
+
+def _is_a(variable: LibraryObject, cls: Value) -> bool:
+    """Whether a variable is of a class: one of nnx, or one of the program that derives from it."""
+    if isinstance(cls, External):
+        kinds = {variable.kind, _ANY_VARIABLE, *((PARAM,) if variable.kind == "flax.nnx.LoRAParam" else ())}
+        return cls.name in kinds
+    own = variable.fields.get("__class__")
+    return isinstance(own, ClassValue) and cls in lineage(own)
+
+
+def _some(call: Call, values: tuple[Value, ...]) -> Filter | None:
+    filters = [filter_of(call, value) for value in values]
+    known = [one for one in filters if one is not None]
+    if len(known) < len(filters):
+        return None
+    return lambda path, variable: _either(one(path, variable) for one in known)
+
+
+def _either(answers: Iterator[bool | None]) -> bool | None:
+    found = list(answers)
+    return True if True in found else None if None in found else False
+
+
+def _negated(answer: bool | None) -> bool | None:
+    return None if answer is None else not answer
+
+
+def _combined(call: Call, value: LibraryObject) -> Filter | None:
+    """``Any``, ``All``, ``Not``, ``PathContains``, ``OfType``."""
+    name, args = value.fields["name"], as_items(value.fields["args"]) or ()
+    assert isinstance(name, Const)
+    if name.value in ("Everything", "Nothing"):
+        return lambda path, variable: name.value == "Everything"
+    if name.value == "PathContains":
+        key = args[0]
+        return (lambda path, variable: key.value in path) if isinstance(key, Const) else None
+    parts = [filter_of(call, arg) for arg in args]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or not known:
+        return None
+    if name.value == "Not":
+        return lambda path, variable: _negated(known[0](path, variable))
+    if name.value == "All":
+        return lambda path, variable: _negated(_either(_negated(one(path, variable)) for one in known))
+    return lambda path, variable: _either(one(path, variable) for one in known)
+
+
+def _filter(call: Call) -> Value:
+    if call.opaque or call.kwargs:
+        return call.unknown("a filter")
+    name = call.name.rpartition(".")[2]
+    return LibraryObject(_FILTER, {"name": Const(name), "args": Tuple(tuple(call.args))}, call.place)
+
+
+# -- taking apart -----------------------------------------------------------------------------------------
+
+
+def state(call: Call) -> Value:
+    """``nnx.state(node, *filters)``: one tree of variables a filter; all of them without one."""
+    if not call.args or call.opaque:
+        return call.unknown("the object is not known")
+    taken: set[int] = set()
+    states = [_taken(call, filter_of(call, value), taken) for value in call.args[1:] or [Const(...)]]
+    return states[0] if len(states) == 1 else Tuple(tuple(states))
+
+
+def _taken(call: Call, accepts: Filter | None, taken: set[int]) -> Value:
+    """The variables that one filter takes, and that none before it took."""
+    if accepts is None:
+        return call.unknown("a filter")
+    tree = _variables(call.args[0], accepts, taken, ())
+    return LibraryObject(STATE, {"tree": tree}, call.place) if isinstance(tree, DictValue) else tree
+
+
+def split(call: Call) -> Value:
+    """``nnx.split(node, *filters)``: the graph definition, then the state."""
+    states = state(call)
+    found = states.items if isinstance(states, Tuple) else (states,)
+    node = call.args[0] if call.args else call.unknown("no object")
+    return Tuple((LibraryObject(GRAPH, {"node": node}, call.place), *found))
+
+
+def _variables(node: Value, accepts: Filter, taken: set[int], path: Path) -> Value:
+    """The variables in an object, by attribute; unknown where an attribute is."""
+    tree: dict[Hashable, Value] = {}
+    if isinstance(node, Instance) and node.opaque:
+        return Unknown("the object is not known")
+    for name, value in children(node):
+        if isinstance(value, LibraryObject) and is_variable(value):
+            answer = False if id(value) in taken else accepts((*path, name), value)
+            if answer is None:
+                tree[name] = Unknown("whether a filter takes it is not known")
+            elif answer:
+                taken.add(id(value))
+                tree[name] = value
+        elif isinstance(value, Unknown):
+            tree[name] = value
+        else:
+            below = _variables(value, accepts, taken, (*path, name))
+            if not (isinstance(below, DictValue) and not below.items):
+                tree[name] = below
+    return DictValue(tree)
+
+
+def children(node: Value) -> Iterator[tuple[Hashable, Value]]:
+    """What an object or container holds, by name or position."""
+    if isinstance(node, Instance):
+        yield from node.attributes.items()
+    elif isinstance(node, LibraryObject) and node.kind.startswith("flax.nnx."):
+        yield from ((name, value) for name, value in node.fields.items() if not isinstance(value, Unknown))
+    elif isinstance(node, DictValue) and node.items is not None:
+        yield from node.items.items()
+    elif (items := as_items(node)) is not None:
+        yield from enumerate(items)
+
+
+def _pop(call: Call) -> Value:
+    """``nnx.pop(node, filter)``: the variables that it takes, which the object then lacks."""
+    found = state(call)
+    removed = {id(leaf) for leaf in _leaves(found)}
+
+    def drop(node: Value) -> None:
+        for name, value in list(children(node)):
+            if id(value) in removed:
+                if isinstance(node, Instance):
+                    del node.attributes[str(name)]
+                elif isinstance(node, DictValue) and node.items is not None:
+                    del node.items[name]
+            elif not isinstance(value, LibraryObject) or not is_variable(value):
+                drop(value)
+
+    if call.args:
+        drop(call.args[0])
+    return found
+
+
+def _leaves(tree: Value) -> Iterator[LibraryObject]:
+    if isinstance(tree, LibraryObject) and is_variable(tree):
+        yield tree
+        return
+    inside = tree.fields["tree"] if isinstance(tree, LibraryObject) and tree.kind == STATE else tree
+    for _, value in children(inside):
+        yield from _leaves(value)
+
+
+# -- putting together -------------------------------------------------------------------------------------
+
+
+def _merge(call: Call) -> Value:
+    """``nnx.merge(graphdef, state, ...)``: an object like the one that was split, with the states' values."""
+    graph = call.argument(0, "graphdef")
+    if not isinstance(graph, LibraryObject) or graph.kind != GRAPH:
+        return call.unknown("the graph definition is not known")
+    node = _copied(graph.fields["node"])
+    for given in call.args[1:]:
+        _put(node, given)
+    return node
+
+
+def _update(call: Call) -> Value:
+    """``nnx.update(node, state, ...)``: the variables take what the state holds."""
+    for given in call.args[1:]:
+        _put(call.args[0], given)
+    return NONE
+
+
+def _put(node: Value, given: Value) -> None:
+    tree = given.fields["tree"] if isinstance(given, LibraryObject) and given.kind == STATE else given
+    if not isinstance(tree, DictValue) or tree.items is None:
+        _forget_placement(node)
+        return
+    for name, value in children(node):
+        if name not in tree.items:
+            continue
+        new = tree.items[name]
+        if isinstance(value, LibraryObject) and is_variable(value):
+            value.fields["value"] = _held(new)
+        else:
+            _put(value, new)
+
+
+def _forget_placement(node: Value) -> None:
+    """What a state that is not followed leaves: values of the same shapes, wherever they are."""
+    if isinstance(node, LibraryObject) and is_variable(node):
+        value = node.fields["value"]
+        if isinstance(value, Array):
+            node.fields["value"] = replace(value, sharding=None, typed=None, committed=None)
+        return
+    for _, value in children(node):
+        _forget_placement(value)
+
+
+def _copied(node: Value) -> Value:
+    """An object of its own, with variables of its own."""
+
+    def copy(value: Value) -> Value:
+        if isinstance(value, LibraryObject):
+            return LibraryObject(value.kind, dict(value.fields), value.origin)
+        return value
+
+    return map_variables(node, copy)
+
+
+def _clone(call: Call) -> Value:
+    node = call.argument(0, "node")
+    return call.unknown("no object") if node is None else _copied(node)
+
+
+def _pure(call: Call) -> Value:
+    """``nnx.to_pure_dict(state)``, ``nnx.pure(tree)``: the arrays alone."""
+    given = call.argument(0, "state" if call.name.endswith("dict") else "tree") or call.unknown("no state")
+    tree = given.fields["tree"] if isinstance(given, LibraryObject) and given.kind == STATE else given
+
+    return map_tree(_held, tree)
+
+
+def _held(value: Value) -> Value:
+    """What a variable holds; other values are as they are."""
+    return value.fields["value"] if isinstance(value, LibraryObject) and is_variable(value) else value
+
+
+def entry(receiver: LibraryObject, name: str) -> Value | None:
+    """``state.name``: a variable, or the state below."""
+    tree = receiver.fields["tree"]
+    found = tree.items.get(name) if isinstance(tree, DictValue) and tree.items is not None else None
+    return LibraryObject(STATE, {"tree": found}, receiver.origin) if isinstance(found, DictValue) else found
+
+
+# -- containers -------------------------------------------------------------------------------------------
+
+
+def _dict(call: Call) -> Value:
+    """``nnx.Dict(mapping, **items)``."""
+    if call.opaque:
+        return call.unknown("starred arguments")
+    if not call.args:
+        return DictValue(dict(call.kwargs.items()), call.place)
+    given = call.args[0]
+    if not isinstance(given, DictValue) or given.items is None:
+        return call.unknown("its items are not known")
+    items: dict[Hashable, Value] = {**given.items}
+    items.update(call.kwargs.items())
+    return DictValue(items, call.place)
+
+
+def _list(call: Call) -> Value:
+    """``nnx.List(items)``."""
+    made = External("builtins.list")
+    return call.interpreter.call(made, list(call.args), dict(call.kwargs), call.place, call.opaque)
+
+
+TABLE: dict[str, Callable[[Call], Value]] = {
+    "flax.nnx.state": state,
+    "flax.nnx.variables": state,
+    "flax.nnx.split": split,
+    "flax.nnx.merge": _merge,
+    "flax.nnx.update": _update,
+    "flax.nnx.clone": _clone,
+    "flax.nnx.pop": _pop,
+    "flax.nnx.to_pure_dict": _pure,
+    "flax.nnx.pure": _pure,
+    "flax.nnx.Dict": _dict,
+    "flax.nnx.List": _list,
+    **{
+        f"flax.nnx{module}.{name}": _filter
+        for module in ("", ".filterlib")
+        for name in ("Any", "All", "Not", "PathContains", "OfType", "Everything", "Nothing")
+    },
+}
