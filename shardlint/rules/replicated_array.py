@@ -1,8 +1,9 @@
 """# replicated-array (SHL601)
 
 ## What it does
-Finds arrays and parameters of 64 MiB or more (`replicated-bytes` sets the limit) that are placed
-whole on every device of a mesh.
+Finds arrays and parameters of 64 MiB or more (`max-replicated-bytes` sets the limit) that end up whole on
+every device of a mesh: placed with an empty spec, without partitioning, or made by a function that is
+jitted under `jax.set_mesh` without `out_shardings`.
 
 ## Why is this bad?
 Nothing fails until memory runs out. Each device holds all of it, where it could hold a part; an
@@ -32,8 +33,9 @@ table = jnp.zeros((8192, 2048), device=NamedSharding(mesh, P("model")))
 
 ## What JAX says
 Nothing. `P()`, `P(None)` and a parameter without partitioning mean the same: replicated (JAX
-0.10.2). Constraints inside `jit` are not reported: gathering a weight there for one product is what
-FSDP does.
+0.10.2). The names that `nn.with_partitioning` gives a parameter are metadata: `jax.jit(model.init)`
+without `out_shardings` leaves it whole all the same. Constraints inside `jit` are not reported:
+gathering a weight there for one product is what FSDP does.
 
 ## References
 - https://docs.jax.dev/en/latest/parallel.html
@@ -41,15 +43,14 @@ FSDP does.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 from shardlint.findings import Severity
-from shardlint.laws.memory import dtype_size
-from shardlint.laws.values import Spec, Unknown, entry_axes
+from shardlint.laws.memory import array_bytes, best_split, text_of_bytes
+from shardlint.laws.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import ARRAY_KINDS, array_text, mesh_of, shape_text, spec_of
+from shardlint.rules.wording import ARRAY_KINDS, array_text, entry_of, mesh_of, shape_text, spec_of
 from shardlint.uses import ParameterUse, Placement
 
 #: Calls that place nothing for long, or nothing at all.
@@ -58,29 +59,19 @@ _PASSING = (Api.CONSTRAINT, Api.DEVICE_PUT_IN_JIT, Api.SHARD_SHAPE)
 
 def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report an array that is large, and whole on each of several devices."""
-    mesh, shape, itemsize = mesh_of(use), _static_shape(use), use.dtype and dtype_size(use.dtype)
-    if mesh is None or shape is None or not itemsize or not _is_placed(use):
+    mesh, shape = mesh_of(use), _static_shape(use)
+    total = None if shape is None else array_bytes(shape, use.dtype)
+    if mesh is None or shape is None or total is None or not _is_placed(use):
         return
     sizes = {name: size for name, size in zip(mesh.names, mesh.sizes, strict=True) if isinstance(size, int)}
-    total = int(math.prod(shape) * itemsize)
     if len(sizes) < len(mesh.sizes) or total < settings.replicated_bytes or not _is_replicated(use, sizes):
         return
-    devices = mesh.device_count
     yield Problem(
-        f"{array_text(use)}, {shape_text(shape)} {use.dtype}, is whole on each of {devices} devices, "
-        f"{bytes_text(total)} on each{_saving(shape, sizes, total)}",
+        f"{array_text(use)}, {shape_text(shape)} {use.dtype}, is whole on every device: "
+        f"{text_of_bytes(total)} on each of {mesh.device_count} devices{_saving(use, mesh, shape, total)}",
         (use.names_place or use.place) if isinstance(use, ParameterUse) else use.place,
         severity=Severity.WARNING,
     )
-
-
-def bytes_text(count: int) -> str:
-    """Write a number of bytes in binary units: ``64 MiB``, ``1.5 GiB``."""
-    amount, units = float(count), ["bytes", "KiB", "MiB", "GiB", "TiB"]
-    while amount >= 1024 and len(units) > 1:
-        amount /= 1024
-        units.pop(0)
-    return f"{amount:.1f}".removesuffix(".0") + f" {units[0]}"
 
 
 def _is_placed(use: Placement | ParameterUse) -> bool:
@@ -110,15 +101,14 @@ def _is_replicated(use: Placement | ParameterUse, sizes: dict[str, int]) -> bool
     return all(sizes.get(axis, 2) == 1 for entry in spec.entries for axis in entry_axes(entry))
 
 
-def _saving(shape: tuple[int, ...], sizes: dict[str, int], total: int) -> str:
-    """What splitting over the largest axis that divides a dimension would leave on each device."""
-    for axis, size in sorted(sizes.items(), key=lambda item: -item[1]):
-        fitting = [d for d, length in enumerate(shape) if size > 1 and length and length % size == 0]
-        if fitting:
-            largest = max(fitting, key=lambda d: shape[d])
-            left = bytes_text(total // size)
-            return f'; splitting dimension {largest} over "{axis}" ({size} devices) would leave {left}'
-    return ""
+def _saving(use: Placement | ParameterUse, mesh: Mesh, shape: tuple[int, ...], total: int) -> str:
+    """What the best split over one axis would leave on each device; a named dimension goes by its name."""
+    split = best_split(mesh, shape)
+    if split is None:
+        return ""
+    name = entry_of(use, split.dimension)
+    dimension = f'"{name}"' if isinstance(name, str) else f"dimension {split.dimension}"
+    return f'; {text_of_bytes(total / split.ways)} if {dimension} is sharded over "{split.axis}"'
 
 
 RULE = Rule(

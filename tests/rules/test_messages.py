@@ -284,19 +284,20 @@ SAYS: list[tuple[Use, str, int, str]] = [
     (
         placement(shape=(8192, 2048), dtype="float32"),
         "SHL601", 1,
-        "`kernel`, (8192, 2048) float32, is whole on each of 8 devices, 64 MiB on each; "
-        'splitting dimension 0 over "model" (4 devices) would leave 16 MiB',
+        "`kernel`, (8192, 2048) float32, is whole on every device: 67 MB on each of 8 devices; "
+        '17 MB if dimension 0 is sharded over "model"',
     ),
     (
         placement(None, shape=(16385, 1026), dtype="float32"),
         "SHL601", 1,
-        "`kernel`, (16385, 1026) float32, is whole on each of 8 devices, 64.1 MiB on each; "
-        'splitting dimension 1 over "data" (2 devices) would leave 32.1 MiB',
+        "`kernel`, (16385, 1026) float32, is whole on every device: 67 MB on each of 8 devices; "
+        '34 MB if dimension 1 is sharded over "data"',
     ),
     (
         parameter("embedding", (50257, 1601), mesh=MESH, dtype="bfloat16", owner="nn.Embed"),
         "SHL601", 1,
-        "`embedding` of nn.Embed, (50257, 1601) bfloat16, is whole on each of 8 devices, 153.5 MiB on each",
+        "`embedding` of nn.Embed, (50257, 1601) bfloat16, is whole on every device: "
+        "161 MB on each of 8 devices",
     ),
     (
         placement("data", mesh=EXPLICIT, api=Api.CONSTRAINT,

@@ -15,6 +15,7 @@ from shardlint.inference.overlays.jax_arguments import (
     lowers,
     refuse_keywords,
 )
+from shardlint.inference.overlays.jax_results import note_results
 from shardlint.inference.overlays.placing import place_array, place_unknown, record_mismatch, rejected_at
 from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
 from shardlint.inference.values import (
@@ -97,6 +98,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         if held is None or (lowers(inner) and check_devices(inner, function, seen, kwargs, held)):
             return Unknown("JAX rejects these arguments")
         if not given(out_shardings):
+            note_results(inner, function_name(function), [*args, *inner.kwargs.values()], result)
             return result
         assert out_shardings is not None
         with interpreter.within(**other):
