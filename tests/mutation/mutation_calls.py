@@ -48,20 +48,19 @@ KEYWORDS = {
     "tiled": ("tile",),
     "device": ("devices",),
 }
-#: A function and what it is taken for.
+#: A function and what it is taken for, or was called in another release.
 FUNCTIONS = {
-    "with_sharding_constraint": ("reshard", "with_sharding_constraints"),
-    "reshard": ("with_sharding_constraint",),
-    "shard_map": ("smap", "shmap"),
-    "set_mesh": ("use_mesh",),
-    "use_mesh": ("set_mesh",),
-    "make_mesh": ("create_mesh",),
-    "NamedSharding": ("MeshPspecSharding", "PositionalSharding"),
-    "PartitionSpec": ("PartitionSpecs",),
-    "psum": ("pmean", "all_reduce"),
-    "all_gather": ("psum_scatter", "gather"),
-    "psum_scatter": ("all_gather", "reduce_scatter"),
-    "jit": ("pjit",),
+    "with_sharding_constraint": "jax.sharding.reshard",
+    "reshard": "jax.lax.with_sharding_constraint",
+    "shard_map": "jax.smap",
+    "set_mesh": "jax.sharding.use_mesh",
+    "use_mesh": "jax.set_mesh",
+    "NamedSharding": "jax.sharding.PositionalSharding",
+    "psum": "jax.lax.pmean",
+    "pmean": "jax.lax.psum",
+    "all_gather": "jax.lax.psum_scatter",
+    "psum_scatter": "jax.lax.all_gather",
+    "all_to_all": "jax.lax.all_gather",
 }
 #: Arguments of these that may be forgotten, or are not known.
 LEFT_OUT = (
@@ -208,10 +207,9 @@ def wrong_keyword(book: Book) -> Edits:
 
 @kind("call: a wrong function")
 def wrong_function(book: Book) -> Edits:
-    for text, node in book.nodes():
-        if isinstance(node, ast.Attribute) and node.attr in FUNCTIONS:
-            end = text.span(node)[1]
-            yield from ((text, (end - len(node.attr), end), new) for new in FUNCTIONS[node.attr])
+    for text, call in book.calls(*FUNCTIONS):
+        if (name := book.name(call.func)) in FUNCTIONS:
+            yield text, call.func, FUNCTIONS[name]
 
 
 @kind("call: jit left out")
@@ -443,7 +441,13 @@ def misspelt_axis_name(book: Book) -> Edits:
 
 @kind("transform: another dimension")
 def transform_dimension(book: Book) -> Edits:
-    for text, call in book.calls("vmap", "scan"):
-        for argument in call.keywords:
-            if argument.arg in ("in_axes", "out_axes") and isinstance(argument.value, ast.Constant):
-                yield text, argument.value, "1" if argument.value.value == 0 else "0"
+    for text, node in book.nodes():
+        if isinstance(node, ast.keyword) and node.arg in (
+            "in_axes",
+            "out_axes",
+            "variable_axes",
+            "scatter_axes",
+        ):
+            for number in ast.walk(node.value):
+                if isinstance(number, ast.Constant) and type(number.value) is int:
+                    yield text, number, "1" if number.value == 0 else "0"

@@ -2,10 +2,11 @@
 
 A mutant *raises about sharding* when a unit that ran in the original raises, and JAX or a library on it
 raised: the frames behind the program's own last frame are the library's. So a program's own assertions, names
-that Python does not find and arrays that NumPy refuses do not count. Two kinds of edit need a closer look:
+that Python does not find and arrays that NumPy refuses do not count. Two sorts need a closer look:
 
-- a size that was changed may make a program wrong on one device too: what JAX says of operands that do not
-  fit each other, with or without sharding, is not about sharding;
+- what JAX says of the shapes of operands that do not fit each other is not about sharding: it would say so on
+  one device too. It is in the body of a `shard_map`, which sees shards. Of an edited shape, only what speaks
+  of sharding counts;
 - a name or a keyword that an API does not have is refused by Python at the call: it counts for edits of
   calls.
 """
@@ -34,19 +35,18 @@ from shardlint.findings import Finding, Severity
 
 WORKER = Path(__file__).with_name("mutation_worker.py")
 DEVICES = 8
-#: What JAX says of shapes that do not fit each other on any mesh.
+#: What JAX says of shapes that do not fit each other, on any mesh. (Of operands whose shardings do not fit it
+#: says something else, and raises ShardingTypeError.)
 _OF_SHAPES = re.compile(
-    r"incompatible shapes|broadcast|contracting dim|cannot reshape|reshape total|must have the same shape"
-    r"|size of label|shapes must|same number of dimensions|got shape|inconsistent size|batch dimension"
-    r"|expected shape|has shape|Cannot concatenate|concatenate operands|out of bounds|must be equal, got"
-    r"|feature_group_count|cannot select an axis|sequence and input|qkv_features|head_dim|cannot squeeze"
-    r"|number of elements|too many indices|must have equal",
-    re.IGNORECASE,
+    r"incompatible shapes for broadcasting|Incompatible shapes|contracting dim|annot reshape|reshape total"
+    r"|must have the same shape|size of label|same number of dimensions|requires shapes|batch dimensions"
+    r"|[Cc]annot concatenate|concatenate operands|feature_group_count|inconsistent sizes for array axes"
 )
+_OF_SHARDING = re.compile(r"[Ss]hard|[Ss]pec|mesh|[Pp]artition|\bP\(|all_to_all|axis_size|psum|all_gather")
 #: What Python says of what an API does not have.
 _OF_NAMES = re.compile(
     r"unexpected keyword|missing \d+ required|positional argument|module '(jax|flax)|from 'jax"
-    r"|incompatible (function|constructor) arguments"
+    r"|incompatible (function|constructor) arguments|'P' object has no attribute"
 )
 
 
@@ -162,18 +162,17 @@ class Original:
 
     program: Program
     units: list[dict[str, Any]]
-    statements: list[list[int]]
     running: set[str] = field(default_factory=set)
     problem: str = ""
 
     @staticmethod
     def of(program: Program, workers: Workers, timeout: float) -> Original:
         """Run a program."""
-        units, statements = program.layout()
+        units, _ = program.layout()
         # A program may fail where it stands, and the cells behind it run all the same.
         answer = workers.run(program, [{**u, "fails": u["kind"] == "cell"} for u in units], timeout).result()
         failed = {run["unit"]: run["exception"] for run in answer["runs"]}
-        original = Original(program, [], statements)
+        original = Original(program, [])
         original.running = {name for name, exception in failed.items() if exception is None}
         for unit in units:
             if unit["name"] in failed and (unit["kind"] == "cell" or unit["name"] in original.running):
@@ -222,7 +221,7 @@ class Judge:
         for edit in edits:
             units = original.concerned(edit)
             mutant = original.program.edited(edit.cell, edit.start, edit.end, edit.text)
-            if units and _parses(mutant):
+            if units and _parses(mutant, edit.cell):
                 units = _moved(units, mutant)
                 ahead.append((mutant, edit, units, self.workers.run(mutant, units, self.timeout)))
         for mutant, edit, units, answer in ahead:
@@ -238,7 +237,7 @@ class Judge:
     ) -> Verdict:
         errors = self.errors(mutant)
         result = answer.result()
-        all_units, statements = mutant.layout()
+        all_units, _ = mutant.layout()
         ran = {run["unit"] for run in result["runs"] if run["exception"] is None} & original.running
         raised = [r for r in result["runs"] if r["exception"] and r["unit"] in original.running]
         about = [run for run in raised if _about_sharding(run, edit)]
@@ -247,11 +246,11 @@ class Judge:
         for error in errors:
             home = holding(all_units, error.span.cell, error.span.line)
             name = home["name"] if home else ""
-            if name in {run["unit"] for run in about} or any(
-                _through(run, error, statements) for run in about
-            ):
+            # What stands outside of cases, every case may use: it is wrong if one of them raises.
+            shared = home is None or home["kind"] != "case"
+            if about and (name in {run["unit"] for run in about} or (shared and name in ran)):
                 found = True
-            elif name in ran and not any(_through(run, error, statements) for run in raised):
+            elif name in ran and not (shared and raised):
                 suspects.append(error)
         if suspects:
             lines = self.workers.run(mutant, units, 4 * self.timeout, trace=True).result()["lines"]
@@ -271,12 +270,11 @@ def _at(finding: Finding) -> str:
     return f"line {span.line}" if span.cell is None else f"cell {span.cell}, line {span.line}"
 
 
-def _parses(program: Program) -> bool:
+def _parses(program: Program, cell: int) -> bool:
     try:
-        for _, _, text in program.sources():
-            ast.parse(text)
+        ast.parse(next(text for index, _, text in program.sources() if index == cell))
     except (SyntaxError, ValueError):
-        return program.is_notebook
+        return False
     return True
 
 
@@ -289,17 +287,12 @@ def _moved(units: list[dict[str, Any]], mutant: Program) -> list[dict[str, Any]]
 def _about_sharding(run: dict[str, Any], edit: Edit | None) -> bool:
     group = edit.kind.partition(":")[0] if edit else ""
     if run["library"]:
-        return not (group == "shape" and _OF_SHAPES.search(run["message"]))
+        if group == "shape":
+            return bool(_OF_SHARDING.search(run["message"]))
+        return run["mapped"] or not _OF_SHAPES.search(run["message"])
     return group in ("call", "specs", "sharding", "collective", "mesh", "names") and bool(
         _OF_NAMES.search(run["message"])
     )
-
-
-def _through(run: dict[str, Any], error: Finding, statements: list[list[int]]) -> bool:
-    """Whether an exception came through the statement at top level that an error stands in."""
-    cell = -1 if error.span.cell is None else error.span.cell
-    homes = [s for s in statements if s[0] == cell and s[1] <= error.span.line <= s[2]]
-    return any(s[0] == f[0] and s[1] <= f[1] <= s[2] for s in homes for f in run["frames"])
 
 
 def _executed(program: Program, error: Finding, lines: Sequence[Sequence[int]]) -> bool:

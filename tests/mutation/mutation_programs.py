@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -68,7 +70,7 @@ def read_program(path: Path) -> Program:
 
 
 def code_blocks(page: str) -> Iterator[str]:
-    """The Python blocks of a Markdown page, in order; of an interactive session, what was typed."""
+    """The Python blocks of a page that parse, in order; of an interactive session, what was typed."""
     for block in _FENCE.finditer(page):
         body = _DIRECTIVES.sub("", block["body"])
         if block["language"] not in _PYTHON:
@@ -76,7 +78,9 @@ def code_blocks(page: str) -> Iterator[str]:
         if re.match(r"\s*>>> ", body):
             typed = [line[4:] for line in body.splitlines() if line.startswith((">>> ", "... "))]
             body = "\n".join(typed) + "\n"
-        yield body
+        with contextlib.suppress(SyntaxError, ValueError):
+            ast.parse(blanked(body))
+            yield body
 
 
 def find_programs(folders: Iterable[Path]) -> Iterator[Path]:

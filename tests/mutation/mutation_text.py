@@ -105,10 +105,13 @@ class Book:
         return name
 
     def name(self, node: ast.expr) -> str:
-        """The last part of a name, by the name it was imported as."""
-        last = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-        if isinstance(node, ast.Name):
-            last = self.aliases.get(last, last)
+        """The last part of a name, by the name it was imported as; ``PartitionSpec`` for `jax.P`."""
+        last = ""
+        if isinstance(node, ast.Attribute):
+            last = node.attr
+        elif isinstance(node, ast.Name):
+            # A `P` that is not imported is the program's own.
+            last = self.aliases.get(node.id, node.id if node.id != "P" else "")
         return "PartitionSpec" if last == "P" else last
 
     def calls(self, *names: str) -> Iterator[tuple[Text, ast.Call]]:

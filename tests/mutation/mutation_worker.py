@@ -1,7 +1,7 @@
 """A process that runs programs on fake devices: warm, and each program in a fork of its own.
 
 JSON lines in: ``{"sources", "units", "trace", "timeout", "folder"}``; one line out for each: the runs of the
-units, ``{"unit", "exception", "message", "jax", "frames"}``, up to one that fails where the original did not.
+units, with what `attempt` says, up to one that fails where the original did not.
 """
 
 from __future__ import annotations
@@ -105,9 +105,15 @@ def perform(unit: dict[str, Any], module: types.ModuleType, texts: dict[int, tup
 def attempt(action: functools.partial[None], cells: dict[str, int]) -> dict[str, Any]:
     """Run something of the program's, and say what it raised, where, and whether a library raised it.
 
-    It did when its frames are the ones that follow the program's last.
+    It did when its frames are the ones that follow the program's last. ``mapped`` is whether a `shard_map` is
+    among them all.
     """
-    result: dict[str, Any] = {"exception": None, "message": "", "library": False, "frames": []}
+    result: dict[str, Any] = {
+        "exception": None,
+        "message": "",
+        "library": False,
+        "mapped": False,
+    }
     try:
         action()
     except SystemExit as error:
@@ -121,7 +127,7 @@ def attempt(action: functools.partial[None], cells: dict[str, int]) -> dict[str,
             "exception": type(error).__name__,
             "message": (str(error).strip().splitlines() or [""])[0][: runner.MESSAGE_LIMIT],
             "library": any(f"{os.sep}site-packages{os.sep}{owner}{os.sep}" in after for owner in OWNERS),
-            "frames": runner.frames_of(error, cells),
+            "mapped": any(file.endswith(f"{os.sep}shard_map.py") for file in files),
         }
     return result
 

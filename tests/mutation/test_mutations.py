@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from mutation_judging import Judge, Original, Workers
-from mutation_programs import Program, code_blocks
+from mutation_programs import Program, code_blocks, read_program
 from mutation_text import KINDS, Edit, edits_of
 from run_mutations import ROOT, WANTED, judged, table
 
@@ -111,14 +111,12 @@ def test_blocks_of_a_page() -> None:
 
 
 def test_each_kind_of_edit_has_a_mutant() -> None:
-    programs = [
-        Program(str(p), ((-1, p.read_text(encoding="utf-8")),)) for p in FIXTURES if p.suffix == ".py"
-    ]
+    programs = [read_program(path) for path in FIXTURES]
     edits = [(program, edit) for program in programs for edit in edits_of(program)]
     assert {edit.kind for _, edit in edits} == set(KINDS)
     for program, change in random.Random(0).sample(edits, 200):
-        text = program.cells[0][1]
-        ((_, mutant),) = program.edited(change.cell, change.start, change.end, change.text).cells
+        text = dict(program.cells)[change.cell]
+        mutant = dict(program.edited(change.cell, change.start, change.end, change.text).cells)[change.cell]
         assert mutant != text
         assert mutant[: change.start] == text[: change.start]
         assert mutant[change.start + len(change.text) :] == text[change.end :]
