@@ -42,7 +42,7 @@ class PathRule:
     def matches(self, path: Path, separator: str = "/") -> bool:
         """Whether the rule holds for a path; a broken one holds for none.
 
-        A tuple of patterns must match as many keys that follow one another, each from start to end.
+        A tuple of patterns must match as many keys that follow one another; `$` is put after each.
         """
         if self.broken is not None:
             return False
@@ -50,7 +50,7 @@ class PathRule:
         if isinstance(self.pattern, str):
             return patterns[0].search(separator.join(path)) is not None
         runs = range(len(path) - len(patterns) + 1)
-        return any(all(p.match(key) for p, key in zip(patterns, path[i:], strict=False)) for i in runs)
+        return bool(patterns) and any(all(p.match(key) for p, key in zip(patterns, path[i:], strict=False)) for i in runs)
 
 
 def first_match(rules: Sequence[PathRule], path: Path, separator: str = "/") -> int | None:
@@ -76,4 +76,4 @@ def needs_rule(shape: Sequence[int]) -> bool:
 def _compiled(pattern: str | tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     if isinstance(pattern, str):
         return (re.compile(pattern),)
-    return tuple(re.compile(f"(?:{part})$") for part in pattern)
+    return tuple(re.compile(f"{part}$") for part in pattern)

@@ -10,6 +10,7 @@ from typing import Protocol
 from shardlint.config import ConfigError, Settings
 from shardlint.confirm.abstract_init import InitFailed, abstract_init
 from shardlint.files import Source
+from shardlint.files.prefilter import mentions_sharding
 from shardlint.report.initialized import Run, init_report
 from shardlint.report.parameters import parameter_report
 from shardlint.report.values import InitReport, NamedMesh, ParameterReport
@@ -38,10 +39,13 @@ def report_paths(
 ) -> ParameterReport:
     """Report the parameters that the modules in files and folders declare.
 
-    All code counts here, also what never mentions sharding. Files that cannot be read are in the notes.
+    All code of a file that can make parameters counts, also what never mentions sharding; other files only
+    as far as these import them. Files that cannot be read are in the notes.
     """
-    settings = replace(settings, exhaustive=True)
-    _, sources = reader(settings).read_paths(paths, progress)
+    settings, paths = replace(settings, exhaustive=True), list(paths)
+    _, read = reader(settings).read_paths(paths, progress)
+    asked = {os.path.realpath(path) for path in paths}
+    sources = [one for one in read if os.path.realpath(one.path) in asked or _makes_parameters(one)]
     runs: list[tuple[NamedMesh | None, list[Use]]] = []
     notes: dict[str, None] = {}
     for named in deployed(settings):
@@ -98,6 +102,12 @@ def report_init(
 def deployed(settings: Settings) -> list[NamedMesh | None]:
     """The meshes to report on: that of the command line, else those of the configuration, else None."""
     return [NamedMesh(one.name or "--mesh", one.mesh) for one in settings.deployments] or [None]
+
+
+def _makes_parameters(source: Source) -> bool:
+    """Whether a file's text mentions the library that declares parameters, or sharding."""
+    texts = [cell.text for cell in source.cells]
+    return bool(source.problems) or any("flax" in text or mentions_sharding(text.encode()) for text in texts)
 
 
 def _roots(settings: Settings) -> list[str]:
