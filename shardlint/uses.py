@@ -191,6 +191,7 @@ class MeshUse(Use):
     """A mesh or device array is built by ``function`` (`Mesh`, `make_mesh`, `create_device_mesh`, …).
 
     ``shape`` is the device array's shape, ``names`` the axis names, ``devices`` how many there are.
+    ``mentioned`` are the names that the program's text writes again, None where that is not known.
     """
 
     function: str
@@ -199,6 +200,7 @@ class MeshUse(Use):
     devices: Dim | None = None
     names_place: Place | None = None
     shape_place: Place | None = None
+    mentioned: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

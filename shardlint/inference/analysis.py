@@ -16,6 +16,7 @@ from shardlint.inference.entries import guarded, run_entries
 from shardlint.inference.facts import take_notes, unanswered
 from shardlint.inference.functions import Code
 from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.mentions import with_mentions
 from shardlint.inference.project import ModuleRun, Project
 from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.statements import execute
@@ -63,7 +64,8 @@ def analyze_source(
     if noticed is not None:
         noticed.turns |= interpreter.turns
         noticed.asks_mesh |= interpreter.asks_mesh
-    return [*problems, *interpreter.problems, *unanswered(interpreter, source), *interpreter.uses]
+    uses = with_mentions(interpreter.uses, [source, *(module.source for module in project.modules.values())])
+    return [*problems, *interpreter.problems, *unanswered(interpreter, source), *uses]
 
 
 def run_module(interpreter: Interpreter, run: ModuleRun) -> list[FileProblem]:

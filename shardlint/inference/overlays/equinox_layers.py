@@ -200,7 +200,7 @@ def _attention(b: Build) -> dict[str, Value]:
         "value": (value, heads * outside),
         "output": (heads * outside, output),
     }
-    return {
+    projections: dict[str, Value] = {
         f"{name}_proj": b.layer(
             "Linear",
             in_features=integer(inner),
@@ -208,7 +208,8 @@ def _attention(b: Build) -> dict[str, Value]:
             use_bias=Const(b.flag(f"use_{name}_bias", False)),
         )
         for name, (inner, outer) in shapes.items()
-    } | {"num_heads": integer(heads)}
+    }
+    return {**projections, "num_heads": integer(heads)}
 
 
 def _attention_call(f: Forward) -> Value:
@@ -290,9 +291,10 @@ def _norm(b: Build) -> dict[str, Value]:
     if given(b.args.get("elementwise_affine")):
         unresolved("a deprecated argument")
     shape = dims_of(b.args.get("shape"))
-    return {name: b.param(shape) if b.flag(f"use_{name}", True) else NONE for name in ("weight", "bias")} | {
-        "shape": shape_value(shape)
-    }
+    made: dict[str, Value] = {"shape": shape_value(shape)}
+    for name in ("weight", "bias"):
+        made[name] = b.param(shape) if b.flag(f"use_{name}", True) else NONE
+    return made
 
 
 def _group_norm(b: Build) -> dict[str, Value]:

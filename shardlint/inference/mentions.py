@@ -1,0 +1,53 @@
+"""Which axes of a mesh the text of a program writes again: what was not evaluated may use those."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from shardlint.files.sources import Source
+from shardlint.uses import MeshUse, Use
+
+#: Attributes of a mesh that give all its axes.
+_GENERIC = frozenset({"axis_names", "axis_sizes", "shape_tuple"})
+#: A string with more words than this is prose.
+_WORDS = 6
+
+
+def with_mentions(uses: Iterable[Use], sources: Sequence[Source]) -> list[Use]:
+    """Tell each mesh which of its axes these sources write besides once, where the mesh is made."""
+    found = list(uses)
+    if not any(isinstance(use, MeshUse) and isinstance(use.names, tuple) for use in found):
+        return found
+    counts = _counted(sources)
+    return [_told(use, counts) if isinstance(use, MeshUse) else use for use in found]
+
+
+def _told(use: MeshUse, counts: Counter[str] | None) -> MeshUse:
+    if counts is None or not isinstance(use.names, tuple):
+        return use
+    return replace(use, mentioned=frozenset(name for name in use.names if counts[name] != 1))
+
+
+def _counted(sources: Sequence[Source]) -> Counter[str] | None:
+    """How often each word stands in a string that is no prose; None where that is not known.
+
+    It is not known where a text cannot be parsed, or takes the axes from a mesh.
+    """
+    counts: Counter[str] = Counter()
+    for source in sources:
+        for cell in source.cells:
+            try:
+                tree = ast.parse(cell.text)
+            except (SyntaxError, ValueError, RecursionError):
+                return None
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Attribute) and node.attr in _GENERIC:
+                    return None
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    words = re.findall(r"\w+", node.value)
+                    counts.update(words if len(words) <= _WORDS else ())
+    return counts
