@@ -26,7 +26,7 @@ MAX_ALTERNATIVES = 8
 class Const:
     """A Python constant: None, bool, int, float, complex, str, bytes or ``...``.
 
-    ``key`` is the name it was looked up by, where one was computed: ``getattr(rules, name)``, ``rules[name]``.
+    ``key`` is the name it was looked up by: ``getattr(rules, name)``, ``rules[name]``.
     """
 
     value: Any

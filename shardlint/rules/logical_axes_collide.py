@@ -63,7 +63,7 @@ def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:
     if use.mistake is Mistake.REPEATED_NAME:
         yield Problem(f'two dimensions are both named "{use.text}"; each needs a name of its own', use.place)
     elif use.mistake is Mistake.ONE_MESH_AXIS:
-        refused = isinstance(use.verdict, Rejected)
+        refused = isinstance(use.verdict, Rejected) or use.library == "nnx"
         outcome = "which is refused" if refused else "so this one is silently not sharded"
         yield Problem(
             f'"{use.text}" would lie along {names_text(use.axes)}, where another dimension lies already, '

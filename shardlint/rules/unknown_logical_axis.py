@@ -46,8 +46,10 @@ nnx: `ValueError` as the variable is made. linen: nothing, or `ValueError` from 
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 
+from shardlint.findings import Severity
 from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.verdicts import Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
@@ -65,7 +67,14 @@ def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:
             use.place,
         )
     elif use.mistake is Mistake.UNKNOWN_NAME:
-        yield Problem(f"{_missing(use)}{hint or _way_out(use)}", use.place)
+        silent = use.library == "linen" and not isinstance(use.verdict, Rejected) and not _misspelled(use)
+        severity = Severity.INFO if silent else None
+        yield Problem(f"{_missing(use)}{hint or _way_out(use)}", use.place, severity)
+
+
+def _misspelled(use: LogicalAxesUse) -> bool:
+    """Whether a name is surely meant to be another; names that are to have no axis are often left out."""
+    return bool(difflib.get_close_matches(use.text, use.known, n=1, cutoff=0.8))
 
 
 def _missing(use: LogicalAxesUse) -> str:
@@ -79,6 +88,8 @@ def _missing(use: LogicalAxesUse) -> str:
 
 
 def _way_out(use: LogicalAxesUse) -> str:
+    if use.library == "linen" and not isinstance(use.verdict, Rejected):
+        return f'; if that is meant, a rule ("{use.text}", None) says so'
     return f"; the rules are for {names_text(use.known)}" if use.known else "; add a rule for it"
 
 

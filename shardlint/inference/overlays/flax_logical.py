@@ -6,7 +6,6 @@ What rules make of names is the laws' (`laws.logical_axes`), which rules hold is
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -48,11 +47,9 @@ from shardlint.laws.checks import is_axis
 from shardlint.laws.dims import Shape
 from shardlint.laws.logical_axes import (
     Fallback,
-    LogicalRule,
     Mistake,
     Refused,
     Resolved,
-    Rules,
     given,
     mesh_spec,
     resolve,
@@ -102,17 +99,28 @@ def _record_dropped(interpreter: Evaluator, setting: Setting, found: Resolved) -
     calls = resolving(setting.spec, rules)
     silent = Calls(calls.broken, calls.broken)
     for dimension in without_rule(setting.spec, rules):
-        if _misspelled(setting.name(dimension), rules):
-            mistake, name = Mistake.UNKNOWN_NAME, setting.name(dimension)
-            record_mistake(interpreter, setting, mistake, name, Accepted(), dimension, calls=silent)
+        mistake, name = Mistake.UNKNOWN_NAME, setting.name(dimension)
+        record_mistake(interpreter, setting, mistake, name, Accepted(), dimension, calls=silent)
     for dimension, axis in found.taken:
         mistake, name = Mistake.ONE_MESH_AXIS, setting.name(dimension)
         record_mistake(interpreter, setting, mistake, name, Accepted(), dimension, (axis,), silent)
 
 
-def _misspelled(name: str, rules: Rules) -> bool:
-    known = [rule.name for rule in rules if isinstance(rule, LogicalRule) and isinstance(rule.name, str)]
-    return bool(difflib.get_close_matches(name, known, n=1, cutoff=0.8))
+def foresee(interpreter: Evaluator, setting: Setting, mesh: Mesh | Unknown | None) -> Spec | None:
+    """What the rules will make of the names of a box that may not be unboxed here, as far as it can be told.
+
+    What will be wrong then is recorded as something that JAX accepts now.
+    """
+    found = resolve(setting.spec, setting.rules) if given(setting.rules) else None
+    if isinstance(found, Resolved):
+        _record_dropped(interpreter, setting, found)
+        if isinstance(mesh, Mesh):
+            verdict = judge_sharding(mesh, mesh_spec(found.spec))
+            record_axis(interpreter, setting, found.spec, verdict, mesh, later=True)
+        return found.spec
+    if isinstance(found, Refused) and found.mistake is Mistake.REPEATED_NAME:
+        record_mistake(interpreter, setting, found.mistake, found.text, Accepted(), found.dimension)
+    return None
 
 
 def record_axis(
@@ -122,12 +130,15 @@ def record_axis(
     verdict: Verdict,
     mesh: Mesh | Unknown | None,
     shape: Shape | Unknown | None = None,
+    *,
+    later: bool = False,
 ) -> bool:
     """Record a rejection that comes of a rule, or of the lack of one; whether it does.
 
     ``spec`` is what rules made of the names, and ``verdict`` JAX's on it; an nnx variable has a ``shape``.
+    ``later`` tells that JAX does not see it yet.
     """
-    if not isinstance(verdict, Rejected) or verdict.dimension is None or not isinstance(mesh, Mesh):
+    if not isinstance(verdict, Rejected) or verdict.dimension is None:
         return False
     dimension, axis = verdict.dimension, verdict.axis or ""
     renamed = setting.spec.entries[dimension] != spec.entries[dimension]
@@ -142,12 +153,14 @@ def record_axis(
         return False
     name = setting.spec.entries[dimension]
     text = name if isinstance(name, str) else axis
-    if setting.library == "linen":
-        calls = placing(setting.spec, setting.rules, mesh)
+    if later:
+        calls, verdict = Calls(), Accepted()
+    elif setting.library == "linen":
+        calls = placing(setting.spec, setting.rules, mesh) if isinstance(mesh, Mesh) else Calls()
     else:
         alone = shape is not None and setting.own == ()
         calls = making(setting.spec, setting.rules, shape or ()) if alone else Calls()
-    axes = mesh.names if mistake is Mistake.UNKNOWN_NAME else (axis,)
+    axes = mesh.names if mistake is Mistake.UNKNOWN_NAME and isinstance(mesh, Mesh) else (axis,)
     record_mistake(interpreter, setting, mistake, text, verdict, dimension, axes, calls)
     return True
 

@@ -38,6 +38,7 @@ from shardlint.inference.values import (
 from shardlint.laws.dims import Shape
 from shardlint.laws.logical_axes import Refused, mesh_spec, rename
 from shardlint.laws.logical_axes import given as given_rules
+from shardlint.laws.shardings import judge_sharding
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
 from shardlint.spans import Place
@@ -151,7 +152,11 @@ def _sharded(
         return shown, meeting.mesh, verdict
     found = replace(names, spec=renamed)
     verdict = meeting.judge(found, shape_known(array))
-    record_axis(interpreter, setting, renamed, verdict, meeting.mesh, shape_known(array))
+    if meeting.ruled or not isinstance(meeting.mesh, Mesh):
+        record_axis(interpreter, setting, renamed, verdict, meeting.mesh, shape_known(array))
+    else:
+        foreseen = judge_sharding(meeting.mesh, mesh_spec(renamed))
+        record_axis(interpreter, setting, renamed, foreseen, meeting.mesh, later=True)
     return found, meeting.mesh, verdict
 
 

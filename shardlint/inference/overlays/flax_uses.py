@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shardlint.inference.context import assumed_rules
 from shardlint.inference.overlays.explicit.sources import held_in_type
 from shardlint.inference.overlays.flax_metadata import Names
 from shardlint.inference.values import Array, Value
@@ -43,7 +44,8 @@ class Meeting:
     """Names that meet a mesh: judged by ``eager`` outside jit and by ``traced`` inside.
 
     ``raw`` tells that the mesh is that of `jax.set_mesh`; ``in_jit`` is None where the caller decides.
-    Unless they are ``ruled``, the caller may have set logical rules, which nnx applies to names.
+    Unless they are ``ruled``, the caller may have set logical rules, which nnx applies to names, or have
+    switched eager sharding off.
     """
 
     eager: Api
@@ -121,7 +123,9 @@ def _by_name(verdict: Verdict) -> bool:
 def _meeting(interpreter: Evaluator, eager: Api, traced: Api, mesh: Mesh | Unknown | None) -> Meeting:
     raw, context = mesh is None, interpreter.context
     mesh = interpreter.environment().context_mesh if raw else mesh
-    ruled = context.program or not isinstance(context.logical_rules, Unknown)
+    rules, unknown = context.logical_rules, Unknown("the caller's")
+    assumed = isinstance(rules, Unknown) or rules is assumed_rules(interpreter.settings, unknown)
+    ruled = context.program or not assumed
     return Meeting(eager, traced, mesh, raw, context.in_jit, ruled)
 
 

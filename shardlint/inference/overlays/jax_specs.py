@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
@@ -29,12 +29,13 @@ from shardlint.inference.values import (
     as_items,
     is_none,
 )
+from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.specs import Axes, equal_specs, judge_spec, judge_sum
 from shardlint.laws.values import Entry, Junk, Marker, Name, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Verdict
 from shardlint.laws.versions.rows import SPEC_EQUALS_TUPLE, SPEC_IS_TUPLE
 from shardlint.spans import Place
-from shardlint.uses import SpecUse
+from shardlint.uses import LogicalAxesUse, SpecUse
 
 SPEC = "jax.sharding.PartitionSpec"
 UNCONSTRAINED = f"{SPEC}.UNCONSTRAINED"
@@ -106,8 +107,12 @@ def partition_spec(call: Call) -> Value:
         return Unknown("JAX rejects this spec")
     unreduced, reduced = _axes(call.kwargs.get("unreduced")), _axes(call.kwargs.get("reduced"))
     spec = Spec(tuple(map(entry_of, call.args)), _names(unreduced), _names(reduced))
-    places = tuple(call.arg_places.get(i) for i in range(len(call.args)))
+    twice = _looked_up_twice(call.args)
+    places = tuple(_origin(twice.get(i)) or call.arg_places.get(i) for i in range(len(call.args)))
     verdict = judge_spec(spec, unreduced=unreduced, reduced=reduced)
+    if isinstance(verdict, Accepted):
+        for name in twice.values():
+            _record_repeated_name(call, name, verdict)
     if isinstance(verdict, Rejected) and verdict.cause is Cause.BAD_ARGUMENT:
         keyword = verdict.detail.partition("=")[0]
         mended: dict[int | str, Value] = {keyword: SetValue(frozenset())}
@@ -117,6 +122,31 @@ def partition_spec(call: Call) -> Value:
     if open_sets and not isinstance(verdict, Rejected):
         return Unknown("a spec with unknown reduced axes")
     return _made(call.interpreter, spec, verdict, call.place, places)
+
+
+def _looked_up_twice(entries: Sequence[Value]) -> dict[int, Const]:
+    """The names by which entries were looked up in a table, if an entry before has the same one."""
+    keys = [entry.key if isinstance(entry, Const) else None for entry in entries]
+    return {i: key for i, key in enumerate(keys) if key is not None and key in keys[:i]}
+
+
+def _origin(name: Const | None) -> Place | None:
+    return None if name is None else name.origin
+
+
+def _record_repeated_name(call: Call, name: Const, verdict: Verdict) -> None:
+    """One name for two dimensions gets past JAX only because the table has no mesh axis for it."""
+    call.interpreter.record(
+        LogicalAxesUse(
+            place=name.origin or call.place,
+            environment=call.interpreter.environment(),
+            verdict=verdict,
+            function=SPEC,
+            library="jax",
+            mistake=Mistake.REPEATED_NAME,
+            text=str(name.value),
+        )
+    )
 
 
 def _made(

@@ -40,6 +40,7 @@ from shardlint.inference.values import (
     as_int,
     as_str,
     integer,
+    looked_up,
 )
 from shardlint.laws import dims
 from shardlint.laws.values import Unknown
@@ -338,10 +339,10 @@ def _getattr(call: Call) -> Value:
     if receiver is None or text is None:
         return Unknown("getattr of something unknown")
     if default is None:
-        return call.interpreter.attribute(receiver, text, call.place)
+        return looked_up(call.interpreter.attribute(receiver, text, call.place), name)
     with call.interpreter.within(caught=call.interpreter.context.caught | {"AttributeError"}):
         found = call.interpreter.attribute(receiver, text, call.place)
-    return Unknown("may be the default") if isinstance(found, Unknown) else found
+    return Unknown("may be the default") if isinstance(found, Unknown) else looked_up(found, name)
 
 
 def _hasattr(call: Call) -> Value:

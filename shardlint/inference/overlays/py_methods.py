@@ -18,6 +18,7 @@ from shardlint.inference.values import (
     Value,
     as_int,
     as_str,
+    looked_up,
 )
 from shardlint.laws.values import Unknown
 
@@ -131,7 +132,9 @@ def _get(call: Call) -> Value:
     if not isinstance(receiver, DictValue) or receiver.items is None or key is None or default is None:
         return Unknown("get()")
     found, wanted = hashable(key)
-    return receiver.items.get(wanted, default) if found else Unknown("looked up by something unknown")
+    if not found:
+        return Unknown("looked up by something unknown")
+    return looked_up(receiver.items.get(wanted, default), key)
 
 
 def _setdefault(call: Call) -> Value:
