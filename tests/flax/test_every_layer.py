@@ -1,4 +1,4 @@
-"""Every layer of Flax against Flax: parameters by path with shapes, dtypes and names, and what a call returns."""
+"""Every layer against Flax: parameters by path with shapes, dtypes and names, and what a call returns."""
 
 from __future__ import annotations
 

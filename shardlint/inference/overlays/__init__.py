@@ -52,12 +52,14 @@ TRANSPARENT_BASES = frozenset(
 
 def _modules() -> tuple[Any, ...]:
     from shardlint.inference.overlays import (
+        einops,
         equinox,
         flax_lifted,
         flax_linen,
         flax_logical,
         flax_logical_rules,
         flax_nnx,
+        flax_training,
         jax_collectives,
         jax_contexts,
         jax_control,
@@ -92,8 +94,8 @@ def _modules() -> tuple[Any, ...]:
         jax_control, jax_nn, jax_random, jax_initializers, jax_tree, jax_specs, jax_sharding, jax_meshes,
         jax_devices, jax_contexts, jax_jit, jax_shard_map, jax_collectives, jax_transforms, jax_derivatives,
         jax_placement, jaxtyping, axes, flax_linen, flax_lifted, flax_logical,
-        flax_logical_rules, flax_nnx, optax_losses,
-        equinox,
+        flax_logical_rules, flax_nnx, flax_training, optax_losses,
+        equinox, einops,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shardlint.inference.calls import Call
@@ -49,6 +50,8 @@ from shardlint.inference.values import (
     Bound,
     ClassValue,
     Const,
+    External,
+    Function,
     Instance,
     LibraryObject,
     MeshValue,
@@ -77,8 +80,8 @@ LAYERS = {**PLAIN, **RECURRENT, **WRAPPERS}
 # -- layers -----------------------------------------------------------------------------------
 
 
-def _construct(call: Call) -> Value:
-    """Make a layer: its arguments become its fields."""
+def _construct(call: Call, prefix: str = "") -> Value:
+    """Make a layer: its arguments become its fields. ``prefix`` is what a transform puts before its class."""
     class_name = call.name.rpartition(".")[2]
     order = LAYERS[class_name].fields
     fields = dict(zip(order, call.args, strict=False)) | call.kwargs
@@ -87,7 +90,7 @@ def _construct(call: Call) -> Value:
         fields = {name: Unknown("starred arguments") for name in order} | fields
     name, parent = fields.get("name"), fields.pop("parent", None)
     layer = LibraryObject(call.name, fields, call.place)
-    module_created(call.interpreter, layer, class_name, name, parent)
+    module_created(call.interpreter, layer, prefix + class_name, name, parent)
     return layer
 
 
@@ -353,9 +356,23 @@ def _lifted_class(prefix: str) -> Callable[[Call], Value]:
             return ClassValue(
                 prefix + target.name, (target,), {}, dataclass=target.dataclass, origin=target.origin
             )
-        return call.unknown("a lifted function or layer")
+        if isinstance(target, External) and target.name.rpartition("flax.linen.")[2] in LAYERS:
+            return Native(
+                f"{prefix}({target.name})",
+                lambda inner: _construct(replace(inner, name=target.name), prefix),
+                origin=call.place,
+            )
+        if isinstance(target, Function | Native):
+            return Native(f"{prefix}(...)", lambda inner: _same(inner, target), target, call.place)
+        return call.unknown("what is lifted is not known")
 
     return lift
+
+
+def _same(call: Call, function: Value) -> Value:
+    """A lifted function, called: what it is without the transform, traced."""
+    with call.interpreter.within(in_jit=True):
+        return call.interpreter.call(function, list(call.args), dict(call.kwargs), call.place, call.opaque)
 
 
 _META = ("flax.linen", "flax.linen.meta", "flax.linen.spmd", "flax.linen.partitioning", "flax.core.meta")

@@ -33,6 +33,8 @@ from shardlint.spans import Place
 #: The boxes linen knows. A rule table decides what the second one does.
 PARTITIONED = "flax.linen.Partitioned"
 LOGICALLY_PARTITIONED = "flax.linen.LogicallyPartitioned"
+#: A pytree of its own class, and the fields that are its children.
+TRAIN_STATE, TRAINED = "flax.training.train_state.TrainState", ("step", "params", "opt_state")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,9 @@ def map_tree(function: Callable[[Value], Value], tree: Value) -> Value:
         return replace(tree, items=tuple(map_tree(function, item) for item in tree.items))
     if isinstance(tree, ListValue):
         return tree if tree.items is None else ListValue([map_tree(function, item) for item in tree.items])
+    if isinstance(tree, LibraryObject) and tree.kind == TRAIN_STATE:
+        parts = {name: map_tree(function, tree.fields[name]) for name in TRAINED}
+        return LibraryObject(TRAIN_STATE, {**tree.fields, **parts}, tree.origin)
     return tree if is_none(tree) else function(tree)
 
 

@@ -8,6 +8,7 @@ recorded and checked where it is made. `METHODS` holds what they inherit, under 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import Stop, given
@@ -21,13 +22,14 @@ from shardlint.inference.overlays.flax_nnx_cells import CELLS, attribute, initia
 from shardlint.inference.overlays.flax_nnx_cells import LAYERS as RECURRENT
 from shardlint.inference.overlays.flax_nnx_layers import LAYERS as PLAIN
 from shardlint.inference.overlays.flax_nnx_layers import Forward, attend, construct
+from shardlint.inference.overlays.flax_nnx_lifted import OPTIMIZER, fork, optimizer
 from shardlint.inference.overlays.flax_nnx_lifted import TABLE as TRANSFORMS
-from shardlint.inference.overlays.flax_nnx_lifted import fork, optimizer
 from shardlint.inference.overlays.flax_nnx_rngs import NAMES, random_methods
-from shardlint.inference.overlays.flax_nnx_state import STATE, entry, split, state
+from shardlint.inference.overlays.flax_nnx_state import STATE, copied, entry, split, state
 from shardlint.inference.overlays.flax_nnx_state import TABLE as STATES
 from shardlint.inference.overlays.flax_nnx_variables import (
     METADATA,
+    PARAM,
     VARIABLES,
     is_variable,
     make_variable,
@@ -38,6 +40,7 @@ from shardlint.inference.overlays.flax_uses import Owner
 from shardlint.inference.values import (
     NONE,
     Array,
+    Const,
     External,
     LibraryObject,
     MeshValue,
@@ -47,6 +50,8 @@ from shardlint.inference.values import (
     Tuple,
     Value,
     as_bool,
+    as_int,
+    as_items,
     as_str,
     is_none,
 )
@@ -217,6 +222,43 @@ def _jit(call: Call) -> Value:
     return call.interpreter.call(External("jax.jit"), [function], {}, call.place)
 
 
+def _remat(call: Call) -> Value:
+    """``nnx.remat(f, ...)``, or with the options alone a decorator."""
+    function = call.argument(0, "f")
+    if function is None:
+        return Native("nnx.remat(...)", lambda inner: _remat(replace(call, args=inner.args)))
+    return call.interpreter.call(External("jax.checkpoint"), [function], {}, call.place)
+
+
+def _grad(call: Call) -> Value:
+    """``nnx.grad(f, argnums=0)`` and ``nnx.value_and_grad``: of an object, the state of its parameters."""
+    function, argnums = call.argument(0, "f"), call.argument(1, "argnums") or Const(0)
+    if function is None:
+        return Native(f"{call.name}(...)", lambda inner: _grad(replace(call, args=inner.args)))
+    aux, both = as_bool(call.kwargs.get("has_aux", Const(False))), call.name.endswith("value_and_grad")
+
+    def run(inner: Call) -> Value:
+        value = inner.interpreter.call(function, list(inner.args), dict(inner.kwargs), inner.place)
+        number = as_int(argnums)
+        if number is None or number >= len(inner.args) or aux is None:
+            grads: Value = inner.unknown("what it differentiates for is not known")
+        else:
+            grads = _gradient(inner, inner.args[number])
+        if both:
+            return Tuple((value, grads))
+        parts = as_items(value)
+        return grads if not aux else Tuple((grads, parts[1] if parts else inner.unknown("no output")))
+
+    return call.interpreter.wrapped(Native(f"{call.name}(...)", run, function, call.place))
+
+
+def _gradient(call: Call, primal: Value) -> Value:
+    if isinstance(primal, Array):
+        return replace(primal, sharding=None, committed=None, name=None)
+    found = state(Call(call.interpreter, "flax.nnx.state", [primal, External(PARAM)], {}, call.place))
+    return copied(found)
+
+
 def _eval_shape(call: Call) -> Value:
     """``nnx.eval_shape(f, *args)``: what ``f`` makes when it is traced."""
     if not call.args:
@@ -259,6 +301,10 @@ TABLE: dict[str, Rule] = {
     "flax.nnx.Optimizer": optimizer(state),
     "flax.nnx.ModelAndOptimizer": optimizer(state),
     "flax.nnx.jit": _jit,
+    "flax.nnx.remat": _remat,
+    "flax.nnx.checkpoint": _remat,
+    "flax.nnx.grad": _grad,
+    "flax.nnx.value_and_grad": _grad,
     "flax.nnx.eval_shape": _eval_shape,
     **{f"flax.nnx.{name}": _identity for name in ("data", "static")},
     **initializer_makers("flax.nnx"),
@@ -290,6 +336,7 @@ METHODS: dict[tuple[str, str], Rule] = {
     **random_methods(_RNGS),
     **random_methods(_STREAM),
     (_RNGS, "fork"): fork,
+    (OPTIMIZER, "update"): _nothing,
     (_STREAM, "fork"): _identity,
 }
 

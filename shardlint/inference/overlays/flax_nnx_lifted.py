@@ -38,7 +38,7 @@ from shardlint.laws.values import Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted
 from shardlint.spans import Place
 
-RNGS = "flax.nnx.Rngs"
+RNGS, OPTIMIZER = "flax.nnx.Rngs", "flax.nnx.Optimizer"
 _OPT_VARIABLE = "flax.nnx.OptVariable"
 #: Transformations whose state has arrays of the parameters' shapes.
 STATEFUL = (
@@ -299,7 +299,7 @@ def optimizer(find: Callable[[Call], Value]) -> Callable[[Call], Value]:
             return value
 
         map_variables(found, remake)
-        return call.unknown("an optimizer")
+        return LibraryObject(OPTIMIZER, {"model": model, "tx": tx}, call.place)
 
     return make
 

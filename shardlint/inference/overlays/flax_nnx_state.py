@@ -12,7 +12,7 @@ from dataclasses import replace
 from shardlint.inference.calls import Call
 from shardlint.inference.classes import lineage
 from shardlint.inference.overlays.flax_metadata import map_tree
-from shardlint.inference.overlays.flax_nnx_lifted import map_variables
+from shardlint.inference.overlays.flax_nnx_lifted import OPTIMIZER, map_variables
 from shardlint.inference.overlays.flax_nnx_variables import PARAM, VARIABLES, is_variable
 from shardlint.inference.values import (
     NONE,
@@ -142,7 +142,8 @@ def split(call: Call) -> Value:
 def _variables(node: Value, accepts: Filter, taken: set[int], path: Path) -> Value:
     """The variables in an object, by attribute; unknown where an attribute is."""
     tree: dict[Hashable, Value] = {}
-    if isinstance(node, Instance) and node.opaque:
+    hidden = isinstance(node, LibraryObject) and node.kind == OPTIMIZER
+    if hidden or (isinstance(node, Instance) and node.opaque):
         return Unknown("the object is not known")
     for name, value in children(node):
         if isinstance(value, LibraryObject) and is_variable(value):
@@ -210,7 +211,7 @@ def _merge(call: Call) -> Value:
     graph = call.argument(0, "graphdef")
     if not isinstance(graph, LibraryObject) or graph.kind != GRAPH:
         return call.unknown("the graph definition is not known")
-    node = _copied(graph.fields["node"])
+    node = copied(graph.fields["node"])
     for given in call.args[1:]:
         _put(node, given)
     return node
@@ -249,7 +250,7 @@ def _forget_placement(node: Value) -> None:
         _forget_placement(value)
 
 
-def _copied(node: Value) -> Value:
+def copied(node: Value) -> Value:
     """An object of its own, with variables of its own."""
 
     def copy(value: Value) -> Value:
@@ -262,7 +263,7 @@ def _copied(node: Value) -> Value:
 
 def _clone(call: Call) -> Value:
     node = call.argument(0, "node")
-    return call.unknown("no object") if node is None else _copied(node)
+    return call.unknown("no object") if node is None else copied(node)
 
 
 def _pure(call: Call) -> Value:
