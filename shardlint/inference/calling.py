@@ -301,9 +301,12 @@ def _attempt(call: Call, handler: Callable[[Call], Value]) -> Value:
     from shardlint.inference.overlays.explicit.finishing import finish_call
 
     try:
-        return varying.finish_call(call, finish_call(call, handler(call)))
+        found = varying.finish_call(call, finish_call(call, handler(call)))
     except CannotBind as problem:
         return Unknown(f"arguments not understood: {problem}")
+    # What a library makes of a size is another one, but for a few functions of Python's own.
+    keeps = call.name.startswith(("builtins.", "operator.", "typing."))
+    return unsized(found) if isinstance(found, Unknown) and not keeps else found
 
 
 def _call_object(

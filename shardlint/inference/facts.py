@@ -8,7 +8,7 @@ parameters, and of the mesh that its unknown caller has set.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ from shardlint.spans import Span
 from shardlint.uses import Fact, FileProblem
 
 if TYPE_CHECKING:
+    from shardlint.inference.context import Scope
     from shardlint.inference.functions import Code
     from shardlint.inference.interpreter import Interpreter
 
@@ -153,7 +154,7 @@ def _tell(interpreter: Interpreter, nodes: dict[cst.CSTNode, Noted], note: Note,
             narrow(interpreter, name, after)
     elif (holder := read(interpreter, name.rpartition(".")[0] or name, place)) is None:
         first = name.partition(".")[0]
-        wrong = f"there is no variable `{first}` here{_near(interpreter, first)}"
+        wrong = f"there is no variable `{first}` here{_near(interpreter, first, map(dotted, nodes))}"
         problem(interpreter, "malformed-fact", wrong, place)
     elif not _tell_attribute(interpreter, note, holder, name):
         for noted in named:
@@ -172,12 +173,13 @@ def _tell_attribute(interpreter: Interpreter, note: Note, holder: Value, name: s
     return True
 
 
-def _near(interpreter: Interpreter, name: str) -> str:
-    visible: list[str] = []
-    scope = interpreter.scope
+def _near(interpreter: Interpreter, name: str, written: Iterable[str | None]) -> str:
+    """The nearest of the variables that are visible, and of the names that the statement writes."""
+    visible = [word for word in written if word is not None]
+    scope: Scope | None = interpreter.scope
     while scope is not None:
         visible += scope.variables
-        scope = scope.parent  # type: ignore[assignment]
+        scope = scope.parent
     close = difflib.get_close_matches(name, visible, n=1, cutoff=0.5)
     return f"; did you mean `{close[0]}`?" if close else ""
 

@@ -1,0 +1,79 @@
+"""What the tests of facts share: an interpreter without a program, findings of a text, JAX beside them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+from shardlint.api import Linter, Settings, source_from_cells, source_from_text
+from shardlint.files.sources import source_from_text as read
+from shardlint.findings import Finding
+from shardlint.inference.context import Frame
+from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.project import ModuleRun, Project
+from shardlint.inference.settings import InferenceSettings
+from shardlint.laws.values import AxisType, Mesh
+
+SETUP = """\
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+"""
+
+#: The meshes that a configuration names in these tests.
+MESHES = (
+    ("v5e-8", Mesh(("data", "model"), (2, 4), (AxisType.AUTO,) * 2)),
+    ("v5p-8", Mesh(("data", "model"), (8, 1), (AxisType.AUTO,) * 2)),
+)
+
+_RUN = """
+import json, sys
+for name, text, given in json.load(sys.stdin):
+    import jax, jax.numpy as jnp, numpy as np, types
+    world = {"__name__": "__main__"}
+    exec("import jax, jax.numpy as jnp, numpy as np\\n" + given, world)
+    try:
+        exec(compile(text, name, "exec"), world)
+        print(json.dumps([name, None]))
+    except Exception as error:
+        print(json.dumps([name, type(error).__name__]))
+"""
+
+
+def check(text: str, **settings: Any) -> list[Finding]:
+    """Return what is found in a program after `SETUP`, on eight devices."""
+    source = source_from_text("program.py", f"{SETUP}{text}\n")
+    return Linter(Settings(devices=8, **settings)).check_source(source)
+
+
+def check_cells(cells: list[str]) -> list[Finding]:
+    """Return what is found in a notebook of these cells, the first of them `SETUP`."""
+    numbered = list(enumerate([SETUP, *cells]))
+    return Linter(Settings(devices=8)).check_source(source_from_cells("program.ipynb", numbered))
+
+
+def codes(findings: list[Finding]) -> list[str]:
+    return [finding.code for finding in findings]
+
+
+def run_in_jax(programs: list[tuple[str, str, str]]) -> dict[str, str | None]:
+    """Return what each program (name, text, what its unknown names are) raises on eight devices."""
+    flags = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
+    whole = [(name, f"{SETUP}{text}\n", given) for name, text, given in programs]
+    result = subprocess.run(
+        [sys.executable, "-c", _RUN], input=json.dumps(whole), env={**os.environ, **flags},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return dict(json.loads(line) for line in result.stdout.splitlines())
+
+
+def interpreter() -> Interpreter:
+    """An interpreter in the middle of an empty module."""
+    made = Interpreter(InferenceSettings(), Project((), lambda *_: None))
+    run = ModuleRun("__main__", read("empty.py", ""))
+    made.frames.append(Frame(run.scope, None))
+    return made
