@@ -93,4 +93,4 @@ def _set_item(interpreter: Interpreter, target: cst.Subscript, value: Value) -> 
 
     receiver = evaluate(interpreter, target.value)
     key = evaluate_index(interpreter, target.slice)
-    set_item(interpreter, receiver, key, value)
+    set_item(interpreter, receiver, key, value, interpreter.place(target))

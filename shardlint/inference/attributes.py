@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shardlint.inference.classes import class_attribute, has_unknown_base, library_bases, method_of
+from shardlint.inference.classes import (
+    class_attribute,
+    has_unknown_base,
+    library_bases,
+    method_of,
+    stands_for,
+)
 from shardlint.inference.forgetting import forget
 from shardlint.inference.joins import map_options
+from shardlint.inference.overlays.py_records import named_tuple_class_attribute
 from shardlint.inference.values import (
     NONE,
     Alternatives,
@@ -22,6 +29,7 @@ from shardlint.inference.values import (
     LibraryObject,
     ListValue,
     MeshValue,
+    Missing,
     ModuleValue,
     Native,
     Partial,
@@ -39,10 +47,8 @@ if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
 
 
-#: Methods of sets that leave them as they are.
-_READING_SETS = frozenset(
-    "copy difference intersection isdisjoint issubset issuperset symmetric_difference union".split()
-)
+#: Methods that only arrays have, and that tell something of the result whatever the array is.
+_OF_ARRAYS = frozenset({"reshape"})
 
 
 def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Place) -> Value:
@@ -52,6 +58,10 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
         with interpreter.forked():
             return map_options(value, lambda option: get_attribute(interpreter, option, name, place))
     if isinstance(value, Unknown):
+        if name in _OF_ARRAYS:
+            from shardlint.inference.overlays import object_attribute
+
+            return object_attribute(interpreter, Array(None), name, place)
         return unsized(value)
     if isinstance(value, External):
         full = f"{value.name}.{name}"
@@ -68,11 +78,9 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
         from shardlint.inference.overlays import object_attribute
 
         return object_attribute(interpreter, value, name, place)
-    if isinstance(value, SetValue):
-        if name not in _READING_SETS:
-            forget(value)
-        return Unknown(f"`set.{name}`")
-    if isinstance(value, Tuple | ListValue | DictValue | Const):
+    if isinstance(value, Tuple) and value.fields is not None:
+        return _of_named_tuple(interpreter, value, name, place)
+    if isinstance(value, Tuple | ListValue | DictValue | SetValue | Const):
         return _of_python(value, name)
     if isinstance(value, Native):
         return _of_native(interpreter, value, name)
@@ -87,9 +95,18 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
     return Unknown(f"attribute `{name}` is not known")
 
 
-def _of_python(value: Tuple | ListValue | DictValue | Const, name: str) -> Value:
-    if isinstance(value, Tuple) and value.fields is not None and name in value.fields:
+def _of_named_tuple(interpreter: Interpreter, value: Tuple, name: str, place: Place) -> Value:
+    if value.fields is not None and name in value.fields:
         return value.items[value.fields.index(name)]
+    found = None if value.cls is None else class_attribute(value.cls, name)
+    if value.cls is None or found is None:
+        return _of_python(value, name)
+    if isinstance(found, LibraryObject) and found.kind == "builtins.property":
+        return interpreter.call(found.fields["function"], [value], {}, place)
+    return method_of(found, value, value.cls)
+
+
+def _of_python(value: Tuple | ListValue | DictValue | SetValue | Const, name: str) -> Value:
     from shardlint.inference.overlays.py_methods import python_method
 
     found = python_method(value, name)
@@ -142,18 +159,29 @@ def _of_instance(interpreter: Interpreter, value: Instance, name: str, place: Pl
         inherited = instance_attribute(interpreter, base, value, name, place)
         if inherited is not None:
             return inherited
-    reason = "may be set elsewhere" if value.opaque or has_unknown_base(value.cls) else "is not set"
-    return Unknown(f"`{value.cls.name}.{name}` {reason}")
+    text_or_number = stands_for(value)
+    if text_or_number is not None:
+        return interpreter.attribute(text_or_number, name, place)
+    if value.opaque or has_unknown_base(value.cls):
+        return Unknown(f"`{value.cls.name}.{name}` may be set elsewhere")
+    computes = class_attribute(value.cls, "__getattr__")
+    if isinstance(computes, Function):
+        return interpreter.call(Bound(computes, value), [Const(name)], {}, place)
+    return Missing(f"`{value.cls.name}.{name}` is not set")
 
 
 def _of_class(value: ClassValue, name: str) -> Value:
     found = class_attribute(value, name)
-    if name == "__name__":
+    if name in ("__name__", "__qualname__"):
         return Const(value.name)
+    if name == "__members__" and value.members is not None:
+        return DictValue(dict(value.members.items()))
+    if name in ("_make", "_fields") and "typing.NamedTuple" in library_bases(value):
+        return named_tuple_class_attribute(value, name)
     if found is None:
-        return Unknown(f"`{value.name}.{name}` is not known")
-    if "enum.Enum" in library_bases(value) and isinstance(found, Const):
-        return LibraryObject("enum.member", {"value": found, "name": Const(name), "__class__": value})
+        unseen = has_unknown_base(value) or library_bases(value) - {"builtins.object"}
+        reason = f"`{value.name}.{name}` is not known"
+        return Unknown(reason) if unseen else Missing(reason)
     if isinstance(found, LibraryObject) and found.kind == "builtins.classmethod":
         return Bound(found.fields["function"], value)
     if isinstance(found, LibraryObject) and found.kind == "builtins.staticmethod":

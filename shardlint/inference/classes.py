@@ -9,6 +9,7 @@ from shardlint.inference.values import (
     ClassValue,
     External,
     Function,
+    Instance,
     LibraryObject,
     Native,
     Value,
@@ -59,6 +60,17 @@ def attribute_along(bases: Iterable[Value], name: str) -> Value | None:
         if isinstance(base, ClassValue) and name in base.attributes:
             return Unknown(f"an unknown base may define `{name}`") if hidden else base.attributes[name]
     return None
+
+
+#: Library classes whose instances behave as their value does.
+_MIXED = frozenset({"builtins.str", "builtins.int", "enum.StrEnum", "enum.IntEnum", "enum.IntFlag"})
+
+
+def stands_for(value: Value) -> Value | None:
+    """The text or number that a member of an enumeration also is, None for other values."""
+    if not isinstance(value, Instance) or value.cls.members is None or not library_bases(value.cls) & _MIXED:
+        return None
+    return value.attributes.get("_value_", Unknown("the value of a member"))
 
 
 def method_of(function: Value, receiver: Value, cls: ClassValue) -> Value:

@@ -150,7 +150,7 @@ class Frame:
     """One running function, class body, comprehension or module: its scope, and what it returned so far.
 
     ``path`` are the undecided branches it was entered in, ``exits`` its variables at each return;
-    ``called_at`` is where a known caller calls it.
+    ``called_at`` is where a known caller calls it. ``yields`` are what a generator gave, and the contexts.
     """
 
     scope: Scope
@@ -162,11 +162,16 @@ class Frame:
     generator: bool = False
     function: Any = None
     called_at: Place | None = None
+    yields: list[tuple[Value, Context]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class LoopState:
-    """Variable states at the ``break`` and ``continue`` statements of a running loop."""
+    """Variable states at the ``break`` and ``continue`` statements of a running loop.
+
+    ``ended`` tells that the last pass surely left the loop.
+    """
 
     breaks: list[dict[str, Value]] = field(default_factory=list)
     continues: list[dict[str, Value]] = field(default_factory=list)
+    ended: bool = False

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.calling import call_value
-from shardlint.inference.classes import lineage
+from shardlint.inference.classes import attribute_along, lineage
 from shardlint.inference.context import Frame, Scope
 from shardlint.inference.functions import Code
 from shardlint.inference.overlays.jax_specs import SPEC, subclassed
+from shardlint.inference.overlays.py_dataclasses import declare_fields, decorator_of, make_dataclass
+from shardlint.inference.overlays.py_enums import is_enumeration, make_members
 from shardlint.inference.syntax import NodePlace, Unit
 from shardlint.inference.values import (
+    Bound,
     ClassValue,
     External,
     Function,
@@ -26,10 +29,6 @@ from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
-
-_DATACLASSES = frozenset(
-    {"dataclasses.dataclass", "flax.struct.dataclass", "chex.dataclass", "flax.nnx.dataclass"}
-)
 
 
 def define_function(interpreter: Interpreter, code: Code, plain: bool = False) -> None:
@@ -76,6 +75,11 @@ def define_class(
     with interpreter.in_unit(unit):
         bases = tuple(evaluate(interpreter, base.value) for base in node.bases)
         decorators = [evaluate(interpreter, decorator.decorator) for decorator in node.decorators]
+        keywords = {
+            keyword.keyword.value: evaluate(interpreter, keyword.value)
+            for keyword in node.keywords
+            if keyword.keyword is not None and keyword.keyword.value != "metaclass"
+        }
         origin = interpreter.place(node.name)
     if any(isinstance(base, External) and base.name == SPEC for base in bases):
         subclassed(interpreter, node.name.value, origin)
@@ -100,11 +104,27 @@ def define_class(
     for base in lineage(cls)[1:]:
         if isinstance(base, ClassValue):
             base.overridden |= cls.attributes.keys()
-    cls.fields = {name: cls.attributes.get(name) for name in interpreter.annotated.pop(id(scope), ())}
-    cls.dataclass = any(_makes_dataclass(decorator) for decorator in decorators)
-    known = all(_makes_dataclass(d) or _keeps(d) for d in decorators)
-    made = cls if known else Unknown(f"`{cls.name}` is decorated by something unknown")
+    declare_fields(cls, interpreter.annotated.pop(id(scope), {}))
+    if is_enumeration(cls):
+        make_members(interpreter, cls, origin)
+    hook = attribute_along(lineage(cls)[1:], "__init_subclass__")
+    if isinstance(hook, Function):
+        call_value(interpreter, Bound(hook, cls), [], keywords, origin)
+    made: Value = cls
+    for decorator in reversed(decorators):
+        made = _decorate_class(interpreter, decorator, made, origin)
     write(interpreter, interpreter.scope.target(cls.name), cls.name, made)
+
+
+def _decorate_class(interpreter: Interpreter, decorator: Value, cls: Value, place: NodePlace) -> Value:
+    if isinstance(cls, ClassValue):
+        if (found := decorator_of(decorator)) is not None:
+            make_dataclass(cls, *found)
+            return cls
+        if _keeps(decorator):
+            return cls
+    made = call_value(interpreter, decorator, [cls], {}, place)
+    return made if isinstance(made, ClassValue) else Unknown("a class decorated by something unknown")
 
 
 def _base(base: Value) -> Value:
@@ -112,18 +132,10 @@ def _base(base: Value) -> Value:
     return base.function if isinstance(base, Partial) else base
 
 
-def _makes_dataclass(decorator: Value) -> bool:
-    if isinstance(decorator, Partial):
-        decorator = decorator.function
-    if isinstance(decorator, LibraryObject) and decorator.kind == "dataclass":
-        return True
-    return isinstance(decorator, External) and decorator.name in _DATACLASSES
-
-
 def _keeps(decorator: Value) -> bool:
     """Whether a class decorator is known to return the class."""
     if isinstance(decorator, LibraryObject):
         return decorator.kind == "keeps"
     return isinstance(decorator, External) and decorator.name.startswith(
-        ("jax.tree_util.register", "functools.total_ordering", "typing.", "abc.", "enum.")
+        ("functools.total_ordering", "typing.", "abc.", "enum.")
     )

@@ -19,7 +19,9 @@ from shardlint.inference.indexing import get_item
 from shardlint.inference.iteration import element, hashable, iterate, too_large
 from shardlint.inference.joins import join, join_tagged, join_variables, options
 from shardlint.inference.operators import binary_operation, compare, unary_operation
+from shardlint.inference.overlays.py_strings import formatted
 from shardlint.inference.refine import refine
+from shardlint.inference.syntax import NodePlace
 from shardlint.inference.truth import truth
 from shardlint.inference.values import (
     NONE,
@@ -90,12 +92,20 @@ def _formatted(interpreter: Interpreter, node: cst.FormattedString) -> Value:
         if isinstance(part, cst.FormattedStringText):
             text += part.value.replace("{{", "{").replace("}}", "}")
         elif isinstance(part, cst.FormattedStringExpression):
-            value = evaluate(interpreter, part.expression)
-            plain = part.conversion is None and part.format_spec is None and part.equal is None
-            if not (plain and isinstance(value, Const) and isinstance(value.value, str | int)):
+            made = _field(interpreter, part)
+            if made is None:
                 return Unknown("a formatted string")
-            text += str(value.value)
+            text += made
     return Unknown("a formatted string") if "\\" in text else Const(text, interpreter.place(node))
+
+
+def _field(interpreter: Interpreter, part: cst.FormattedStringExpression) -> str | None:
+    """What one field of an f-string gives; None where that is not known."""
+    value = evaluate(interpreter, part.expression)
+    written = part.format_spec or ()
+    spec = "".join(piece.value for piece in written if isinstance(piece, cst.FormattedStringText))
+    known = all(isinstance(piece, cst.FormattedStringText) for piece in written) and part.equal is None
+    return formatted(value, spec, part.conversion) if known else None
 
 
 def _ellipsis(interpreter: Interpreter, node: cst.Ellipsis) -> Value:
@@ -134,11 +144,14 @@ def _list(interpreter: Interpreter, node: cst.List) -> Value:
 
 def _set(interpreter: Interpreter, node: cst.Set) -> Value:
     items = evaluate_elements(interpreter, node.elements)
-    if items is None or not all(isinstance(item, Const) for item in items):
+    return _set_of(items, interpreter.place(node))
+
+
+def _set_of(items: Sequence[Value] | None, place: NodePlace) -> Value:
+    keys = [hashable(item) for item in items or ()]
+    if items is None or not all(found for found, _ in keys):
         return Unknown("a set that is not known")
-    return SetValue(
-        frozenset(item.value for item in items if isinstance(item, Const)), interpreter.place(node)
-    )
+    return SetValue(frozenset(key for _, key in keys), place)
 
 
 def _dict(interpreter: Interpreter, node: cst.Dict) -> Value:
@@ -273,10 +286,7 @@ def _comprehension(interpreter: Interpreter, node: cst.ListComp | cst.GeneratorE
 
     items = _run_clauses(interpreter, node.for_in, collect)
     if isinstance(node, cst.SetComp):
-        constants = None if items is None else [i.value for i in items if isinstance(i, Const)]
-        if constants is None or items is None or len(constants) != len(items):
-            return Unknown("a set that is not known")
-        return SetValue(frozenset(constants))
+        return _set_of(items, interpreter.place(node))
     return ListValue(items, interpreter.place(node), interpreter.path)
 
 
@@ -348,8 +358,10 @@ def _await(interpreter: Interpreter, node: cst.Await) -> Value:
 def _yield(interpreter: Interpreter, node: cst.Yield) -> Value:
     if isinstance(node.value, cst.From):
         evaluate(interpreter, node.value.item)
-    elif node.value is not None:
-        evaluate(interpreter, node.value)
+    else:
+        given = NONE if node.value is None else evaluate(interpreter, node.value)
+        frame = next(f for f in reversed(interpreter.frames) if not f.scope.is_comprehension)
+        frame.yields.append((given, interpreter.context))
     return Unknown("sent to a generator")
 
 

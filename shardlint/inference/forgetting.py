@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from shardlint.inference.values import Alternatives, DictValue, Instance, ListValue, SetValue, Tuple, Value
+from shardlint.inference.values import (
+    Alternatives,
+    DictValue,
+    Instance,
+    LibraryObject,
+    ListValue,
+    SetValue,
+    Tuple,
+    Value,
+)
 
 
 def forget(value: Value) -> None:
@@ -20,9 +29,11 @@ def forget(value: Value) -> None:
         elif isinstance(one, DictValue):
             waiting.extend((one.items or {}).values())
             one.items = None
+        elif isinstance(one, LibraryObject) and one.kind.startswith("collections."):
+            waiting.extend(one.fields.values())
         elif isinstance(one, SetValue) and not one.frozen:
             one.items = None
-        elif isinstance(one, Instance):
+        elif isinstance(one, Instance) and one.cls.members is None:
             waiting.extend(one.attributes.values())
             one.attributes.clear()
             one.opaque = one.forgotten = True

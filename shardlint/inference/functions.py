@@ -15,6 +15,7 @@ from shardlint.inference.values import (
     NONE,
     DictValue,
     Function,
+    Generated,
     Tuple,
     Value,
 )
@@ -195,5 +196,5 @@ def run_function(
         # Functions defined inside go on to see the variables of whichever exit was taken.
         scope.variables = join_variables([*frame.exits, scope.variables] if falls_through else frame.exits)
     if code.is_generator:
-        return Unknown("a generator or coroutine")
+        return Generated("a generator or coroutine", tuple(frame.yields))
     return result

@@ -8,7 +8,7 @@ import libcst as cst
 
 from shardlint.inference.assignment import bind
 from shardlint.inference.overlays import is_known
-from shardlint.inference.values import External, ModuleValue
+from shardlint.inference.values import Const, External, ModuleValue, Value, as_items, as_str
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
@@ -47,6 +47,18 @@ def import_names(interpreter: Interpreter, node: cst.Import) -> None:
                 project.import_module(interpreter, name)
 
 
+def _exported(interpreter: Interpreter, module: ModuleValue) -> dict[str, Value]:
+    """What a star imports from a module: the names of its ``__all__``, else those without underscore."""
+    found: dict[str, Value] = module.run.scope.variables
+    if "__all__" not in found:
+        return {name: value for name, value in found.items() if not name.startswith("_")}
+    names = [as_str(item) for item in as_items(found["__all__"]) or (Const(None),)]
+    if None in names:
+        # It may bind any of its names.
+        return dict.fromkeys(found, Unknown("bound by an import of names that are not known"))
+    return {name: interpreter.project.member(interpreter, module, name) for name in names if name is not None}
+
+
 def import_from(interpreter: Interpreter, node: cst.ImportFrom) -> None:
     """Execute ``from a import b as c``, with dots and stars."""
     project, scope = interpreter.project, interpreter.scope
@@ -54,8 +66,8 @@ def import_from(interpreter: Interpreter, node: cst.ImportFrom) -> None:
     module = project.import_module(interpreter, name)
     if isinstance(node.names, cst.ImportStar):
         if isinstance(module, ModuleValue):
-            found = module.run.scope.variables
-            scope.variables.update({k: v for k, v in found.items() if not k.startswith("_")})
+            for bound, value in _exported(interpreter, module).items():
+                bind(interpreter, bound, value)
         else:
             known = project.star_names(module.name) if isinstance(module, External) else {}
             if not known:

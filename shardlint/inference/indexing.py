@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from shardlint.inference.forgetting import forget
 from shardlint.inference.iteration import hashable, spec_items
 from shardlint.inference.joins import each_pair, join
+from shardlint.inference.mutation import set_item
 from shardlint.inference.overlays import jaxtyping, object_item
 from shardlint.inference.overlays.array_methods import index
 from shardlint.inference.overlays.devices import index_devices
@@ -27,6 +29,7 @@ from shardlint.inference.values import (
     Tuple,
     Value,
     as_int,
+    as_str,
     is_none,
     looked_up,
     unsized,
@@ -56,9 +59,15 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
     if isinstance(receiver, SpecValue):
         return _from_spec(interpreter, receiver, key)
     if isinstance(receiver, DictValue) and receiver.items is not None:
-        return _from_dict(receiver, key)
+        return _from_dict(interpreter, receiver, key, place)
+    if isinstance(receiver, ClassValue) and receiver.members is not None:
+        return receiver.members.get(as_str(key) or "", Unknown(f"a member of `{receiver.name}`"))
     if isinstance(receiver, Const) and isinstance(receiver.value, str):
         return _from_string(receiver.value, key)
+    if isinstance(receiver, Const):
+        # A match of a regular expression.
+        method = interpreter.attribute(receiver, "__getitem__", place)
+        return interpreter.call(method, [key], {}, place)
     if isinstance(receiver, ClassValue | External):
         # A subscripted generic (`Float[Array, "b d"]`, `Module[int]`) is the class for our purposes.
         if isinstance(receiver, ClassValue):
@@ -103,12 +112,20 @@ def _from_spec(interpreter: Evaluator, spec: SpecValue, key: Value) -> Value:
     return _from_sequence(interpreter, spec_items(spec), key, as_tuple=True)
 
 
-def _from_dict(receiver: DictValue, key: Value) -> Value:
+def _from_dict(interpreter: Evaluator, receiver: DictValue, key: Value, place: Place) -> Value:
     found, wanted = hashable(key)
     items = receiver.items or {}
-    if found:
+    if not found:
+        if receiver.default is not None:
+            forget(receiver)
+        return Unknown("looked up by something unknown")
+    if wanted in items or receiver.default is None:
         return looked_up(items.get(wanted, Unknown(f"no key {wanted!r}")), key)
-    return Unknown("looked up by something unknown")
+    if isinstance(receiver.default, Const):
+        return receiver.default
+    made = interpreter.call(receiver.default, [], {}, place)
+    set_item(interpreter, receiver, key, made, place)
+    return made
 
 
 def _from_string(text: str, key: Value) -> Value:

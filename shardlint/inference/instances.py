@@ -14,8 +14,9 @@ from shardlint.inference.classes import (
     lineage,
 )
 from shardlint.inference.overlays import FIELD_BASES, TRANSPARENT_BASES, created
-from shardlint.inference.overlays.py_dataclasses import field_default, positional_fields
-from shardlint.inference.values import Bound, ClassValue, Instance, Tuple, Value
+from shardlint.inference.overlays.py_dataclasses import field_default, is_init_only, positional_fields
+from shardlint.inference.overlays.py_enums import member_of_value
+from shardlint.inference.values import Bound, ClassValue, DictValue, Instance, Tuple, Value
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ _PLAIN_BASES = frozenset(
         "abc.ABC",
         "typing.NamedTuple",
         "builtins.Exception",
+        "flax.struct.dataclass",
+        "chex.dataclass",
     }
 )
 
@@ -54,7 +57,11 @@ def instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
 
 def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     bases = library_bases(cls)
-    if "enum.Enum" in bases or "builtins.type" in bases or class_attribute(cls, "__new__") is not None:
+    if cls.members is not None and len(call.args) == 1 and not call.kwargs:
+        return member_of_value(interpreter, cls, call.args[0])
+    if "typing.TypedDict" in bases and not call.args and not call.opaque:
+        return DictValue(dict(call.kwargs.items()), call.place, interpreter.path)
+    if cls.members is not None or "builtins.type" in bases or class_attribute(cls, "__new__") is not None:
         return Unknown(f"an instance of `{cls.name}`")
     opaque = has_unknown_base(cls) or not bases <= (_PLAIN_BASES | TRANSPARENT_BASES)
     instance = Instance(cls, {}, opaque, call.place, interpreter.path)
@@ -69,7 +76,7 @@ def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     if "typing.NamedTuple" in bases:
         filled = _fill_fields(interpreter, call, cls, instance)
         if isinstance(filled, Instance) and not filled.opaque:
-            return Tuple(tuple(filled.attributes.values()), call.place, tuple(filled.attributes))
+            return Tuple(tuple(filled.attributes.values()), call.place, tuple(filled.attributes), cls)
         return filled
     if call.args or call.kwargs:
         instance.opaque = True
@@ -100,9 +107,11 @@ def _fill_fields(interpreter: Evaluator, call: Call, cls: ClassValue, instance: 
             instance.attributes[name] = Unknown(f"`{name}` is not given")
     for name in given.keys() - set(names):
         instance.attributes[name] = given[name]
+    # Arguments that only `__post_init__` sees.
+    passing = [instance.attributes.pop(name) for name in names if is_init_only(fields[name])]
     post = class_attribute(cls, "__post_init__")
     if post is not None:
-        interpreter.call(Bound(post, instance), [], {}, call.place)
+        interpreter.call(Bound(post, instance), passing, {}, call.place)
     return instance
 
 

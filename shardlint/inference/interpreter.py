@@ -20,6 +20,7 @@ from shardlint.inference.assumed import verdict_if_meant
 from shardlint.inference.context import Context, Frame, Scope
 from shardlint.inference.described import sized
 from shardlint.inference.joins import combined
+from shardlint.inference.refine import learn_shape
 from shardlint.inference.releases import verdict_at
 from shardlint.inference.settings import InferenceSettings
 from shardlint.inference.syntax import NodePlace, Unit
@@ -35,7 +36,7 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.laws import dims
-from shardlint.laws.dims import Dim
+from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.values import Unknown
 from shardlint.laws.versions import Release
 from shardlint.spans import Place, Span
@@ -95,8 +96,8 @@ class Interpreter:
         #: Every function defined so far, by the key of its code, and the context around it.
         self.defined: dict[Hashable, tuple[Function, Context]] = {}
         self._names: dict[cst.BaseExpression, tuple[str, ...]] = {}
-        #: Names a class body annotates, by the id of its scope.
-        self.annotated: dict[int, list[str]] = {}
+        #: Names a class body annotates, each with the text of its annotation, by the id of its scope.
+        self.annotated: dict[int, dict[str, str]] = {}
         #: What comments tell of the expressions of the statement that runs (see `facts`), what is wrong with
         #: such comments, which of those that ask were answered, and the sizes of names, by scope.
         self.noted: dict[cst.CSTNode, Noted] = {}
@@ -340,6 +341,13 @@ class Interpreter:
     def set_environment(self, key: Value, value: Value) -> None:
         """Learn from ``os.environ[key] = value``."""
         self.project.set_environment(self, key, value)
+
+    def learn(self, place: Place, shape: Shape) -> None:
+        """Narrow the variable that stands at a place in the running code to an array of this shape."""
+        if isinstance(place, NodePlace) and place.unit is self.frames[-1].unit:
+            node = place.node.value if isinstance(place.node, cst.Arg) else place.node
+            if isinstance(node, cst.Name):
+                learn_shape(self, node.value, shape, place)
 
     def wrapped(self, native: Native) -> Native:
         """Note a wrapper of a program's function: if nobody calls it, it is an entry of its own."""

@@ -5,13 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable, Sequence
 
+from shardlint.inference.classes import class_attribute, stands_for
 from shardlint.inference.joins import join, options
 from shardlint.inference.values import (
     Array,
+    ClassValue,
     Const,
     Devices,
     DictValue,
     External,
+    Function,
+    Instance,
     ListValue,
     SetValue,
     SpecValue,
@@ -41,6 +45,8 @@ def iterate(value: Value) -> tuple[Value, ...] | None:
         # Order is not defined, so only one item can be told.
         known = value.items is not None and len(value.items) < 2
         items = tuple(constant(item) for item in value.items or ()) if known else None
+    elif isinstance(value, ClassValue) and value.members is not None:
+        items = tuple(dict.fromkeys(value.members.values()))
     elif isinstance(value, Const) and isinstance(value.value, str):
         items = tuple(Const(c) for c in value.value[: MAX_UNROLLED + 1])
     elif isinstance(value, SpecValue) and not value.spec.unreduced and not value.spec.reduced:
@@ -92,8 +98,24 @@ def _entry(entry: object, place: Place | None) -> Value:
     return Unknown("an entry of a spec")
 
 
+class _TextMember(str):
+    """A member of an enumeration that is a text too: equal texts are the same key."""
+
+    member: Instance
+
+
+class _NumberMember(int):
+    """A member of an enumeration that is a number too."""
+
+    member: Instance
+
+
 def constant(key: object) -> Value:
     """A dict key or set item as a value."""
+    if isinstance(key, _TextMember | _NumberMember):
+        return key.member
+    if isinstance(key, Instance | ClassValue | Function):
+        return key
     if isinstance(key, Spec):
         return SpecValue(key)
     return Tuple(tuple(constant(part) for part in key)) if isinstance(key, tuple) else Const(key)
@@ -119,9 +141,27 @@ def hashable(value: Value) -> tuple[bool, Hashable]:
     """
     if isinstance(value, Const):
         return True, value.value
+    if isinstance(value, ClassValue | Function):
+        return True, value
+    if isinstance(value, Instance) and value.cls.members is not None:
+        return _member_key(value)
     if isinstance(value, SpecValue) and equal_specs(value.spec, value.spec):
         return True, value.spec
     if isinstance(value, Tuple):
         parts = [hashable(item) for item in value.items]
         return all(found for found, _ in parts), tuple(part for _, part in parts)
     return False, None
+
+
+def _member_key(member: Instance) -> tuple[bool, Hashable]:
+    """A member of an enumeration as a key: itself, and the text or number that it also is."""
+    if member not in (member.cls.members or {}).values() or class_attribute(member.cls, "__eq__") is not None:
+        return False, None
+    mixed = stands_for(member)
+    if mixed is None:
+        return True, member
+    if not isinstance(mixed, Const) or not isinstance(mixed.value, str | int):
+        return False, None
+    key = _TextMember(mixed.value) if isinstance(mixed.value, str) else _NumberMember(mixed.value)
+    key.member = member
+    return True, key

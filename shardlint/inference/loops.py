@@ -21,6 +21,9 @@ from shardlint.laws.values import Unknown
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
 
+#: A ``while`` whose test is known is followed up to this many times.
+_MAX_PASSES = 16
+
 
 def run_for(interpreter: Interpreter, node: cst.For) -> bool:
     """Execute a ``for`` statement."""
@@ -63,16 +66,37 @@ def run_while(interpreter: Interpreter, node: cst.While) -> bool:
     """Execute a ``while`` statement: its test may hold any number of times."""
     from shardlint.inference.expressions import evaluate
 
-    outcome = truth(evaluate(interpreter, node.test))
-    if outcome is False:
-        return True
-
     def enter() -> None:
         evaluate(interpreter, node.test)
         refine(interpreter, node.test, True)
 
     endless = isinstance(node.test, cst.Name | cst.Integer) and node.test.value in ("True", "1")
-    return _run_unknown(interpreter, node.body.body, enter, _else(node.orelse), endless)
+    state = LoopState()
+    for _ in range(0 if endless else _MAX_PASSES):
+        outcome = truth(evaluate(interpreter, node.test))
+        if outcome is False:
+            otherwise = _else(node.orelse)
+            return _leave(interpreter, state, _run_otherwise(interpreter, state, otherwise))
+        if outcome is None or state.breaks:
+            break
+        interpreter.scope.variables = _one_pass(
+            interpreter, node.body.body, lambda: None, interpreter.scope.variables, state
+        )
+        if state.ended:
+            return _leave(interpreter, state, False)
+        state.continues.clear()
+    running = _run_unknown(interpreter, node.body.body, enter, _else(node.orelse), endless)
+    return _leave(interpreter, state, running)
+
+
+def _run_otherwise(interpreter: Interpreter, state: LoopState, otherwise: Sequence[Any]) -> bool:
+    """Execute a loop's ``else``, which runs unless a `break` left the loop."""
+    from shardlint.inference.statements import execute_block
+
+    if not otherwise:
+        return True
+    with interpreter.forked(guards=False) if state.breaks else nullcontext():
+        return execute_block(interpreter, otherwise)
 
 
 def _run_unknown(
@@ -86,7 +110,6 @@ def _run_unknown(
 
     What it changes is widened, in passes that record nothing, until a pass changes nothing more.
     """
-    from shardlint.inference.statements import execute_block
 
     scope = interpreter.scope
     before = scope.variables
@@ -109,11 +132,7 @@ def _run_unknown(
     after = widened(scope, before, after)
     state.breaks[:] = [widened(scope, before, found) for found in state.breaks]
     scope.variables = join_variables([before, after]) if not endless else after
-    running = not endless
-    if running and otherwise:
-        with interpreter.forked(guards=False) if state.breaks else nullcontext():
-            running = execute_block(interpreter, otherwise)
-    return _leave(interpreter, state, running)
+    return _leave(interpreter, state, not endless and _run_otherwise(interpreter, state, otherwise))
 
 
 def _one_pass(
@@ -135,6 +154,7 @@ def _one_pass(
     finally:
         interpreter.frame.loops.pop()
     ends = [scope.variables, *state.continues] if running else state.continues
+    state.ended = not ends
     return join_variables(ends) if ends else variables
 
 

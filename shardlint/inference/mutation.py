@@ -81,7 +81,7 @@ def _is_plain(receiver: Instance, name: str) -> bool:
     return not (isinstance(found, LibraryObject) and found.kind == "builtins.property")
 
 
-def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value) -> None:
+def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, place: Place) -> None:
     """Set ``receiver[key]``; on an undecided branch the container is not followed further."""
     if isinstance(receiver, External) and receiver.name == "os.environ":
         interpreter.set_environment(key, value)
@@ -100,6 +100,12 @@ def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value) 
                 forget(receiver)
             else:
                 receiver.items[index] = value
+    elif isinstance(receiver, Instance) and not receiver.forgotten:
+        method = interpreter.attribute(receiver, "__setitem__", place)
+        if isinstance(method, Unknown):
+            forget(receiver)
+        else:
+            interpreter.call(method, [key, value], {}, place)
     elif not isinstance(receiver, Array):
         forget(receiver)
 
@@ -113,6 +119,11 @@ def augment(interpreter: Evaluator, operator: str, left: Value, right: Value, pl
         added = iterate(right)
         if left.items is not None and added is not None:
             left.items.extend(added)
+            return left
+    if isinstance(left, DictValue) and operator == "BitOr" and left.kind != "Counter":
+        known = isinstance(right, DictValue) and right.kind != "Counter" and right.items is not None
+        if known and left.items is not None and interpreter.certain(left.path):
+            left.items.update(right.items)  # type: ignore[union-attr, arg-type]
             return left
     if any(isinstance(option, ListValue | DictValue | SetValue) for option in options(left)):
         forget(left)

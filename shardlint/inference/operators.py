@@ -6,19 +6,21 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from shardlint.inference.classes import class_attribute
-from shardlint.inference.iteration import iterate
+from shardlint.inference.classes import class_attribute, stands_for
+from shardlint.inference.iteration import hashable, iterate
 from shardlint.inference.joins import each_pair, map_options
 from shardlint.inference.overlays import delegate, jaxtyping
 from shardlint.inference.overlays.array_methods import binary, unary
 from shardlint.inference.overlays.explicit.finishing import finish_operator
 from shardlint.inference.overlays.jax_specs import spec_operation
 from shardlint.inference.overlays.mesh_arguments import AXIS_TYPES
+from shardlint.inference.overlays.py_strings import percent
 from shardlint.inference.overlays.varying import computed, variation_of, vary
 from shardlint.inference.truth import truth
 from shardlint.inference.values import (
     Array,
     Bound,
+    ClassValue,
     Const,
     DictValue,
     External,
@@ -44,7 +46,7 @@ from shardlint.laws.meshes import equal_meshes
 from shardlint.laws.specs import equal_specs
 from shardlint.laws.values import Unknown
 from shardlint.laws.varying import combined
-from shardlint.spans import Place
+from shardlint.spans import Place, Span
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator
@@ -121,7 +123,7 @@ def _spread(result: Value, *operands: Value) -> Value:
 def _python_binary(
     interpreter: Evaluator, symbol: str, function: Callable[[Any, Any], Any], x: Value, y: Value
 ) -> Value:
-    if isinstance(x, Const) and isinstance(y, Const):
+    if isinstance(x, Const) and isinstance(y, Const) and not (symbol == "%" and isinstance(x.value, str)):
         return _fold(symbol, function, x.value, y.value)
     a, b = as_dim(x), as_dim(y)
     if a is not None and b is not None:
@@ -134,8 +136,12 @@ def _python_binary(
     if symbol == "*":
         return _repeat(interpreter, x, y)
     if symbol == "|" and isinstance(x, DictValue) and isinstance(y, DictValue):
-        known = x.items is not None and y.items is not None
-        return DictValue({**(x.items or {}), **(y.items or {})} if known else None, path=interpreter.path)
+        if "Counter" in (x.kind, y.kind):
+            return Unknown("`|` on counters")
+        joined = None if x.items is None or y.items is None else {**x.items, **y.items}
+        return DictValue(joined, path=interpreter.path, kind=x.kind, default=x.default)
+    if symbol == "%" and isinstance(x, Const) and isinstance(x.value, str):
+        return percent(x.value, y)
     if symbol == "|" and (classes := jaxtyping.union(x, y)) is not None:
         return classes
     if isinstance(x, SetValue) and isinstance(y, SetValue) and symbol in "|&-^":
@@ -225,11 +231,16 @@ def _compare(interpreter: Evaluator, name: str, x: Value, y: Value, place: Place
         outcome = _identical(x, y)
         return Unknown("identity is not known") if outcome is None else Const(outcome is (name == "Is"))
     if name in ("In", "NotIn"):
-        outcome = _contains(y, x)
+        outcome = _has(interpreter, y, x, place)
         return Unknown("membership is not known") if outcome is None else Const(outcome is (name == "In"))
+    x, y = stands_for(x) or x, stands_for(y) or y
     sizes = as_size(x) is not None and as_size(y) is not None
     if _unknown(x, y) and not sizes:
         return Unknown("compared with something unknown")
+    for receiver, other, method in ((x, y, _COMPARE_METHODS[name]), (y, x, _REFLECTED[name])):
+        defined = find_method(receiver, method) if isinstance(receiver, Instance) else None
+        if defined is not None:
+            return interpreter.call(Bound(defined, receiver), [other], {}, place or Span("", 1, 1, 1, 1))
     if isinstance(x, Array) or isinstance(y, Array):
         symbol = _COMPARE[name][0]
         return _spread(finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place), x, y)
@@ -276,7 +287,7 @@ def _equal(x: Value, y: Value) -> bool | None:
     if isinstance(x, External) and isinstance(y, External):
         types = x.name.startswith(AXIS_TYPES) and y.name.startswith(AXIS_TYPES)
         return True if x.name == y.name else False if types else None
-    if isinstance(x, LibraryObject) and isinstance(y, LibraryObject):
+    if isinstance(x, Instance) and isinstance(y, Instance):
         return _same_member(x, y)
     if isinstance(x, SpecValue) and isinstance(y, SpecValue):
         return equal_specs(x.spec, y.spec)
@@ -291,6 +302,23 @@ def _equal(x: Value, y: Value) -> bool | None:
     return None
 
 
+#: The method that a comparison calls on its left side, and on its right side if the left one has none.
+_COMPARE_METHODS = {name: f"__{function.__name__}__" for name, (_, function) in _COMPARE.items()}
+_REFLECTED = {
+    **_COMPARE_METHODS, "LessThan": "__gt__", "GreaterThan": "__lt__", "LessThanEqual": "__ge__",
+    "GreaterThanEqual": "__le__",
+}  # fmt: skip
+
+
+def _has(interpreter: Evaluator, container: Value, item: Value, place: Place | None) -> bool | None:
+    """``item in container``; objects of the program are asked."""
+    if not isinstance(container, Instance):
+        return _contains(container, item)
+    at = place or Span("", 1, 1, 1, 1)
+    method = interpreter.attribute(container, "__contains__", at)
+    return None if isinstance(method, Unknown) else truth(interpreter.call(method, [item], {}, at))
+
+
 def _identical(x: Value, y: Value) -> bool | None:
     if isinstance(x, Unknown) or isinstance(y, Unknown):
         return None
@@ -303,16 +331,19 @@ def _identical(x: Value, y: Value) -> bool | None:
         # Library names may stand for constants (`jax.lax.Precision.DEFAULT` is no None, others may be).
         certain = not isinstance(other, External | LibraryObject)
         return False if certain and isinstance(constant, Const) and constant.value is None else None
-    if isinstance(x, LibraryObject) and isinstance(y, LibraryObject):
-        return True if x is y else _same_member(x, y)
-    return True if x is y else None
+    return True if x is y else _same_member(x, y)
 
 
-def _same_member(x: LibraryObject, y: LibraryObject) -> bool | None:
-    """Whether two members of one enumeration of the program are one: names of equal values are aliases."""
-    if not x.kind == y.kind == "enum.member" or x.fields["__class__"] is not y.fields["__class__"]:
+def _same_member(x: Value, y: Value) -> bool | None:
+    """Whether two members of enumerations of the program are one: names of equal values are aliases."""
+    if not isinstance(x, Instance) or not isinstance(y, Instance):
         return None
-    return _ordered("Equal", x.fields["value"], y.fields["value"])
+    if any(value not in (value.cls.members or {}).values() for value in (x, y)):
+        return None
+    if x is y or x.cls is not y.cls:
+        return x is y
+    first, second = (value.attributes.get("_value_", Unknown("a value")) for value in (x, y))
+    return False if _ordered("Equal", first, second) is False else None
 
 
 def _contains(container: Value, item: Value) -> bool | None:
@@ -321,9 +352,10 @@ def _contains(container: Value, item: Value) -> bool | None:
             return item.value in container.value
         return None
     if isinstance(container, DictValue | SetValue):
-        if container.items is None or not isinstance(item, Const):
-            return None
-        return item.value in container.items
+        found, key = hashable(item)
+        return None if container.items is None or not found else key in container.items
+    if isinstance(container, ClassValue) and container.members is not None:
+        return True if item in container.members.values() else None
     if isinstance(container, SpecValue):
         entries = iterate(container)
         return None if entries is None else _contains(Tuple(entries), item)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from shardlint.inference.annotations import annotated, description
-from shardlint.inference.assignment import assign, delete
+from shardlint.inference.assignment import assign, bind, delete
 from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.expressions import evaluate
 from shardlint.inference.facts import with_notes
@@ -19,10 +19,11 @@ from shardlint.inference.joins import join_variables
 from shardlint.inference.loops import run_for, run_while
 from shardlint.inference.mutation import augment
 from shardlint.inference.operators import binary_operation
+from shardlint.inference.patterns import takes
 from shardlint.inference.refine import learn_rank, refine
 from shardlint.inference.truth import truth
 from shardlint.inference.values import NONE, ClassValue, External
-from shardlint.inference.variables import interrupted, watching, widened, write
+from shardlint.inference.variables import interrupted, watching, widened
 from shardlint.inference.withs import enter_contexts
 from shardlint.laws.values import Unknown
 
@@ -117,19 +118,16 @@ def _assign(interpreter: Interpreter, node: cst.Assign) -> bool:
 
 def _annotated(interpreter: Interpreter, node: cst.AnnAssign) -> bool:
     scope = interpreter.scope
-    if scope.is_class and isinstance(node.target, cst.Name) and not _is_class_variable(node.annotation):
-        interpreter.annotated.setdefault(id(scope), []).append(node.target.value)
+    if scope.is_class and isinstance(node.target, cst.Name):
+        written = cst.Module([]).code_for_node(node.annotation.annotation)
+        interpreter.annotated.setdefault(id(scope), {})[node.target.value] = written
         owner, found = scope.variables.get("__class__"), description(interpreter, node.annotation)
-        if isinstance(owner, ClassValue) and found is not None:
+        if isinstance(owner, ClassValue) and found is not None and "ClassVar" not in written:
             owner.types[node.target.value] = (found, interpreter.place(node.annotation.annotation))
     if node.value is not None:
         value = evaluate(interpreter, node.value)
         assign(interpreter, node.target, annotated(interpreter, node.annotation, value))
     return True
-
-
-def _is_class_variable(annotation: cst.Annotation) -> bool:
-    return "ClassVar" in cst.Module([]).code_for_node(annotation.annotation)
 
 
 def _augmented(interpreter: Interpreter, node: cst.AugAssign) -> bool:
@@ -333,41 +331,37 @@ def _class(interpreter: Interpreter, node: cst.ClassDef) -> bool:
 
 
 def _match(interpreter: Interpreter, node: cst.Match) -> bool:
-    """Follow every case: patterns bind unknown values."""
-    evaluate(interpreter, node.subject)
+    """Follow the cases that may be the first to take the subject."""
+    subject = evaluate(interpreter, node.subject)
     scope, before = interpreter.scope, interpreter.scope.variables
-    ends = [dict(before)]
+    ends: list[dict[str, Any]] = []
+    first, may_fall_through = True, True
     for case in node.cases:
         scope.variables = dict(before)
-        for name in _pattern_names(case.pattern):
-            write(interpreter, scope.target(name), name, Unknown("bound by a pattern"))
+        bound: dict[str, Any] = {}
+        taken = takes(interpreter, case.pattern, subject, bound)
+        if taken is False:
+            continue
+        for name, value in bound.items():
+            bind(interpreter, name, value)
+        if case.guard is not None:
+            guard = truth(evaluate(interpreter, case.guard))
+            taken = False if guard is False else taken if guard else None
+        if taken is False:
+            continue
+        if taken is True and first:
+            # None before it may have taken the subject.
+            return execute_block(interpreter, case.body.body)
+        first = False
         if (end := execute_branch(interpreter, case.body.body)) is not None:
             ends.append(end)
-    scope.variables = join_variables(ends)
-    return True
-
-
-def _pattern_names(pattern: cst.MatchPattern) -> list[str]:
-    finder = _PatternNames()
-    pattern.visit(finder)
-    return finder.names
-
-
-class _PatternNames(cst.CSTVisitor):
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    def visit_MatchAs(self, node: cst.MatchAs) -> None:
-        if node.name is not None:
-            self.names.append(node.name.value)
-
-    def visit_MatchStar(self, node: cst.MatchStar) -> None:
-        if node.name is not None:
-            self.names.append(node.name.value)
-
-    def visit_MatchMapping(self, node: cst.MatchMapping) -> None:
-        if node.rest is not None:
-            self.names.append(node.rest.value)
+        may_fall_through = may_fall_through and taken is None
+        if taken is True:
+            break
+    if may_fall_through:
+        ends.append(dict(before))
+    scope.variables = join_variables(ends) if ends else before
+    return bool(ends)
 
 
 def _import(interpreter: Interpreter, node: cst.Import) -> bool:

@@ -23,8 +23,20 @@ MAX_ALTERNATIVES = 8
 
 
 @dataclass(frozen=True, slots=True)
+class Generated(Unknown):
+    """A generator, which ran where it was made: what it gave, each with the `Context` it was given in."""
+
+    yields: tuple[tuple[Value, Any], ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Missing(Unknown):
+    """What reading an attribute gives that surely is not there: the program raises AttributeError."""
+
+
+@dataclass(frozen=True, slots=True)
 class Const:
-    """A Python constant: None, bool, int, float, complex, str, bytes or ``...``.
+    """A Python constant: None, bool, int, float, complex, str, bytes or ``...``; also what `re` makes.
 
     ``key`` is the name it was looked up by: ``getattr(rules, name)``, ``rules[name]``.
     """
@@ -44,11 +56,12 @@ class Integer:
 
 @dataclass(frozen=True, slots=True)
 class Tuple:
-    """A tuple. ``fields`` names the items of a namedtuple."""
+    """A tuple. ``fields`` names the items of a namedtuple, ``cls`` is its class if the program's."""
 
     items: tuple[Value, ...]
     origin: Place | None = field(default=None, compare=False)
     fields: tuple[str, ...] | None = None
+    cls: ClassValue | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +88,17 @@ class ListValue:
 
 @dataclass(eq=False, slots=True)
 class DictValue:
-    """A dict with known, hashable keys. ``items`` is None once it was not followed."""
+    """A dict with known, hashable keys. ``items`` is None once it was not followed.
+
+    ``kind`` is its class in `collections`, if it is no plain dict; ``default`` makes what a key that
+    is not there has, a constant where that adds no key.
+    """
 
     items: dict[Hashable, Value] | None
     origin: Place | None = None
     path: tuple[int, ...] = ()
+    kind: str = "dict"
+    default: Value | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -255,7 +274,9 @@ class ClassValue:
     """A class of the program. ``fields`` are annotated names in order (dataclasses, Flax modules);
     ``module`` is the module that defines it, ``path`` the branch, ``overridden`` are the attributes
     that classes derived from it define anew, ``types`` what annotations say of fields that are arrays, and
-    where. ``lineage`` is its method resolution order, once asked.
+    where. ``lineage`` is its method resolution order, once asked. ``nodes`` are the fields that hold the
+    children of an instance as a node of pytrees, Unknown where they are not followed, None where no
+    decorator says. ``members`` are those of an enumeration, by name.
     """
 
     name: str
@@ -269,6 +290,8 @@ class ClassValue:
     overridden: set[str] = field(default_factory=set)
     types: dict[str, tuple[Value, Place]] = field(default_factory=dict)
     lineage: tuple[Value, ...] = ()
+    nodes: tuple[str, ...] | Unknown | None = None
+    members: dict[str, Instance] | None = None
 
 
 @dataclass(eq=False, slots=True)

@@ -11,15 +11,17 @@ import libcst as cst
 
 from shardlint.inference.assignment import assign
 from shardlint.inference.classes import class_attribute
-from shardlint.inference.context import assumed_rules
-from shardlint.inference.joins import options
+from shardlint.inference.context import Context, assumed_rules
+from shardlint.inference.joins import join, options
 from shardlint.inference.values import (
     NONE,
     External,
     Function,
+    Generated,
     Instance,
     LibraryObject,
     MeshValue,
+    Partial,
     SetValue,
     Value,
 )
@@ -72,7 +74,9 @@ def _swallows(manager: Value) -> bool:
     if isinstance(manager, Instance):
         leave = class_attribute(manager.cls, "__exit__")
         return not isinstance(leave, Function) or "return" in leave.code.unit.text
-    return isinstance(manager, LibraryObject) and manager.kind in ("expected", "caught")
+    return isinstance(manager, LibraryObject) and (
+        manager.kind in ("expected", "caught") or "swallows" in manager.fields
+    )
 
 
 def last_name(node: cst.BaseExpression) -> str:
@@ -80,6 +84,33 @@ def last_name(node: cst.BaseExpression) -> str:
     if isinstance(node, cst.Attribute):
         return node.attr.value
     return node.value if isinstance(node, cst.Name) else ""
+
+
+def _run_generator(
+    interpreter: Interpreter, manager: LibraryObject, place: Place
+) -> tuple[Value, Context, Context]:
+    """What the function behind ``@contextmanager`` gives, the context it gives it in, and the one it leaves.
+
+    All of it runs before the block, also what comes after its ``yield``: the evaluator takes it for a path
+    that may not be taken, so objects and variables that it changes are not known afterwards.
+    """
+    before = interpreter.context
+    arguments = manager.fields["arguments"]
+    assert isinstance(arguments, Partial)
+    made = interpreter.call(arguments, [], {}, place)
+    after = interpreter.context
+    given = made.yields if isinstance(made, Generated) else ()
+    contexts = [context for _, context in given]
+    unknown = Unknown("an unknown context manager may set the mesh")
+    if not contexts or any(context != contexts[0] for context in contexts):
+        return (
+            Unknown("what a context manager gives"),
+            replace(before, mesh=unknown, legacy_mesh=unknown, logical_rules=unknown),
+            after,
+        )
+    if contexts[0].caught != before.caught:
+        manager.fields["swallows"] = NONE
+    return join(value for value, _ in given), contexts[0], after
 
 
 @contextmanager
@@ -113,7 +144,9 @@ def _enter(interpreter: Interpreter, manager: Value, place: Place) -> Iterator[V
         caught = (names.items if isinstance(names, SetValue) else None) or frozenset({"BaseException"})
         interpreter.context = replace(before, caught=before.caught | frozenset(caught))
     elif isinstance(manager, LibraryObject) and manager.kind == "harmless":
-        pass
+        entered = manager.fields.get("entered", entered)
+    elif isinstance(manager, LibraryObject) and manager.kind == "contextlib.generator":
+        entered, interpreter.context, before = _run_generator(interpreter, manager, place)
     elif isinstance(manager, Instance):
         if _swallows(manager):
             interpreter.context = replace(before, caught=before.caught | {"BaseException"})

@@ -19,6 +19,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.calls import Call
+from shardlint.inference.classes import stands_for
 from shardlint.inference.overlays import aliases
 from shardlint.inference.releases import is_there
 from shardlint.inference.values import (
@@ -32,6 +33,7 @@ from shardlint.inference.values import (
     Native,
     ShardingValue,
     SpecValue,
+    Tuple,
     Value,
 )
 from shardlint.laws.values import Unknown
@@ -79,18 +81,26 @@ def _modules() -> tuple[Any, ...]:
         jax_specs,
         jax_transforms,
         jax_tree,
+        jax_tree_paths,
         jaxtyping,
         numpy_,
         optax_losses,
         py_builtins,
+        py_collections,
         py_dataclasses,
+        py_enums,
         py_imports,
+        py_iterators,
+        py_objects,
+        py_re,
+        py_records,
         py_stdlib,
     )
     from shardlint.inference.overlays.explicit import axes
 
     return (
-        py_builtins, py_stdlib, py_dataclasses, py_imports, numpy_, jax_numpy, jax_lax, jax_convolution,
+        py_builtins, py_stdlib, py_collections, py_iterators, py_objects, py_dataclasses, py_enums,
+        py_records, py_re, py_imports, jax_tree_paths, numpy_, jax_numpy, jax_lax, jax_convolution,
         jax_control, jax_nn, jax_random, jax_initializers, jax_tree, jax_specs, jax_sharding, jax_meshes,
         jax_devices, jax_contexts, jax_jit, jax_shard_map, jax_collectives, jax_transforms, jax_derivatives,
         jax_placement, jaxtyping, axes, flax_linen, flax_lifted, flax_logical,
@@ -185,7 +195,10 @@ def delegate(value: Value) -> Value:
         field = _merged("DELEGATES").get(value.kind)
         if field is not None:
             return value.fields.get(field, Unknown(f"the value of {value.kind}"))
-    return value
+    if isinstance(value, Tuple) and any(isinstance(item, Instance) for item in value.items):
+        # Sizes and names of axes may be members of enumerations.
+        return replace(value, items=tuple(map(delegate, value.items)))
+    return stands_for(value) or value
 
 
 def children(value: LibraryObject) -> tuple[str, ...]:
@@ -199,10 +212,13 @@ def object_item(interpreter: Evaluator, receiver: LibraryObject, key: Value, pla
 
     if receiver.kind == "jax.Array.at":
         return at_index(receiver, key)
-    stands_for = delegate(receiver)
-    if stands_for is receiver:
+    method = _merged("METHODS").get((receiver.kind, "__getitem__"))
+    if method is not None:
+        return interpreter.call(Native(f"{receiver.kind}.__getitem__", method), [receiver, key], {}, place)
+    meant = delegate(receiver)
+    if meant is receiver:
         return Unknown(f"indexed a {receiver.kind}")
-    return interpreter.item(stands_for, key, place)
+    return interpreter.item(meant, key, place)
 
 
 def object_attribute(interpreter: Evaluator, value: Value, name: str, place: Place) -> Value:
@@ -272,7 +288,7 @@ def _devices_attribute(value: Devices, name: str) -> Value:
 
 def _library_attribute(interpreter: Evaluator, value: LibraryObject, name: str, place: Place) -> Value:
     if value.kind == "builtins.super":
-        from shardlint.inference.overlays.py_builtins import super_attribute
+        from shardlint.inference.overlays.py_objects import super_attribute
 
         return super_attribute(value, name)
     reader = _merged("ATTRIBUTES").get(value.kind)

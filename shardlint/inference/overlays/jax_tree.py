@@ -29,26 +29,26 @@ def map_(call: Call) -> Value:
         # What is not known may be a whole tree.
         return leaf if isinstance(leaf, Unknown | Alternatives) else made
 
-    return tree_map(at_leaf, tree, *rest, is_leaf=_stops(call, call.kwargs.get("is_leaf")))
+    return tree_map(at_leaf, tree, *rest, is_leaf=stops(call, call.kwargs.get("is_leaf")))
 
 
-def _stops(call: Call, is_leaf: Value | None) -> Callable[[Value], bool] | None:
+def stops(call: Call, is_leaf: Value | None) -> Callable[[Value], bool] | None:
     """``is_leaf=`` as a function on nodes, which the evaluator is asked about; None where it is not given."""
     if is_leaf is None or is_none(is_leaf):
         return None
     predicate = is_leaf
 
-    def stops(node: Value) -> bool:
+    def decide(node: Value) -> bool:
         outcome = truth(call.interpreter.call(predicate, [node], {}, call.place))
         return unresolved("is_leaf of something unknown") if outcome is None else outcome
 
-    return stops
+    return decide
 
 
 def leaves_(call: Call) -> Value:
     """`tree.leaves(tree)`."""
     tree, is_leaf = call.bind("tree", is_leaf=None)
-    return ListValue(leaves(_tree(tree), _stops(call, is_leaf)))
+    return ListValue(leaves(_tree(tree), stops(call, is_leaf)))
 
 
 def structure(call: Call) -> Value:
@@ -60,13 +60,13 @@ def structure(call: Call) -> Value:
 def flatten(call: Call) -> Value:
     """`tree.flatten(tree)`: the leaves and the structure."""
     tree, is_leaf = call.bind("tree", is_leaf=None)
-    found = leaves(_tree(tree), _stops(call, is_leaf))
+    found = leaves(_tree(tree), stops(call, is_leaf))
     return Tuple((ListValue(found), _structure(call, tree, is_leaf)))
 
 
 def _structure(call: Call, tree: Value | None, is_leaf: Value | None) -> Value:
     """A structure keeps the tree, with something that is no node for each leaf."""
-    marked = tree_map(lambda leaf: Const("a leaf"), _tree(tree), is_leaf=_stops(call, is_leaf))
+    marked = tree_map(lambda leaf: Const("a leaf"), _tree(tree), is_leaf=stops(call, is_leaf))
     return LibraryObject("jax.tree.structure", {"tree": marked})
 
 
@@ -90,7 +90,7 @@ def _tree(tree: Value | None) -> Value:
 def reduce(call: Call) -> Value:
     """`tree.reduce(f, tree, initializer)`."""
     function, tree, initial, is_leaf = call.bind("function", "tree", initializer=None, is_leaf=None)
-    values = leaves(_tree(tree), _stops(call, is_leaf))
+    values = leaves(_tree(tree), stops(call, is_leaf))
     if initial is not None:
         values.insert(0, initial)
     if not values:
@@ -104,7 +104,7 @@ def reduce(call: Call) -> Value:
 def all_(call: Call) -> Value:
     """`tree.all(tree)`: True of an empty tree, else not known."""
     tree, is_leaf = call.bind("tree", is_leaf=None)
-    if leaves(_tree(tree), _stops(call, is_leaf)):
+    if leaves(_tree(tree), stops(call, is_leaf)):
         unresolved("the leaves' truth")
     return Const(True)
 

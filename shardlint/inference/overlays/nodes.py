@@ -1,7 +1,8 @@
 """Objects that are pytrees: those of the program's classes, and those of libraries.
 
-A class is a pytree because of a library class that it derives from; its fields are the children, but for
-those declared static (`equinox.field(static=True)`, `flax.struct.field(pytree_node=False)`).
+A class is a pytree because of a library class that it derives from, or of a decorator (`ClassValue.nodes`);
+its fields are the children, but for those declared static (`equinox.field(static=True)`,
+`flax.struct.field(pytree_node=False)`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,11 @@ def parts(value: Value) -> dict[str, Value] | None:
         from shardlint.inference.overlays import children
 
         return {name: value.fields[name] for name in children(value) if name in value.fields} or None
-    if not isinstance(value, Instance) or not library_bases(value.cls) & NODE_BASES:
+    if not isinstance(value, Instance):
+        return None
+    if isinstance(value.cls.nodes, tuple):
+        return {name: value.attributes[name] for name in value.cls.nodes if name in value.attributes}
+    if not library_bases(value.cls) & NODE_BASES:
         return None
     names = (name for name, default in all_fields(value.cls).items() if not _is_static(default))
     return {name: value.attributes[name] for name in names if name in value.attributes}
@@ -32,8 +37,9 @@ def parts(value: Value) -> dict[str, Value] | None:
 
 def is_whole(value: Value) -> bool:
     """Whether `parts` are all the children that an object has."""
-    known = isinstance(value, Instance) and not (value.opaque or value.forgotten)
-    return isinstance(value, LibraryObject) or (known and not has_unknown_base(value.cls))
+    if not isinstance(value, Instance):
+        return isinstance(value, LibraryObject)
+    return not (value.opaque or value.forgotten or has_unknown_base(value.cls))
 
 
 def with_parts(value: Value, changed: Mapping[str, Value]) -> Value:

@@ -1,4 +1,4 @@
-"""Dataclasses: fields, defaults, and copies with changes."""
+"""Dataclasses: those of Python, Flax, chex and attrs. Fields, defaults, copies with changes, pytree nodes."""
 
 from __future__ import annotations
 
@@ -6,22 +6,154 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import class_attribute
-from shardlint.inference.values import DictValue, Instance, LibraryObject, Value, as_bool
+from shardlint.inference.classes import all_fields, lineage
+from shardlint.inference.values import (
+    NONE,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    Instance,
+    LibraryObject,
+    ListValue,
+    Partial,
+    Tuple,
+    Value,
+    as_bool,
+    as_items,
+    as_str,
+)
 from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator
 
+_FIELD, _INIT_ONLY = "dataclasses.field", "dataclasses.InitVar"
+_ATTRS = ("attr.dataclass", "attrs.define", "attrs.frozen", "attrs.mutable")
+#: Decorators that make a class a dataclass, and those of them that add methods, which count as bases.
+_ADDING_METHODS = frozenset({"flax.struct.dataclass", "chex.dataclass"})
+_MAKING = _ADDING_METHODS | {"dataclasses.dataclass", "flax.nnx.dataclass", *_ATTRS}
+_REGISTER = "jax.tree_util.register_dataclass"
+_NODES = "flax.struct.PyTreeNode"
+
+
+# -- classes ----------------------------------------------------------------------------------------
+
+
+def decorator_of(decorator: Value) -> tuple[str, dict[str, Value]] | None:
+    """The name and arguments of a decorator that makes dataclasses, or nodes of them; None for others."""
+    arguments: dict[str, Value] = {}
+    if isinstance(decorator, Partial):
+        arguments, decorator = dict(decorator.kwargs), decorator.function
+    if isinstance(decorator, LibraryObject) and decorator.kind == "dataclass":
+        name = as_str(decorator.fields["name"])
+        return None if name is None else (name, decorator.fields)
+    known = isinstance(decorator, External) and decorator.name in (_MAKING | {_REGISTER})
+    return (decorator.name, arguments) if known and isinstance(decorator, External) else None
+
+
+def declare_fields(cls: ClassValue, annotated: dict[str, str]) -> None:
+    """Note the names that a class body annotates; those that only the constructor takes are marked."""
+    for name, annotation in annotated.items():
+        default = cls.attributes.get(name)
+        if "InitVar" in annotation:
+            cls.fields[name] = LibraryObject(_INIT_ONLY, {} if default is None else {"default": default})
+        elif "ClassVar" not in annotation and "KW_ONLY" not in annotation:
+            cls.fields[name] = default
+
+
+def make_dataclass(cls: ClassValue, decorator: str, arguments: dict[str, Value]) -> None:
+    """What a decorator makes of a class."""
+    if decorator == _REGISTER:
+        cls.nodes = _registered(cls, arguments)
+        return
+    cls.dataclass = True
+    if decorator in _ADDING_METHODS:
+        cls.bases, cls.lineage = (*cls.bases, External(decorator)), ()
+    if decorator == "flax.struct.dataclass":
+        _make_nodes(cls, "pytree_node", False)
+    elif decorator == "chex.dataclass":
+        cls.nodes = Unknown("in which order chex holds fields is not followed")
+    for name, default in cls.fields.items():
+        if isinstance(default, LibraryObject) and default.kind == _FIELD:
+            # The class itself keeps a field's default only.
+            cls.attributes.pop(name, None)
+            if "default" in default.fields:
+                cls.attributes[name] = default.fields["default"]
+
+
+def _make_nodes(cls: ClassValue, mark: str, leaf: bool) -> None:
+    """Fields are children, unless they are marked otherwise."""
+    names: list[str] = []
+    for name, default in all_fields(cls).items():
+        marked = default.fields.get(mark) if isinstance(default, LibraryObject) else None
+        decided = True if marked is None else as_bool(marked)
+        if decided is None:
+            cls.nodes = Unknown("whether a field holds children is not known")
+            return
+        if decided is not leaf:
+            names.append(name)
+    cls.nodes = tuple(names)
+
+
+def _registered(cls: ClassValue, arguments: dict[str, Value]) -> tuple[str, ...] | Unknown:
+    """The fields that `register_dataclass` makes children."""
+    if "data_fields" in arguments:
+        given = [as_str(item) for item in as_items(arguments["data_fields"]) or (NONE,)]
+        names = [name for name in given if name is not None]
+        return tuple(names) if len(names) == len(given) else Unknown("which fields are children is not known")
+    found: list[str] = []
+    for name, default in all_fields(cls).items():
+        own = default.fields if isinstance(default, LibraryObject) and default.kind == _FIELD else {}
+        metadata = own.get("metadata")
+        static = False
+        if metadata is not None:
+            known = isinstance(metadata, DictValue) and metadata.items is not None
+            static = as_bool((metadata.items or {}).get("static", Const(False))) if known else None  # type: ignore[union-attr,assignment]
+        if static is None or as_bool(own.get("init", Const(True))) is not True:
+            return Unknown("which fields are children is not known")
+        if not static:
+            found.append(name)
+    return tuple(found)
+
+
+def _register(call: Call) -> Value:
+    """``register_dataclass(cls, data_fields, meta_fields)``, plain or as a decorator with arguments."""
+    cls, data, _ = call.bind("nodetype", data_fields=None, meta_fields=None)
+    if isinstance(cls, ClassValue):
+        cls.nodes = _registered(cls, {} if data is None else {"data_fields": data})
+    return cls or NONE
+
+
+def _register_unseen(call: Call) -> Value:
+    """Registers a class with functions that make its children."""
+    cls = call.args[0] if call.args else None
+    if isinstance(cls, ClassValue):
+        cls.nodes = Unknown(f"the children of `{cls.name}` are not followed")
+    return cls or NONE
+
 
 def _dataclass(call: Call) -> Value:
     """``@dataclass(...)`` with arguments; without, the class definition sees the name itself."""
-    return LibraryObject("dataclass", {})
+    if call.args and isinstance(call.args[0], ClassValue):
+        make_dataclass(call.args[0], call.name, dict(call.kwargs))
+        return call.args[0]
+    return LibraryObject("dataclass", {**call.kwargs, "name": Const(call.name)})
+
+
+# -- fields -----------------------------------------------------------------------------------------
 
 
 def _field(call: Call) -> Value:
-    return LibraryObject("dataclasses.field", dict(call.kwargs))
+    found = dict(call.kwargs)
+    if "factory" in found:
+        found["default_factory"] = found.pop("factory")
+    if call.name == "flax.struct.field" and call.args:
+        found["pytree_node"] = call.args[0]
+    elif call.args:
+        found["default"] = call.args[0]
+    return LibraryObject(_FIELD, found)
 
 
 def positional_fields(fields: dict[str, Value | None]) -> list[str]:
@@ -30,17 +162,27 @@ def positional_fields(fields: dict[str, Value | None]) -> list[str]:
 
 
 def _is_excluded(default: Value | None) -> bool:
-    if not isinstance(default, LibraryObject) or default.kind != "dataclasses.field":
+    if not isinstance(default, LibraryObject) or default.kind != _FIELD:
         return False
-    init, keyword_only = default.fields.get("init"), default.fields.get("kw_only")
-    return (init is not None and as_bool(init) is not True) or (
-        keyword_only is not None and as_bool(keyword_only) is not False
-    )
+    keyword_only = default.fields.get("kw_only")
+    return not _in_init(default) or (keyword_only is not None and as_bool(keyword_only) is not False)
+
+
+def _in_init(default: Value | None) -> bool:
+    """Whether the constructor takes a field."""
+    if not isinstance(default, LibraryObject) or default.kind != _FIELD:
+        return True
+    return as_bool(default.fields.get("init", Const(True))) is True
+
+
+def is_init_only(default: Value | None) -> bool:
+    """Whether a field is an argument of the constructor that only ``__post_init__`` sees."""
+    return isinstance(default, LibraryObject) and default.kind == _INIT_ONLY
 
 
 def field_default(interpreter: Evaluator, default: Value, place: Place) -> Value:
     """The value a field has when it is not given."""
-    if isinstance(default, LibraryObject) and default.kind == "dataclasses.field":
+    if isinstance(default, LibraryObject) and default.kind in (_FIELD, _INIT_ONLY):
         if "default" in default.fields:
             return default.fields["default"]
         if "default_factory" in default.fields:
@@ -49,30 +191,119 @@ def field_default(interpreter: Evaluator, default: Value, place: Place) -> Value
     return default
 
 
+def held_fields(cls: ClassValue) -> list[str]:
+    """The fields that instances hold."""
+    return [name for name, default in all_fields(cls).items() if not is_init_only(default)]
+
+
+# -- instances --------------------------------------------------------------------------------------
+
+
 def _replace(call: Call) -> Value:
-    """`dataclasses.replace(obj, **changes)`."""
+    """`dataclasses.replace(obj, **changes)` makes a new object of the fields the constructor takes."""
     receiver = call.args[0] if call.args else None
     if not isinstance(receiver, Instance) or call.opaque or receiver.forgotten:
         return Unknown("dataclasses.replace")
-    if class_attribute(receiver.cls, "__post_init__") is not None:
-        return Unknown("what `__post_init__` makes of a copy")
-    attributes = {**receiver.attributes, **call.kwargs}
-    return Instance(receiver.cls, attributes, receiver.opaque, call.place, call.interpreter.path)
+    given = {
+        name: receiver.attributes.get(name, Unknown(f"`{name}` is not known"))
+        for name, default in all_fields(receiver.cls).items()
+        if _in_init(default) and not is_init_only(default)
+    }
+    return call.interpreter.call(receiver.cls, [], {**given, **call.kwargs}, call.place)
+
+
+def _parts(call: Call, receiver: Value | None) -> dict[str, Value] | None:
+    """The fields of a dataclass's instance with their values."""
+    if not isinstance(receiver, Instance) or receiver.forgotten or not _is_dataclass(receiver.cls):
+        return None
+    found = {name: receiver.attributes.get(name) for name in held_fields(receiver.cls)}
+    known = {name: value for name, value in found.items() if value is not None}
+    return known if len(known) == len(found) else None
+
+
+def _is_dataclass(cls: ClassValue) -> bool:
+    return any(isinstance(base, ClassValue) and base.dataclass for base in lineage(cls))
+
+
+def _plain(call: Call, value: Value, pack: Callable[[dict[str, Value]], Value]) -> Value:
+    """A value as `asdict` copies it: dataclasses packed, containers copied."""
+    path = call.interpreter.path
+    if isinstance(value, Instance):
+        parts = _parts(call, value)
+        if parts is None:
+            return value
+        return pack({name: _plain(call, part, pack) for name, part in parts.items()})
+    if isinstance(value, Tuple):
+        items = tuple(_plain(call, item, pack) for item in value.items)
+        return Tuple(items, value.origin, value.fields, value.cls)
+    if isinstance(value, ListValue):
+        known = value.items
+        return ListValue(None if known is None else [_plain(call, item, pack) for item in known], path=path)
+    if isinstance(value, DictValue):
+        held = value.items
+        copied = None if held is None else {key: _plain(call, item, pack) for key, item in held.items()}
+        return DictValue(copied, path=path, kind=value.kind, default=value.default)
+    return value
 
 
 def _asdict(call: Call) -> Value:
-    receiver = call.args[0] if call.args else None
-    if not isinstance(receiver, Instance) or receiver.opaque:
+    receiver = call.args[0] if len(call.args) == 1 and not call.kwargs else None
+    if receiver is None or _parts(call, receiver) is None:
         return DictValue(None)
-    return DictValue(dict(receiver.attributes.items()), call.place, call.interpreter.path)
+    path = call.interpreter.path
+    return _plain(call, receiver, lambda parts: DictValue(dict(parts.items()), call.place, path))
+
+
+def _astuple(call: Call) -> Value:
+    receiver = call.args[0] if len(call.args) == 1 and not call.kwargs else None
+    if receiver is None or _parts(call, receiver) is None:
+        return Unknown("dataclasses.astuple")
+    return _plain(call, receiver, lambda parts: Tuple(tuple(parts.values()), call.place))
+
+
+def _fields(call: Call) -> Value:
+    (receiver,) = call.bind("class_or_instance")
+    cls = receiver.cls if isinstance(receiver, Instance) else receiver
+    if not isinstance(cls, ClassValue) or not _is_dataclass(cls):
+        return Unknown("dataclasses.fields")
+    names = held_fields(cls)
+    return Tuple(tuple(LibraryObject("dataclasses.Field", {"name": Const(name)}) for name in names))
+
+
+def _item(call: Call) -> Value:
+    """``state["w"]``: chex makes dataclasses mappings too."""
+    receiver, key = call.bind("self", "key")
+    name = as_str(key)
+    if receiver is None or name is None:
+        return Unknown("an item of a dataclass")
+    return call.interpreter.attribute(receiver, name, call.place)
 
 
 TABLE: dict[str, Callable[[Call], Value]] = {
-    "dataclasses.dataclass": _dataclass,
-    "flax.struct.dataclass": _dataclass,
-    "chex.dataclass": _dataclass,
-    "dataclasses.field": _field,
-    "flax.struct.field": _field,
+    **dict.fromkeys(sorted(_MAKING), _dataclass),
+    **dict.fromkeys((_FIELD, "flax.struct.field", "attrs.field", "attr.ib", "attr.field"), _field),
     "dataclasses.replace": _replace,
+    "attrs.evolve": _replace,
     "dataclasses.asdict": _asdict,
+    "attrs.asdict": _asdict,
+    "dataclasses.astuple": _astuple,
+    "dataclasses.fields": _fields,
+    _REGISTER: _register,
+    **{
+        f"jax.tree_util.register_{name}": _register_unseen
+        for name in (
+            "pytree_node", "pytree_node_class", "pytree_with_keys", "pytree_with_keys_class", "static",
+        )
+    },
+}  # fmt: skip
+
+ALIASES: dict[str, str] = {
+    **{f"attr.{name}": f"attrs.{name}" for name in ("define", "frozen", "mutable", "evolve", "asdict")},
+    "attr.s": "attrs.s",
+    "chex.dataclass.dataclass": "chex.dataclass",
+}
+
+METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {
+    **{(base, "replace"): _replace for base in (*sorted(_ADDING_METHODS), _NODES)},
+    ("chex.dataclass", "__getitem__"): _item,
 }

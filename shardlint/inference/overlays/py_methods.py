@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
 from shardlint.inference.iteration import constant, hashable, iterate
+from shardlint.inference.overlays.py_collections import SET_METHODS, entries, most_common
+from shardlint.inference.overlays.py_iterators import sort
+from shardlint.inference.overlays.py_re import regex_attribute
+from shardlint.inference.overlays.py_records import named_tuple_method
+from shardlint.inference.overlays.py_strings import METHODS as STRING_METHODS
 from shardlint.inference.truth import truth
 from shardlint.inference.values import (
     NONE,
@@ -14,30 +20,34 @@ from shardlint.inference.values import (
     DictValue,
     ListValue,
     Native,
+    SetValue,
     Tuple,
     Value,
     as_int,
-    as_str,
     looked_up,
 )
 from shardlint.laws.values import Unknown
 
 _Method = Callable[[Call], Value]
-#: Longest string that a method may make.
-_MAX_LENGTH = 10_000
 
 
-def python_method(value: Tuple | ListValue | DictValue | Const, name: str) -> Value:
+def python_method(value: Tuple | ListValue | DictValue | SetValue | Const, name: str) -> Value:
     """Return a bound method of a Python value."""
     table: dict[str, _Method] = {}
     if isinstance(value, ListValue):
         table = _LIST
     elif isinstance(value, DictValue):
-        table = _DICT
+        table = _COUNTER if value.kind == "Counter" else _DICT
+    elif isinstance(value, SetValue):
+        table = SET_METHODS
     elif isinstance(value, Tuple):
         table = _SEQUENCE
+        if value.fields is not None and (found := named_tuple_method(value, name)) is not None:
+            return found
     elif isinstance(value.value, str):
-        table = _STRING
+        table = STRING_METHODS
+    elif isinstance(value.value, re.Pattern | re.Match):
+        return regex_attribute(value, name)
     if name not in table:
         return Unknown(f"method `{name}` is not modelled")
     return Bound(Native(name, table[name]), value)
@@ -90,10 +100,35 @@ def _pop(call: Call) -> Value:
     return Unknown("popped")
 
 
-def _reorder(call: Call) -> Value:
+def _sort(call: Call) -> Value:
     receiver = _mutable(call)
     if isinstance(receiver, ListValue):
-        receiver.items = None
+        receiver.items = None if receiver.items is None or len(call.args) > 1 else sort(call, receiver.items)
+    return NONE
+
+
+def _reverse(call: Call) -> Value:
+    receiver = _mutable(call)
+    if isinstance(receiver, ListValue) and receiver.items is not None:
+        receiver.items.reverse()
+    return NONE
+
+
+def _clear(call: Call) -> Value:
+    receiver = _mutable(call)
+    if receiver is not None and receiver.items is not None:
+        receiver.items.clear()
+    return NONE
+
+
+def _remove(call: Call) -> Value:
+    receiver = _mutable(call)
+    if isinstance(receiver, ListValue):
+        place = _index(call)
+        if isinstance(place, Const) and receiver.items is not None:
+            del receiver.items[place.value]
+        else:
+            receiver.items = None
     return NONE
 
 
@@ -123,7 +158,8 @@ def _copy(call: Call) -> Value:
     if isinstance(receiver, ListValue):
         return ListValue(None if receiver.items is None else list(receiver.items), path=call.interpreter.path)
     if isinstance(receiver, DictValue):
-        return DictValue(None if receiver.items is None else dict(receiver.items), path=call.interpreter.path)
+        items = None if receiver.items is None else dict(receiver.items)
+        return DictValue(items, None, call.interpreter.path, receiver.kind, receiver.default)
     return receiver
 
 
@@ -161,13 +197,12 @@ def _dict_pop(call: Call) -> Value:
 
 def _update(call: Call) -> Value:
     receiver = _mutable(call)
-    other = call.args[1] if len(call.args) == 2 else DictValue({})
+    added = entries(call, call.args[1] if len(call.args) == 2 else None)
     if isinstance(receiver, DictValue) and receiver.items is not None:
-        if isinstance(other, DictValue) and other.items is not None:
-            receiver.items.update(other.items)
-            receiver.items.update(call.kwargs)
-        else:
+        if added is None:
             receiver.items = None
+        else:
+            receiver.items.update(added)
     return NONE
 
 
@@ -183,36 +218,6 @@ def _views(pick: Callable[[object, Value], Value]) -> _Method:
     return view
 
 
-def _string(name: str) -> _Method:
-    def apply(call: Call) -> Value:
-        parts = [as_str(arg) if as_str(arg) is not None else as_int(arg) for arg in call.args]
-        if any(part is None for part in parts) or call.kwargs or call.opaque:
-            return Unknown(f"str.{name} of something unknown")
-        if name == "zfill" and any(isinstance(part, int) and part > _MAX_LENGTH for part in parts):
-            return Unknown("too long to compute")
-        try:
-            result = getattr(parts[0], name)(*parts[1:])
-        except (TypeError, ValueError, AttributeError):
-            return Unknown("raises in Python")
-        if isinstance(result, list):
-            return ListValue([Const(part) for part in result], path=call.interpreter.path)
-        return constant(result)
-
-    return apply
-
-
-def _join(call: Call) -> Value:
-    text = as_str(call.args[0])
-    items = iterate(call.args[1]) if len(call.args) == 2 else None
-    parts = [as_str(item) for item in items or ()]
-    if text is None or items is None or any(part is None for part in parts):
-        return Unknown("a joined string")
-    known = [part for part in parts if part is not None]
-    if sum(map(len, known)) + len(text) * len(known) > _MAX_LENGTH:
-        return Unknown("too long to compute")
-    return Const(text.join(known))
-
-
 _SEQUENCE: dict[str, _Method] = {"index": _index, "count": _count}
 _LIST: dict[str, _Method] = {
     **_SEQUENCE,
@@ -221,10 +226,10 @@ _LIST: dict[str, _Method] = {
     "insert": _insert,
     "pop": _pop,
     "copy": _copy,
-    "remove": _reorder,
-    "sort": _reorder,
-    "reverse": _reorder,
-    "clear": _reorder,
+    "remove": _remove,
+    "sort": _sort,
+    "reverse": _reverse,
+    "clear": _clear,
 }
 _DICT: dict[str, _Method] = {
     "get": _get,
@@ -235,12 +240,10 @@ _DICT: dict[str, _Method] = {
     "setdefault": _setdefault,
     "pop": _dict_pop,
     "copy": _copy,
+    "clear": _clear,
 }
-_STRING: dict[str, _Method] = {
-    "join": _join,
-    **{
-        name: _string(name)
-        for name in "split rsplit splitlines strip lstrip rstrip lower upper replace startswith endswith "
-        "removeprefix removesuffix partition rpartition isdigit find title capitalize zfill".split()
-    },
+#: `Counter.update` and others add up.
+_COUNTER: dict[str, _Method] = {
+    **{name: _DICT[name] for name in ("get", "items", "keys", "values", "copy")},
+    "most_common": most_common,
 }

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from typing import Any
 
 from shardlint.inference.calls import Call
-from shardlint.inference.iteration import MAX_UNROLLED, iterate
 from shardlint.inference.values import (
     NONE,
     Const,
@@ -46,27 +44,6 @@ def _wraps(call: Call) -> Value:
     )
 
 
-def _reduce(call: Call) -> Value:
-    function, iterable, initial = call.bind("function", "iterable", initial=None)
-    items = iterate(iterable) if iterable is not None else None
-    if items is None or function is None or (not items and initial is None):
-        return Unknown("functools.reduce")
-    total = items[0] if initial is None else initial
-    for item in items[1:] if initial is None else items:
-        total = call.interpreter.call(function, [total, item], {}, call.place)
-    return total
-
-
-def _prod(call: Call) -> Value:
-    items = iterate(call.args[0]) if call.args else None
-    if items is None or call.kwargs:
-        return Unknown("a product of something unknown")
-    total: Value = Const(1)
-    for item in items:
-        total = call.interpreter.operation("Multiply", total, item, call.place)
-    return total
-
-
 def _math(function: Callable[..., Any]) -> Callable[[Call], Value]:
     def compute(call: Call) -> Value:
         numbers = [
@@ -80,31 +57,6 @@ def _math(function: Callable[..., Any]) -> Callable[[Call], Value]:
             return Unknown("raises in Python")
 
     return compute
-
-
-def _operator(name: str) -> Callable[[Call], Value]:
-    def apply(call: Call) -> Value:
-        a, b = call.bind("a", "b")
-        if a is None or b is None:
-            return Unknown(name)
-        return call.interpreter.operation(name, a, b, call.place)
-
-    return apply
-
-
-def _product(call: Call) -> Value:
-    columns = [iterate(arg) for arg in call.args]
-    if call.opaque or call.kwargs or any(column is None for column in columns):
-        return ListValue(None)
-    rows = list(itertools.islice(itertools.product(*(c for c in columns if c is not None)), MAX_UNROLLED + 1))
-    return ListValue([Tuple(row) for row in rows] if len(rows) <= MAX_UNROLLED else None)
-
-
-def _chain(call: Call) -> Value:
-    columns = [iterate(arg) for arg in call.args]
-    if call.opaque or any(column is None for column in columns):
-        return ListValue(None)
-    return ListValue([item for column in columns for item in column or ()], path=call.interpreter.path)
 
 
 def _cast(call: Call) -> Value:
@@ -126,8 +78,25 @@ def _suppress(call: Call) -> Value:
     return LibraryObject("caught", {"names": SetValue(frozenset(names if known else {"BaseException"}))})
 
 
+def _null_context(call: Call) -> Value:
+    return LibraryObject("harmless", {"entered": call.args[0] if call.args else NONE})
+
+
 def _harmless(call: Call) -> Value:
     return LibraryObject("harmless", {})
+
+
+def _context_manager(call: Call) -> Value:
+    """``@contextmanager``: what the function's generator gives while a ``with`` block runs."""
+    function = call.args[0] if len(call.args) == 1 else Unknown("contextlib.contextmanager")
+
+    def make(inner: Call) -> Value:
+        if inner.opaque:
+            return Unknown("arguments that are not known")
+        arguments = Partial(function, tuple(inner.args), tuple(inner.kwargs.items()), inner.place)
+        return LibraryObject("contextlib.generator", {"arguments": arguments})
+
+    return Native("contextlib.contextmanager", make, function, call.place)
 
 
 def _environment_default(call: Call) -> Value:
@@ -187,20 +156,10 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "functools.lru_cache": _keeps,
     "functools.cache": _keeps,
     "functools.cached_property": lambda call: LibraryObject("builtins.property", {"function": call.args[0]}),
-    "functools.reduce": _reduce,
-    "math.prod": _prod,
     **{
         f"math.{name}": _math(getattr(math, name))
         for name in "sqrt ceil floor log log2 log10 exp gcd lcm pow isqrt sin cos trunc fabs".split()
     },
-    **{
-        f"operator.{python}": _operator(name)
-        for python, name in {
-            "add": "Add", "sub": "Subtract", "mul": "Multiply", "floordiv": "FloorDivide", "mod": "Modulo",
-        }.items()
-    },
-    "itertools.product": _product,
-    "itertools.chain": _chain,
     "typing.cast": _cast,
     "abc.abstractmethod": _keeps,
     "typing.overload": _keeps,
@@ -211,7 +170,8 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "pytest.raises": _expected,
     "pytest.fixture": _keeps,
     "contextlib.suppress": _suppress,
-    "contextlib.nullcontext": _harmless,
+    "contextlib.nullcontext": _null_context,
+    "contextlib.contextmanager": _context_manager,
     "warnings.catch_warnings": _harmless,
     "os.environ.setdefault": _environment_default,
     "os.environ.update": _environment_update,

@@ -1,26 +1,151 @@
-"""Pytrees: tuples, lists, dicts, None and objects with children are nodes, everything else is a leaf."""
+"""Pytrees: containers, None and objects with children are nodes, everything else is a leaf."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
+from shardlint.inference.classes import has_unknown_base, lineage
+from shardlint.inference.iteration import constant
 from shardlint.inference.overlays.arrays import reject, unresolved
 from shardlint.inference.overlays.nodes import is_whole, parts, with_parts
-from shardlint.inference.values import Alternatives, DictValue, ListValue, Tuple, Value, is_none
+from shardlint.inference.values import (
+    Alternatives,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    Instance,
+    LibraryObject,
+    ListValue,
+    Tuple,
+    Value,
+    is_none,
+)
 from shardlint.laws.values import Unknown
+
+Path = tuple[Value, ...]
+#: Library classes whose subclasses are nodes, in ways that are not followed.
+_NODE_BASES = ("flax.nnx.", "haliax.", "penzai.")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node: its children by the keys that paths are made of, in JAX's order, and how to make it anew.
+
+    ``shape`` is what nodes of one structure have in common.
+    """
+
+    keys: tuple[Value, ...]
+    children: tuple[Value, ...]
+    make: Callable[[Sequence[Value]], Value]
+    shape: tuple[Hashable, ...]
+
+
+def node_of(value: Value) -> Node | None:
+    """A value as a node, None for a leaf. Stops where that is not known."""
+    if isinstance(value, Tuple):
+        return _sequence(value)
+    if isinstance(value, ListValue):
+        return _list(value)
+    if isinstance(value, DictValue):
+        return _dict(value)
+    if isinstance(value, Instance | LibraryObject):
+        return _object(value)
+    return None
+
+
+def _key(kind: str, field: str, held: Value) -> Value:
+    return LibraryObject(f"jax.tree_util.{kind}", {field: held})
+
+
+def _positions(count: int) -> tuple[Value, ...]:
+    return tuple(_key("SequenceKey", "idx", Const(i)) for i in range(count))
+
+
+def _names(names: Iterable[str]) -> tuple[Value, ...]:
+    return tuple(_key("GetAttrKey", "name", Const(name)) for name in names)
+
+
+def _sequence(value: Tuple) -> Node:
+    keys = _positions(len(value.items)) if value.fields is None else _names(value.fields)
+    return Node(
+        keys, value.items, lambda made: replace(value, items=tuple(made)), ("sequence", len(value.items))
+    )
+
+
+def _list(value: ListValue) -> Node:
+    if value.items is None:
+        unresolved("a list in the tree is not known")
+    items = tuple(value.items)
+    return Node(_positions(len(items)), items, lambda made: ListValue(list(made)), ("sequence", len(items)))
+
+
+def _dict(value: DictValue) -> Node | None:
+    if value.kind == "Counter":
+        # JAX knows dict, OrderedDict and defaultdict; of other classes it knows nothing.
+        return None
+    if value.items is None:
+        unresolved("a dict in the tree is not known")
+    names = list(value.items) if value.kind == "OrderedDict" else _sorted(value.items)
+    items = value.items
+
+    def make(made: Sequence[Value]) -> Value:
+        return DictValue(dict(zip(names, made, strict=True)), kind=value.kind, default=value.default)
+
+    keys = tuple(_key("DictKey", "key", constant(name)) for name in names)
+    return Node(keys, tuple(items[name] for name in names), make, ("dict", *names))
+
+
+def _sorted(items: dict[Hashable, Value]) -> list[Any]:
+    try:
+        return sorted(items)
+    except TypeError:
+        return list(items)
+
+
+def _object(value: Instance | LibraryObject) -> Node | None:
+    held = parts(value)
+    if held is None:
+        if isinstance(value, Instance):
+            _check_leaf(value.cls)
+        return None
+    if not is_whole(value):
+        unresolved("an object in the tree is not known")
+    names = tuple(held)
+
+    def make(made: Sequence[Value]) -> Value:
+        return with_parts(value, dict(zip(names, made, strict=True)))
+
+    kind = value.cls.name if isinstance(value, Instance) else value.kind
+    return Node(_names(names), tuple(held.values()), make, ("object", kind, *names))
+
+
+def _check_leaf(cls: ClassValue) -> None:
+    """Stop where instances of a class may be nodes after all."""
+    libraries = (base.name for base in lineage(cls) if isinstance(base, External))
+    nodes = isinstance(cls.nodes, Unknown) or any(name.startswith(_NODE_BASES) for name in libraries)
+    if nodes or has_unknown_base(cls):
+        unresolved(f"whether `{cls.name}` is a node is not known")
 
 
 def leaves(tree: Value, is_leaf: Callable[[Value], bool] | None = None) -> list[Value]:
     """Return the leaves in JAX's order (dict keys sorted). Stops where the tree is not known."""
-    found: list[Value] = []
+    return [leaf for _, leaf in leaves_with_path(tree, is_leaf)]
 
-    def visit(leaf: Value) -> Value:
+
+def leaves_with_path(tree: Value, is_leaf: Callable[[Value], bool] | None = None) -> list[tuple[Path, Value]]:
+    """Return the leaves, each with the keys that lead to it. Stops where the tree is not known."""
+    found: list[tuple[Path, Value]] = []
+
+    def visit(path: Path, leaf: Value) -> Value:
         if isinstance(leaf, Unknown | Alternatives):
             unresolved("a part of the tree is not known")
-        found.append(leaf)
+        found.append((path, leaf))
         return leaf
 
-    tree_map(visit, tree, is_leaf=is_leaf)
+    tree_map_with_path(visit, tree, is_leaf=is_leaf)
     return found
 
 
@@ -32,69 +157,39 @@ def tree_map(
     ``is_leaf`` tells of each node whether it counts as a leaf. Stops where a node is not known; rejects
     other trees that lack the first one's structure.
     """
-
-    def visit(node: Value, *others: Value) -> Value:
-        if is_leaf is not None and is_leaf(node):
-            return function(node, *others)
-        if is_none(node):
-            return node
-        if isinstance(node, Tuple):
-            columns = [_items(other, len(node.items)) for other in others]
-            mapped = (visit(item, *(c[i] for c in columns)) for i, item in enumerate(node.items))
-            return Tuple(tuple(mapped), fields=node.fields)
-        if isinstance(node, ListValue):
-            if node.items is None:
-                unresolved("a list in the tree is not known")
-            columns = [_items(other, len(node.items)) for other in others]
-            return ListValue([visit(item, *(c[i] for c in columns)) for i, item in enumerate(node.items)])
-        if isinstance(node, DictValue):
-            if node.items is None:
-                unresolved("a dict in the tree is not known")
-            tables = [_entries(other, node.items) for other in others]
-            keys = _sorted(node.items)
-            return DictValue({key: visit(node.items[key], *(t[key] for t in tables)) for key in keys})
-        held = parts(node)
-        if held is not None:
-            if not is_whole(node):
-                unresolved("an object in the tree is not known")
-            others_held = [_parts(other, held) for other in others]
-            return with_parts(
-                node, {name: visit(part, *(h[name] for h in others_held)) for name, part in held.items()}
-            )
-        return function(node, *others)
-
-    return visit(tree, *rest)
+    return tree_map_with_path(lambda path, *parts: function(*parts), tree, *rest, is_leaf=is_leaf)
 
 
-def _sorted(items: dict) -> Iterator:
-    try:
-        return iter(sorted(items))
-    except TypeError:
-        return iter(items)
+def tree_map_with_path(
+    function: Callable[..., Value], tree: Value, *rest: Value, is_leaf: Callable[[Value], bool] | None = None
+) -> Value:
+    """As `tree_map`, with the keys that lead to the leaf as first argument."""
+
+    def visit(path: Path, value: Value, *others: Value) -> Value:
+        if is_leaf is not None and is_leaf(value):
+            return function(path, value, *others)
+        if is_none(value):
+            return value
+        node = node_of(value)
+        if node is None:
+            return function(path, value, *others)
+        columns = [_matching(node, other) for other in others]
+        made = [
+            visit((*path, key), child, *(column[i] for column in columns))
+            for i, (key, child) in enumerate(zip(node.keys, node.children, strict=True))
+        ]
+        return node.make(made)
+
+    return visit((), tree, *rest)
 
 
-def _items(tree: Value, count: int) -> list[Value]:
-    if isinstance(tree, Tuple):
-        items = list(tree.items)
-    elif isinstance(tree, ListValue) and tree.items is not None:
-        items = tree.items
-    else:
+def _matching(node: Node, other: Value) -> tuple[Value, ...]:
+    """The children of another tree's node at the same place."""
+    found = node_of(other)
+    if found is None:
         unresolved("a tree of another structure")
-    if len(items) != count:
-        reject("trees differ in structure")
-    return items
-
-
-def _parts(tree: Value, held: dict[str, Value]) -> dict[str, Value]:
-    found = parts(tree)
-    if found is None or found.keys() != held.keys():
+    if found.shape != node.shape:
+        if found.shape[0] == node.shape[0] != "object":
+            reject("trees differ in structure")
         unresolved("a tree of another structure")
-    return found
-
-
-def _entries(tree: Value, items: dict) -> dict:
-    if not isinstance(tree, DictValue) or tree.items is None:
-        unresolved("a tree of another structure")
-    if tree.items.keys() != items.keys():
-        reject("trees differ in structure")
-    return tree.items
+    return found.children

@@ -1,0 +1,170 @@
+"""Classes of `collections`, and methods of sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from shardlint.inference.calls import Call
+from shardlint.inference.iteration import constant, hashable, iterate
+from shardlint.inference.values import (
+    NONE,
+    Const,
+    DictValue,
+    LibraryObject,
+    ListValue,
+    SetValue,
+    Tuple,
+    Value,
+    as_int,
+    is_none,
+)
+from shardlint.laws.values import Unknown
+
+
+def pairs(rows: Any) -> dict[Hashable, Value] | None:
+    """A dict of rows of two items; None where they are not known."""
+    if rows is None:
+        return None
+    items: dict[Hashable, Value] = {}
+    for row in rows:
+        parts = iterate(row)
+        found, key = hashable(parts[0]) if parts is not None and len(parts) == 2 else (False, None)
+        if not found or parts is None:
+            return None
+        items[key] = parts[1]
+    return items
+
+
+def entries(call: Call, given: Value | None) -> dict[Hashable, Value] | None:
+    """The entries of a dict made of a mapping or rows, and of keywords; None where they are not known."""
+    if isinstance(given, DictValue):
+        items = None if given.items is None else dict(given.items)
+    else:
+        items = {} if given is None else pairs(iterate(given))
+    if call.opaque or items is None:
+        return None
+    items.update(call.kwargs)
+    return items
+
+
+def _dict_of(kind: str) -> Callable[[Call], Value]:
+    def make(call: Call) -> Value:
+        items = entries(call, call.args[0] if call.args else None)
+        return DictValue(items, call.place, call.interpreter.path, kind)
+
+    return make
+
+
+def _defaultdict(call: Call) -> Value:
+    """``defaultdict(factory, ...)``."""
+    factory, *rest = call.args or (NONE,)
+    items = entries(call, rest[0] if rest else None)
+    default = None if is_none(factory) else factory
+    return DictValue(items, call.place, call.interpreter.path, "defaultdict", default)
+
+
+def _counter(call: Call) -> Value:
+    """``Counter(iterable)``: how often each item occurs; 0 of others."""
+    given = call.args[0] if call.args else None
+    if isinstance(given, DictValue) or given is None:
+        items = entries(call, given)
+        return DictValue(items, call.place, call.interpreter.path, "Counter", Const(0))
+    known = iterate(given)
+    counts: dict[Hashable, int] | None = None if known is None or call.kwargs else {}
+    for item in known or ():
+        found, key = hashable(item)
+        counts = None if counts is None or not found else counts | {key: counts.get(key, 0) + 1}
+    held: dict[Hashable, Value] | None = None if counts is None else {k: Const(n) for k, n in counts.items()}
+    return DictValue(held, call.place, call.interpreter.path, "Counter", Const(0))
+
+
+def most_common(call: Call) -> Value:
+    """``counter.most_common(n)``: equal counts as they were first met."""
+    receiver, limit = call.bind("self", "n") if len(call.args) > 1 else (call.args[0], NONE)
+    count = None if is_none(limit) else as_int(limit)
+    unknown = count is None and not is_none(limit)
+    if not isinstance(receiver, DictValue) or receiver.items is None or unknown:
+        return ListValue(None)
+    numbers = {key: as_int(value) for key, value in receiver.items.items()}
+    if any(number is None for number in numbers.values()):
+        return ListValue(None)
+    rows = sorted(numbers.items(), key=lambda row: row[1] or 0, reverse=True)[:count]
+    items: list[Value] = [Tuple((constant(key), receiver.items[key])) for key, _ in rows]
+    return ListValue(items, path=call.interpreter.path)
+
+
+def _fromkeys(call: Call) -> Value:
+    keys, value = call.bind("iterable", "value") if len(call.args) > 1 else (*call.args, NONE)
+    known = iterate(keys) if keys is not None else None
+    pairs_ = [hashable(key) for key in known or ()]
+    if known is None or value is None or not all(found for found, _ in pairs_):
+        return DictValue(None)
+    return DictValue(dict.fromkeys((key for _, key in pairs_), value), call.place, call.interpreter.path)
+
+
+def _chain_map(call: Call) -> Value:
+    """``ChainMap(*maps)`` looks into each map in turn, as it then is."""
+    maps = list(call.args) or [DictValue({})]
+    held = ListValue(None if call.opaque else maps)
+    return LibraryObject("collections.ChainMap", {"maps": held})
+
+
+def chain_map_item(call: Call) -> Value:
+    """``chain[key]``, and ``chain.get(key, default)``."""
+    receiver, key, default = call.bind("self", "key", default=NONE)
+    found, wanted = hashable(key) if key is not None else (False, None)
+    held = receiver.fields["maps"] if isinstance(receiver, LibraryObject) else None
+    for one in (held.items or ()) if isinstance(held, ListValue) else (NONE,):
+        if not found or not isinstance(one, DictValue) or one.items is None or one.default is not None:
+            return Unknown("looked up in maps that are not known")
+        if wanted in one.items:
+            return one.items[wanted]
+    return (default or NONE) if call.name.endswith("get") else Unknown(f"no key {wanted!r}")
+
+
+# -- sets -------------------------------------------------------------------------------------------
+
+
+def _set_method(name: str) -> Callable[[Call], Value]:
+    """A method that leaves a set as it is: ``union``, ``difference``, ``issubset``…"""
+
+    def apply(call: Call) -> Value:
+        receiver, *others = call.args
+        parts: list[frozenset[Any]] = []
+        for other in others:
+            items = other.items if isinstance(other, SetValue) else None
+            if items is None and (known := iterate(other)) is not None:
+                keys = [hashable(item) for item in known]
+                items = frozenset(key for _, key in keys) if all(found for found, _ in keys) else None
+            if items is None:
+                return Unknown(f"`set.{name}` of something unknown")
+            parts.append(items)
+        if not isinstance(receiver, SetValue) or receiver.items is None or call.opaque or call.kwargs:
+            return Unknown(f"`set.{name}` of something unknown")
+        made = getattr(receiver.items, name)(*parts)
+        return SetValue(made, frozen=receiver.frozen) if isinstance(made, frozenset) else Const(made)
+
+    return apply
+
+
+SET_METHODS: dict[str, Callable[[Call], Value]] = {
+    name: _set_method(name)
+    for name in (
+        "copy difference intersection isdisjoint issubset issuperset symmetric_difference union"
+    ).split()
+}
+
+TABLE: dict[str, Callable[[Call], Value]] = {
+    "builtins.dict": _dict_of("dict"),
+    "builtins.dict.fromkeys": _fromkeys,
+    "collections.OrderedDict": _dict_of("OrderedDict"),
+    "collections.OrderedDict.fromkeys": _fromkeys,
+    "collections.defaultdict": _defaultdict,
+    "collections.Counter": _counter,
+    "collections.ChainMap": _chain_map,
+}
+
+METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {
+    ("collections.ChainMap", name): chain_map_item for name in ("get", "__getitem__")
+}

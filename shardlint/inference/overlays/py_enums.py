@@ -1,0 +1,151 @@
+"""Enumerations of the program: a member is an instance of its class, made when the class is.
+
+What `auto` gives, what is a member and what is not follows `enum` of Python 3.11 to 3.14; what differs
+between them, or stems from metaclasses, is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from shardlint.inference.calls import Call
+from shardlint.inference.classes import class_attribute, has_unknown_base, library_bases
+from shardlint.inference.joins import same
+from shardlint.inference.values import (
+    Bound,
+    ClassValue,
+    Const,
+    Function,
+    Instance,
+    LibraryObject,
+    Native,
+    Tuple,
+    Value,
+    as_int,
+)
+from shardlint.laws.values import Unknown
+from shardlint.spans import Place
+
+if TYPE_CHECKING:
+    from shardlint.inference.evaluator import Evaluator
+
+#: The classes of `enum`, and those whose behaviour a member may have besides.
+_FLAGS = frozenset({"enum.Flag", "enum.IntFlag"})
+ENUMS = frozenset({"enum.Enum", "enum.IntEnum", "enum.StrEnum"}) | _FLAGS
+_TEXTS = frozenset({"builtins.str", "enum.StrEnum"})
+_NUMBERS = frozenset({"builtins.int", "enum.IntEnum", "enum.IntFlag"})
+
+
+def is_enumeration(cls: ClassValue) -> bool:
+    """Whether a class derives from one of `enum`."""
+    return bool(library_bases(cls) & ENUMS)
+
+
+def make_members(interpreter: Evaluator, cls: ClassValue, place: Place) -> None:
+    """Turn the plain attributes of an enumeration's body into its members."""
+    cls.members = {}
+    bases = library_bases(cls)
+    follows = bases <= (ENUMS | _TEXTS | _NUMBERS | {"builtins.object"}) and not has_unknown_base(cls)
+    makes_new = any(
+        class_attribute(cls, name) is not None for name in ("__new__", "_generate_next_value_", "_missing_")
+    )
+    before: list[Value] = []
+    for name, held in list(cls.attributes.items()):
+        if isinstance(held, LibraryObject) and held.kind == "enum.nonmember":
+            cls.attributes[name] = held.fields["value"]
+        elif _is_member(name, held):
+            value = _value(bases, name, held, before) if follows and not makes_new else None
+            cls.attributes[name] = member = _member(interpreter, cls, name, value, place)
+            cls.members[name] = member
+            before.append(member.attributes.get("_value_", Unknown("a value")))
+
+
+def _is_member(name: str, held: Value) -> bool:
+    if name.startswith("_") and (name.endswith("_") or name.startswith("__")):
+        return False
+    if isinstance(held, LibraryObject):
+        return not held.kind.startswith(("builtins.", "functools."))
+    return not isinstance(held, Function | Native | ClassValue)
+
+
+def _value(bases: frozenset[str], name: str, held: Value, before: list[Value]) -> Value:
+    """The value of a member, from what the body gives it."""
+    if isinstance(held, LibraryObject) and held.kind == "enum.auto":
+        held = _automatic(bases, name, before)
+    for mixed, kind in ((_TEXTS, str), (_NUMBERS, int)):
+        if bases & mixed and not (isinstance(held, Const) and type(held.value) is kind):
+            return Unknown(f"what `{kind.__name__}` makes of a member's value")
+    return held
+
+
+def _automatic(bases: frozenset[str], name: str, before: list[Value]) -> Value:
+    """What ``auto()`` is: one more than the last, the next bit, or the name in lower case."""
+    if "enum.StrEnum" in bases:
+        return Const(name.lower())
+    numbers = [as_int(value) for value in before]
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(before) or known != sorted(known):
+        return Unknown("an automatic value after others")
+    last = known[-1] if known else 0
+    return Const(1 << last.bit_length()) if bases & _FLAGS else Const(last + 1)
+
+
+def _member(
+    interpreter: Evaluator, cls: ClassValue, name: str, value: Value | None, place: Place
+) -> Instance:
+    """The member of a name: an earlier one of the same value, or a new one."""
+    others = cls.members or {}
+    if value is not None and not isinstance(value, Unknown):
+        alias = (m for m in others.values() if same(m.attributes.get("_value_", Unknown("")), value))
+        if (found := next(alias, None)) is not None:
+            return found
+    member = Instance(cls, {"name": Const(name), "_name_": Const(name)}, origin=place, path=interpreter.path)
+    if value is None:
+        member.opaque = True
+        return member
+    member.attributes["value"] = member.attributes["_value_"] = value
+    init = class_attribute(cls, "__init__")
+    if init is not None:
+        given = list(value.items) if isinstance(value, Tuple) else [value]
+        interpreter.call(Bound(init, member), given, {}, place)
+    return member
+
+
+def member_of_value(interpreter: Evaluator, cls: ClassValue, value: Value) -> Value:
+    """``cls(value)``: the member of that value."""
+    if value in (members := list((cls.members or {}).values())):
+        return value
+    for member in members:
+        held = member.attributes.get("_value_", Unknown("a value"))
+        outcome = interpreter.comparison("Equal", held, value)
+        if outcome == Const(True):
+            return member
+        if outcome != Const(False):
+            break
+    return Unknown(f"which member of `{cls.name}` has that value is not known")
+
+
+def _auto(call: Call) -> Value:
+    return LibraryObject("enum.auto", {})
+
+
+def _nonmember(call: Call) -> Value:
+    return LibraryObject("enum.nonmember", {"value": call.args[0]})
+
+
+def _given(call: Call) -> Value:
+    return call.args[0]
+
+
+def _property(call: Call) -> Value:
+    return LibraryObject("builtins.property", {"function": call.args[0]})
+
+
+TABLE: dict[str, Callable[[Call], Value]] = {
+    "enum.auto": _auto,
+    "enum.nonmember": _nonmember,
+    "enum.member": _given,
+    "enum.property": _property,
+    "types.DynamicClassAttribute": _property,
+}

@@ -1,0 +1,220 @@
+"""Python's functions on objects and classes: ``isinstance``, ``getattr``, ``super``, descriptors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from shardlint.inference.calls import Call
+from shardlint.inference.classes import (
+    attribute_along,
+    class_attribute,
+    has_unknown_base,
+    library_bases,
+    lineage,
+    method_of,
+    stands_for,
+)
+from shardlint.inference.forgetting import forget
+from shardlint.inference.joins import options
+from shardlint.inference.mutation import set_attribute
+from shardlint.inference.overlays.jax_tree_paths import KEYS
+from shardlint.inference.releases import is_there
+from shardlint.inference.values import (
+    NONE,
+    Array,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    Function,
+    Instance,
+    Integer,
+    LibraryObject,
+    ListValue,
+    MeshValue,
+    Missing,
+    Native,
+    SetValue,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_str,
+    looked_up,
+)
+from shardlint.laws.values import Unknown
+
+_CLASSES: dict[str, Callable[[Value], bool | None]] = {
+    "builtins.int": lambda v: isinstance(v, Integer) or (isinstance(v, Const) and isinstance(v.value, int)),
+    "builtins.str": lambda v: isinstance(v, Const) and isinstance(v.value, str),
+    "builtins.float": lambda v: isinstance(v, Const) and isinstance(v.value, float),
+    "builtins.bool": lambda v: isinstance(v, Const) and isinstance(v.value, bool),
+    "builtins.tuple": lambda v: None if isinstance(v, Instance) else isinstance(v, Tuple),
+    "builtins.list": lambda v: isinstance(v, ListValue),
+    "builtins.dict": lambda v: isinstance(v, DictValue),
+    "builtins.set": lambda v: isinstance(v, SetValue),
+    "jax.sharding.PartitionSpec": lambda v: isinstance(v, SpecValue),
+    "jax.sharding.NamedSharding": lambda v: isinstance(v, ShardingValue),
+    "jax.sharding.Mesh": lambda v: isinstance(v, MeshValue) and not v.mesh.abstract,
+    "jax.Array": lambda v: (not v.numpy and not v.struct) if isinstance(v, Array) else False,
+    "numpy.ndarray": lambda v: v.numpy if isinstance(v, Array) else False,
+}
+
+
+def _isinstance(call: Call) -> Value:
+    value, classes = call.bind("obj", "cls")
+    if value is None or classes is None:
+        return Unknown("isinstance()")
+    wanted = classes.items if isinstance(classes, Tuple) else (classes,)
+    outcomes: set[bool | None] = set()
+    for option in options(value):
+        found = [_is_instance(option, cls) for cls in wanted]
+        outcomes.add(True if True in found else None if None in found else False)
+    return Const(outcomes.pop()) if len(outcomes) == 1 and None not in outcomes else Unknown("undecided")
+
+
+def _is_instance(value: Value, cls: Value) -> bool | None:
+    if isinstance(value, LibraryObject) and value.kind in KEYS and isinstance(cls, External):
+        return value.kind == cls.name if cls.name in KEYS or cls.name in _CLASSES else None
+    if isinstance(value, Unknown | External | Native | LibraryObject):
+        return None
+    if isinstance(cls, ClassValue):
+        if isinstance(value, Instance):
+            bases = list(lineage(value.cls))
+            return True if cls in bases else None if any(isinstance(b, Unknown) for b in bases) else False
+        if isinstance(value, Tuple) and value.cls is not None:
+            return cls in lineage(value.cls)
+        return False if _is_plain(value) and _checks_plainly(cls) else None
+    mixed = stands_for(value)
+    if mixed is not None:
+        return _is_instance(mixed, cls)
+    if isinstance(cls, External) and cls.name in _CLASSES and not isinstance(value, Instance):
+        return _CLASSES[cls.name](value)
+    return None
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether a value is of one of Python's or JAX's own classes for sure."""
+    if isinstance(value, Tuple):
+        return value.fields is None
+    return isinstance(value, ListValue | DictValue | SetValue | Array | SpecValue | MeshValue | ShardingValue)
+
+
+def _checks_plainly(cls: ClassValue) -> bool:
+    """Whether only instances of its subclasses are instances of a class."""
+    return library_bases(cls) <= {"builtins.object"} and not has_unknown_base(cls)
+
+
+def _getattr(call: Call) -> Value:
+    receiver, name, default = call.bind("obj", "name", default=None)
+    text = as_str(name)
+    if receiver is None or text is None:
+        return Unknown("getattr of something unknown")
+    if default is None:
+        return looked_up(call.interpreter.attribute(receiver, text, call.place), name)
+    if _lacks(receiver, text):
+        return default
+    with call.interpreter.within(caught=call.interpreter.context.caught | {"AttributeError"}):
+        found = call.interpreter.attribute(receiver, text, call.place)
+    if isinstance(found, Missing):
+        return default
+    return Unknown("may be the default") if isinstance(found, Unknown) else looked_up(found, name)
+
+
+def _lacks(receiver: Value, name: str) -> bool:
+    """Whether an object surely has no such attribute: plain values, and keys of paths."""
+    if isinstance(receiver, LibraryObject) and receiver.kind in KEYS:
+        return name not in receiver.fields and not hasattr(object, name)
+    if isinstance(receiver, Const) and isinstance(receiver.value, str | int | float | None):
+        return not hasattr(receiver.value, name)
+    for kind, python in ((Tuple, tuple), (ListValue, list), (DictValue, dict)):
+        if isinstance(receiver, kind):
+            plain = not (isinstance(receiver, Tuple) and receiver.fields is not None)
+            return plain and getattr(receiver, "kind", "dict") == "dict" and not hasattr(python, name)
+    return False
+
+
+def _hasattr(call: Call) -> Value:
+    from shardlint.inference.overlays import is_known
+
+    receiver, name = call.bind("obj", "name")
+    text = as_str(name)
+    if isinstance(receiver, External) and text is not None:
+        full = f"{receiver.name}.{text}"
+        if is_there(call.interpreter, full) is False:
+            return Const(False)
+        return Const(True) if is_known(call.interpreter, full) else Unknown("not known to exist")
+    if isinstance(receiver, Instance) and text is not None:
+        held = text in receiver.attributes or class_attribute(receiver.cls, text) is not None
+        if held or receiver.opaque:
+            return Const(True) if held else Unknown("may be set elsewhere")
+        with call.interpreter.forked():
+            found = call.interpreter.attribute(receiver, text, call.place)
+        return Const(False) if isinstance(found, Missing) else Unknown("may be set elsewhere")
+    if receiver is not None and text is not None:
+        if _lacks(receiver, text):
+            return Const(False)
+        if isinstance(receiver, LibraryObject) and receiver.kind in KEYS:
+            return Const(True)
+        if isinstance(receiver, Tuple) and receiver.fields is not None and text in receiver.fields:
+            return Const(True)
+    return Unknown("hasattr of something unknown")
+
+
+def _setattr(call: Call) -> Value:
+    receiver, name, value = call.bind("obj", "name", "value")
+    text = as_str(name)
+    if receiver is not None and value is not None:
+        if text is None:
+            forget(receiver)
+        else:
+            set_attribute(call.interpreter, receiver, text, value)
+    return NONE
+
+
+def _super(call: Call) -> Value:
+    method = call.interpreter.running_method()
+    if method is None or call.args:
+        return Unknown("super()")
+    cls, receiver = method
+    return LibraryObject("builtins.super", {"cls": cls, "self": receiver})
+
+
+def super_attribute(value: LibraryObject, name: str) -> Value:
+    """``super().name``: of the receiver's classes, the first after the method's own that has it."""
+    cls, receiver = value.fields["cls"], value.fields["self"]
+    assert isinstance(cls, ClassValue)
+    owner = receiver.cls if isinstance(receiver, Instance) else receiver
+    order = lineage(owner if isinstance(owner, ClassValue) else cls)
+    after = order[order.index(cls) + 1 :] if cls in order else lineage(cls)[1:]
+    found = attribute_along(after, name)
+    if found is not None:
+        return method_of(found, receiver, owner if isinstance(owner, ClassValue) else cls)
+    if name in ("__init__", "__post_init__", "setup", "__init_subclass__"):
+        return Native(f"super().{name}", lambda call: NONE)
+    return Unknown(f"super().{name}")
+
+
+def _descriptor(kind: str) -> Callable[[Call], Value]:
+    def wrap(call: Call) -> Value:
+        return LibraryObject(kind, {"function": call.args[0] if call.args else Unknown(kind)})
+
+    return wrap
+
+
+def _callable(call: Call) -> Value:
+    (value,) = call.bind("obj")
+    return Const(True) if isinstance(value, Function | Native | ClassValue) else Unknown("callable()")
+
+
+TABLE: dict[str, Callable[[Call], Value]] = {
+    "builtins.isinstance": _isinstance,
+    "builtins.getattr": _getattr,
+    "builtins.hasattr": _hasattr,
+    "builtins.setattr": _setattr,
+    "builtins.super": _super,
+    "builtins.property": _descriptor("builtins.property"),
+    "builtins.staticmethod": _descriptor("builtins.staticmethod"),
+    "builtins.classmethod": _descriptor("builtins.classmethod"),
+    "builtins.callable": _callable,
+}

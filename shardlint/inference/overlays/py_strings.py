@@ -1,0 +1,160 @@
+"""Strings: their methods, and the ways to format values into them."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from shardlint.inference.calls import Call
+from shardlint.inference.classes import stands_for
+from shardlint.inference.iteration import constant, iterate
+from shardlint.inference.values import Const, DictValue, Instance, ListValue, Tuple, Value, as_str
+from shardlint.laws.values import Unknown
+
+#: Longest string that a method may make, and longest number in a format.
+_MAX_LENGTH, _WIDE = 10_000, re.compile(r"\d{4}|\*")
+_PLAIN = (str, int, float, type(None))
+
+
+def text_of(value: Value) -> str | None:
+    """What ``str(value)`` gives, or None where that is not known."""
+    from shardlint.inference.overlays.jax_tree_paths import key_text
+
+    if isinstance(value, Const) and isinstance(value.value, _PLAIN):
+        return str(value.value)
+    if isinstance(value, Instance) and value.cls.members is not None:
+        return _member_text(value)
+    return key_text(value)
+
+
+def _member_text(member: Instance) -> str | None:
+    """A member of an enumeration, where nothing of its class says otherwise."""
+    from shardlint.inference.classes import class_attribute, library_bases
+
+    bases = library_bases(member.cls)
+    if any(class_attribute(member.cls, name) is not None for name in ("__str__", "__format__", "__repr__")):
+        return None
+    if "enum.StrEnum" in bases:
+        return as_str(stands_for(member))
+    name = as_str(member.attributes.get("name"))
+    return f"{member.cls.name}.{name}" if bases == {"enum.Enum"} and name is not None else None
+
+
+def _python(value: Value) -> tuple[bool, Any]:
+    """(True, the object) of a plain constant, or of what prints as a text; else (False, None)."""
+    if isinstance(value, Const):
+        return isinstance(value.value, (*_PLAIN, bytes)), value.value
+    if isinstance(value, Tuple):
+        parts = [_python(item) for item in value.items]
+        return all(found for found, _ in parts), tuple(part for _, part in parts)
+    text = text_of(value)
+    return text is not None, text
+
+
+def _method(name: str) -> Callable[[Call], Value]:
+    def apply(call: Call) -> Value:
+        parts = [_python(arg) for arg in call.args]
+        named = {key: _python(value) for key, value in call.kwargs.items()}
+        if not all(found for found, _ in (*parts, *named.values())) or call.opaque:
+            return Unknown(f"str.{name} of something unknown")
+        given = [part for _, part in parts]
+        if _length(given) > _MAX_LENGTH:
+            return Unknown("too long to compute")
+        try:
+            result = getattr(given[0], name)(*given[1:], **{key: part for key, (_, part) in named.items()})
+        except (TypeError, ValueError, AttributeError, LookupError):
+            return Unknown("raises in Python")
+        if isinstance(result, list):
+            return ListValue([Const(part) for part in result], path=call.interpreter.path)
+        return constant(result)
+
+    return apply
+
+
+def _length(given: Sequence[Any]) -> int:
+    """No less than how long a method's result is: replacing and padding make it longer."""
+    texts = [part for part in given if isinstance(part, str)]
+    widths = [part for part in given[1:] if isinstance(part, int)]
+    longest = max(map(len, texts[1:]), default=0)
+    return max([len(texts[0]) * max(longest, 1) if len(texts) > 2 else len(texts[0]), *widths])
+
+
+def _join(call: Call) -> Value:
+    text = as_str(call.args[0])
+    items = iterate(call.args[1]) if len(call.args) == 2 else None
+    parts = [as_str(stands_for(item) or item) for item in items or ()]
+    if text is None or items is None or any(part is None for part in parts):
+        return Unknown("a joined string")
+    known = [part for part in parts if part is not None]
+    if sum(map(len, known)) + len(text) * len(known) > _MAX_LENGTH:
+        return Unknown("too long to compute")
+    return Const(text.join(known))
+
+
+def _format(call: Call) -> Value:
+    """``text.format(...)``, where fields are plain names or numbers."""
+    text = as_str(call.args[0])
+    parts = [_python(arg) for arg in call.args[1:]]
+    named = {key: _python(value) for key, value in call.kwargs.items()}
+    if text is None or call.opaque or not all(found for found, _ in (*parts, *named.values())):
+        return Unknown("a formatted string")
+    try:
+        for _, field, spec, _ in string.Formatter().parse(text):
+            if field is not None and (not (field + "x").isidentifier() and not field.isdigit()):
+                return Unknown("a field with attributes or items")
+            if spec and (_WIDE.search(spec) or "{" in spec):
+                return Unknown("a formatted string")
+        return _short(text.format(*(p for _, p in parts), **{key: p for key, (_, p) in named.items()}))
+    except (ValueError, LookupError, TypeError):
+        return Unknown("raises in Python")
+
+
+def percent(text: str, given: Value) -> Value:
+    """``text % given``."""
+    found, held = _python(given)
+    if isinstance(given, DictValue) and given.items is not None:
+        parts = {key: _python(item) for key, item in given.items.items()}
+        found = all(known for known, _ in parts.values())
+        held = {key: part for key, (_, part) in parts.items()}
+    if not found or _WIDE.search(text):
+        return Unknown("a formatted string")
+    try:
+        return _short(text % held)
+    except (TypeError, ValueError, LookupError):
+        return Unknown("raises in Python")
+
+
+def formatted(value: Value, spec: str, conversion: str | None) -> str | None:
+    """What a field of an f-string gives; None where that is not known."""
+    found, held = _python(value)
+    if not found or isinstance(held, bytes | tuple) or _WIDE.search(spec):
+        return None
+    if not isinstance(value, Const) and conversion not in (None, "s"):
+        return None
+    try:
+        if conversion is not None:
+            held = {"r": repr, "a": ascii, "s": str}[conversion](held)
+        return format(held, spec)
+    except (TypeError, ValueError):
+        return None
+
+
+def _short(text: str) -> Value:
+    return Const(text) if len(text) <= _MAX_LENGTH else Unknown("too long to compute")
+
+
+METHODS: dict[str, Callable[[Call], Value]] = {
+    "join": _join,
+    "format": _format,
+    **{
+        name: _method(name)
+        for name in (
+            "split rsplit splitlines strip lstrip rstrip lower upper replace startswith endswith "
+            "removeprefix removesuffix partition rpartition isdigit isalpha isalnum isidentifier isupper "
+            "islower find rfind index rindex count title capitalize casefold swapcase zfill center ljust "
+            "rjust"
+        ).split()
+    },
+}
