@@ -6,6 +6,7 @@ from shardlint.laws.dims import Shape
 from shardlint.laws.logical_axes import LogicalRule, Resolved, rename, resolve
 from shardlint.laws.memory import array_bytes, best_split, device_bytes
 from shardlint.laws.placements import judge_placement
+from shardlint.laws.shardings import judge_sharding
 from shardlint.laws.shards import replication, shard_shape
 from shardlint.laws.values import Mesh, Spec, Unknown, entry_axes, entry_text
 from shardlint.laws.verdicts import Api, Cause, Rejected
@@ -22,15 +23,14 @@ def holding(
     """What each device holds of an array under a spec, and JAX's refusal of a spec that cannot be."""
     if spec is None:
         return Holding(problem="its spec is not known"), None
-    if shape is None:
-        # The entries are told apart from sizes: a mesh may lack an axis whatever the shape is.
-        verdict = judge_placement(Api.NAMED_SHARDING, mesh, spec, Unknown("not known"))
+    size = Unknown("its shape is not known") if shape is None else shape
+    # First the sharding is made, whatever the shape is; then the array is put there.
+    made = judge_sharding(mesh, spec)
+    for verdict in (made, judge_placement(Api.DEVICE_PUT, mesh, spec, size)):
         if isinstance(verdict, Rejected):
-            return Holding(spec, problem=refusal(verdict, spec, None, mesh)), verdict
-        return Holding(spec, copies=replication(mesh, spec), problem="its shape is not known"), None
-    verdict = judge_placement(Api.SHARD_SHAPE, mesh, spec, shape)
-    if isinstance(verdict, Rejected):
-        return Holding(spec, problem=refusal(verdict, spec, shape, mesh)), verdict
+            return Holding(spec, problem=refusal(verdict, spec, shape, mesh)), verdict
+    if shape is None:
+        return Holding(spec, problem="its shape is not known"), None
     try:
         part, copies = shard_shape(mesh, spec, shape), replication(mesh, spec)
         held = device_bytes(mesh, spec, shape, dtype)

@@ -22,6 +22,7 @@ class _Key:
 
     span: Span
     owner: str
+    name: str
     path: tuple[str, ...]
     shape: str | None
     dtype: str | None
@@ -128,6 +129,7 @@ def _groups(uses: Iterable[Use]) -> dict[_Key, list[ParameterUse]]:
         key = _Key(
             use.place.resolve(),
             use.owner,
+            use.name,
             use.path,
             None if isinstance(use.shape, Unknown) else shape_text(use.shape),
             use.dtype,

@@ -17,7 +17,8 @@ from shardlint.laws.values import Spec
 KEYS = ["params", "encoder", "layer_0", "layer_1", "attn", "mlp", "wi.0", "kernel", "bias", "scale", "0"]
 PATTERNS = [
     "kernel$", "attn/kernel", "(mlp|attn)/.*/bias", "^params/", r"layer_\d+/attn", ".*", "scale",
-    "encoder/mlp$", r"wi\.0", "Kernel", "", r"^(?!.*bias).*kernel", "layer_0.attn", "[abc]+/kernel$", r"\bmlp\b",
+    "encoder/mlp$", r"wi\.0", "Kernel", "", r"^(?!.*bias).*kernel", "layer_0.attn",
+    "[abc]+/kernel$", r"\bmlp\b",
 ]  # fmt: skip
 
 
@@ -90,7 +91,7 @@ def test_tuples_of_patterns_match_a_window_of_keys() -> None:
         expected = window_match(patterns, keys)
         seen[expected] += 1
         assert PathRule(patterns, Spec()).matches(keys) == expected
-    assert min(seen.values()) > 200
+    assert min(seen.values()) > 100
 
 
 @pytest.mark.parametrize(
