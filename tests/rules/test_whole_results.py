@@ -14,6 +14,8 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
+from flax.training.train_state import TrainState
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec as P
 
 auto = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
@@ -27,6 +29,16 @@ def init(key):
     return {"w": jax.random.normal(key, (64, 64)), "b": jnp.zeros(4)}
 
 
+def state(key, unboxes):
+    params = named.init(key, x)["params"]
+    params = nn.unbox(params) if unboxes else params
+    return TrainState.create(apply_fn=named.apply, params=params, tx=optax.adam(1e-3))
+
+
+def placed(make):
+    return jax.jit(make, out_shardings=nn.get_sharding(jax.eval_shape(make, key), auto))(key)
+
+
 def split(key):
     return jax.random.normal(key, (64, 64), out_sharding=P(None, "model"))
 """
@@ -34,6 +46,9 @@ def split(key):
 #: Programs that make a value, and whether it is reported to be whole on every device.
 PROGRAMS = {
     "with jax.set_mesh(auto):\n    value = jax.jit(named.init)(key, x)": True,
+    # Names that are unboxed before the optimizer is made are lost to its state too.
+    "value = placed(lambda key: state(key, True))": True,
+    "value = placed(lambda key: state(key, False))": False,
     "with jax.set_mesh(auto):\n    value = jax.jit(lambda: named.init(key, x))()": True,
     "with jax.set_mesh(explicit):\n    value = jax.jit(init)(jax.random.key(0))": True,
     "with jax.set_mesh(explicit):\n    value = jax.jit(split)(jax.random.key(0))": False,
