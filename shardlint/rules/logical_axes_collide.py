@@ -2,10 +2,12 @@
 
 ## What it does
 Finds arrays of which two dimensions have the same logical name, or logical names for the same mesh axis.
+Names that a program looks up in a table of its own to make a `P` count too: `P(rules[a], rules[b])`.
 
 ## Why is this bad?
 A mesh axis can split one dimension only. linen gives it to the name whose rule comes first, and the other
-dimension is silently whole on every device; nnx refuses the array.
+dimension is silently whole on every device; nnx refuses the array. In a table of the program's own, one name
+for two dimensions passes only as long as it stands for no mesh axis.
 
 ## Example
 ```python

@@ -1,7 +1,8 @@
 """# unknown-logical-axis (SHL505)
 
 ## What it does
-Finds logical axis names that no rule gives a mesh axis, where that is an error or surely not meant.
+Finds logical axis names that no rule gives a mesh axis. It is a note where nothing is refused and the
+name resembles no other: names that are to have no axis are often left out of the rules.
 
 ## Why is this bad?
 A misspelled name is not an error in linen: the dimension stays whole on every device. With

@@ -188,8 +188,8 @@ with jax.set_mesh(auto), nn.logical_axis_rules(rules):
     init = nn.with_logical_partitioning(lecun, ("embed", "mlp"))
     nn.Dense(8, use_bias=False, kernel_init=init).init(key, x)
 """,
-    "a name without a rule": """
-with jax.set_mesh(auto), nn.logical_axis_rules((("embed", "x"),)):
+    "a name with a rule for no axis": """
+with jax.set_mesh(auto), nn.logical_axis_rules((("embed", "x"), ("time", None))):
     jax.jit(lambda a: nn.with_logical_constraint(a, ("embed", "time")))(x)
 """,
     "rules that end with their block": """
