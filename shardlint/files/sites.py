@@ -27,11 +27,14 @@ class SiteKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One call in the text. ``name`` is the last name of what is called."""
+    """One call in the text. ``name`` is the last name of what is called; ``named`` tells whether it names an
+    axis, as far as the text shows: by a string in place of one.
+    """
 
     kind: SiteKind
     name: str
     span: Span
+    named: bool = False
 
 
 _NAMES: dict[str, SiteKind] = {
@@ -72,6 +75,9 @@ _WITH_KEYWORD: dict[str, tuple[SiteKind, frozenset[str]]] = {
     ),
 }  # fmt: skip
 
+#: Libraries that have functions of these names too, as programs call them.
+_OTHERS = frozenset({"torch", "np", "numpy", "tf", "dist"})
+
 
 def find_sites(source: Source) -> list[Site]:
     """Return the sites of a source in reading order; cells that are no Python have none."""
@@ -94,18 +100,40 @@ def _sites(path: str, cell: Cell) -> Iterator[Site]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
+        if _root_name(node.func) in _OTHERS:
+            continue
         # ``partial(jit, in_shardings=...)`` makes the call that is meant.
         functions = [node.func, *node.args[:1]] if _last_name(node.func) == "partial" else [node.func]
         for name in map(_last_name, functions):
             if (kind := _kind(name, node)) is None or node.end_lineno is None or node.end_col_offset is None:
                 continue
             start, end = column(node.lineno, node.col_offset), column(node.end_lineno, node.end_col_offset)
-            found.append(Site(kind, name, Span(path, node.lineno, start, node.end_lineno, end, cell.index)))
+            span = Span(path, node.lineno, start, node.end_lineno, end, cell.index)
+            found.append(Site(kind, name, span, _names_axis(kind, name, node)))
     yield from sorted(found, key=lambda site: site.span.order())
 
 
 def _last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _names_axis(kind: SiteKind, name: str, call: ast.Call) -> bool:
+    """Whether a string stands where the call takes axes."""
+    parts: list[ast.expr] = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if name in _WITH_KEYWORD and kind is SiteKind.PLACEMENT:
+        keywords = _WITH_KEYWORD[name][1]
+        parts = [keyword.value for keyword in call.keywords if keyword.arg in keywords]
+    return kind is SiteKind.COLLECTIVE or any(
+        isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for part in parts
+        for node in ast.walk(part)
+    )
+
+
+def _root_name(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _kind(name: str, call: ast.Call) -> SiteKind | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shardlint.inference.values import Value
+from shardlint.laws.dims import Shape
 from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 
@@ -68,6 +69,11 @@ class Call:
             if key is not None and key in self.arg_places:
                 return self.arg_places[key]
         return self.place
+
+    def learn(self, position: int, keyword: str, shape: Shape) -> None:
+        """Note that the call takes an argument only if it is an array of this shape."""
+        if position in self.arg_places or keyword in self.arg_places:
+            self.interpreter.learn(self.place_of(position, keyword), shape)
 
     def unknown(self, reason: str) -> Unknown:
         """Return an Unknown that names this call."""

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from shardlint.inference.context import Context
 from shardlint.inference.settings import InferenceSettings
 from shardlint.inference.values import ClassValue, Native, Value
-from shardlint.laws.dims import Dim
+from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.versions import Release
 from shardlint.spans import Place
 from shardlint.uses import Environment, Use
@@ -69,6 +69,9 @@ class Evaluator(Protocol):
 
     def running_method(self) -> tuple[ClassValue, Value] | None:
         """The class whose method runs and the method's first argument, or None elsewhere."""
+
+    def learn(self, place: Place, shape: Shape) -> None:
+        """What stands at a place is an array of this shape: a call takes it that takes nothing else."""
 
     def wrapped(self, native: Native) -> Native:
         """Note a wrapper of a program's function: if nobody calls it, it is an entry of its own."""

@@ -11,9 +11,10 @@ from shardlint.inference.truth import truth
 from shardlint.inference.values import Alternatives, Array, Value, as_int
 from shardlint.inference.variables import narrow
 from shardlint.laws import dims
-from shardlint.laws.dims import Dim
+from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.values import Unknown
 from shardlint.laws.written_sizes import configured
+from shardlint.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
@@ -85,12 +86,7 @@ def _learn_rank(interpreter: Interpreter, test: cst.Comparison) -> None:
     rank = as_int(evaluate(interpreter, test.comparisons[0].comparator)) if name else None
     if name is None or rank is None or not 0 <= rank <= 16:
         return
-    holder = interpreter.scope.find(name)
-    value = holder.variables[name] if holder else Unknown("not bound")
-    if isinstance(value, Unknown) or (isinstance(value, Array) and value.shape is None):
-        dtype = value.dtype if isinstance(value, Array) else None
-        sizes = tuple(dims.fresh() for _ in range(rank))
-        narrow(interpreter, name, Array(sizes, dtype, origin=interpreter.place(test), name=name))
+    learn_shape(interpreter, name, tuple(dims.fresh() for _ in range(rank)), interpreter.place(test))
 
 
 def learn_rank(interpreter: Interpreter, node: cst.Assign) -> None:
@@ -104,13 +100,17 @@ def learn_rank(interpreter: Interpreter, node: cst.Assign) -> None:
     starred = any(isinstance(e, cst.StarredElement) for e in target.elements)
     if starred or not isinstance(source.value, cst.Name):
         return
-    name = source.value.value
+    sizes = tuple(dims.fresh() if n in (None, "_") else _size(interpreter, str(n)) for n in names)
+    learn_shape(interpreter, source.value.value, sizes, interpreter.place(node))
+
+
+def learn_shape(interpreter: Interpreter, name: str, shape: Shape, place: Place) -> None:
+    """Narrow a variable that may be anything, or an array of any rank, to an array of this shape."""
     holder = interpreter.scope.find(name)
     value = holder.variables[name] if holder else None
     if isinstance(value, Unknown) or (isinstance(value, Array) and value.shape is None):
-        sizes = tuple(dims.fresh() if n in (None, "_") else _size(interpreter, str(n)) for n in names)
         dtype = value.dtype if isinstance(value, Array) else None
-        narrow(interpreter, name, Array(sizes, dtype, origin=interpreter.place(node), name=name))
+        narrow(interpreter, name, Array(shape, dtype, origin=place, name=name))
 
 
 def _size(interpreter: Interpreter, name: str) -> Dim:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from shardlint.coverage import Judged, reasons, worst_files
 from shardlint.files.sites import SiteKind
 
 _WIDTH = 120
+_COLUMNS = ("sites", "reached", "axes", "rank", "sizes")
+_OF = ("judged", "sites")
+#: What meets an array or a parameter.
+PLACING = frozenset({SiteKind.PLACEMENT, SiteKind.CONSTRAINT, SiteKind.PARAMETER})
 _SHOWN = 12
 
 
@@ -32,8 +36,10 @@ def write(judged: Sequence[Judged], stream: TextIO) -> None:
         return
     counts = table("kind", "sites", "reached", "axis names judged", "rank judged", "all judged")
     for kind, row in by_kind(judged).items():
-        counts.add_row(kind, *(_share(row[column], row["sites"]) for column in row))
+        counts.add_row(kind, *(_share(row[column], row["sites"]) for column in _COLUMNS))
     console.print(counts)
+    for text in _in_words(judged):
+        console.print(text)
     why = table("reason", "sites")
     for reason, count in reasons(judged)[:_SHOWN]:
         why.add_row(reason, str(count))
@@ -43,6 +49,26 @@ def write(judged: Sequence[Judged], stream: TextIO) -> None:
     for drawn in (why, worst):
         if drawn.row_count:
             console.print(drawn)
+
+
+def _in_words(judged: Sequence[Judged]) -> Iterator[str]:
+    """The two shares that tell most."""
+    naming, placing = shares(judged)
+    for (count, of), what in (
+        (naming, "name an axis were judged against a mesh"),
+        (placing, "place or constrain an array or a parameter were judged for rank"),
+    ):
+        if of:
+            yield f"{count / of:.0%} of the {of} calls that {what}."
+
+
+def shares(judged: Sequence[Judged]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Of the calls that name an axis, how many were judged against a mesh; of those that place or constrain
+    an array or a parameter, how many for rank. Each with how many there are.
+    """
+    naming = [one for one in judged if one.site.named]
+    placing = [one for one in judged if one.site.kind in PLACING]
+    return (sum(one.axes for one in naming), len(naming)), (sum(one.rank for one in placing), len(placing))
 
 
 def _share(count: int, sites: int) -> str:
@@ -57,6 +83,7 @@ def by_kind(judged: Sequence[Judged]) -> dict[str, dict[str, int]]:
         if ours:
             rows[str(kind)] = {
                 "sites": len(ours),
+                "named": sum(one.site.named for one in ours),
                 "reached": sum(one.reached for one in ours),
                 "axes": sum(one.axes for one in ours),
                 "rank": sum(one.rank for one in ours),
@@ -83,5 +110,12 @@ def as_json(judged: Sequence[Judged]) -> str:
         for one in judged
         if not one.sizes
     ]
-    counted = {"kinds": by_kind(judged), "reasons": dict(reasons(judged)), "unresolved": unresolved}
+    naming, placing = shares(judged)
+    shared = {"naming": dict(zip(_OF, naming, strict=True)), "placing": dict(zip(_OF, placing, strict=True))}
+    counted = {
+        "shares": shared,
+        "kinds": by_kind(judged),
+        "reasons": dict(reasons(judged)),
+        "unresolved": unresolved,
+    }
     return json.dumps(counted, indent=2) + "\n"

@@ -173,6 +173,9 @@ def einsum(call: Call) -> Value:
         unresolved("the subscripts are not known")
     arrays = operands(call.args[1:], is_numpy(call))
     shape = einsum_shape(subscripts, [x.shape for x in arrays])
+    for position, (term, x) in enumerate(zip(_terms(subscripts), arrays, strict=True), 1):
+        if x.shape is None and "." not in term and not is_numpy(call):
+            call.learn(position, "", tuple(fresh() for _ in term))
     return contracted(call, arrays, shape, call.kwargs.get("preferred_element_type"))
 
 
@@ -182,7 +185,7 @@ def einsum_shape(subscripts: str, shapes: Sequence[Shape | None]) -> Shape | Non
     Rejects subscripts that do not fit the ranks, and a letter with two sizes.
     """
     terms, arrow, output = subscripts.replace(" ", "").partition("->")
-    inputs = terms.split(",")
+    inputs = _terms(subscripts)
     if len(inputs) != len(shapes):
         reject("one term an operand")
     sizes: dict[str, Dim] = {}
@@ -204,6 +207,11 @@ def einsum_shape(subscripts: str, shapes: Sequence[Shape | None]) -> Shape | Non
         plain = terms.replace("...", "").replace(",", "")
         output = "..." * ("..." in terms) + "".join(sorted(c for c in set(plain) if plain.count(c) == 1))
     return _output(output, sizes, batch, terms)
+
+
+def _terms(subscripts: str) -> list[str]:
+    """The letters of each operand."""
+    return subscripts.replace(" ", "").partition("->")[0].split(",")
 
 
 def _match(term: str, shape: Shape) -> tuple[list[tuple[str, Dim]], Shape | None]:

@@ -99,7 +99,10 @@ def transpose(call: Call) -> Value:
     """`transpose(a, axes)`."""
     a, axes = call.bind("a", axes=None)
     x = operand(a, is_numpy(call))
-    return like(call, x, permuted(x.shape, axes))
+    shape = permuted(x.shape, axes)
+    if x.shape is None and shape is not None and not is_numpy(call):
+        call.learn(0, "a", tuple(fresh() for _ in shape))
+    return like(call, x, shape)
 
 
 def matrix_transpose(call: Call) -> Value:

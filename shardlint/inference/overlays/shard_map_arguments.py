@@ -56,6 +56,8 @@ def place_arguments(call: Call, mapped: Mapped, region: Region) -> list[Value]:
     text = mismatch(specs, Tuple(tuple(args))) if not call.opaque else None
     if text is not None:
         record_mismatch(call.interpreter, Api.SHARD_MAP_IN, mapped.title, specs, text, call.place)
+    if columns is None and text is None:
+        judge_specs(call, Api.SHARD_MAP_IN, specs, mapped.place)
     if columns is None or text is not None:
         return [Unknown("in_specs that are not known") for _ in args]
     return [

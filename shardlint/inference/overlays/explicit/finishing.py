@@ -124,7 +124,8 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
     if asked:
         unknown = Unknown("the sharding of an operand is not known")
         reason = unknown if isinstance(context, Mesh) else context
-        record_result(call, function, next(iter(found), None), reason)
+        shaped = next((ArrayType(array.shape) for array in results), None)
+        record_result(call, function, next(iter(found), None) or shaped, reason)
     if len(found) != len(results):
         found = [_as_replicated(context, kinds, array) for array in results]
     return _over_arrays(result, lambda i, array: _grafted(found[i], array))
