@@ -50,7 +50,9 @@ class PathRule:
         if isinstance(self.pattern, str):
             return patterns[0].search(separator.join(path)) is not None
         runs = range(len(path) - len(patterns) + 1)
-        return bool(patterns) and any(all(p.match(key) for p, key in zip(patterns, path[i:], strict=False)) for i in runs)
+        return bool(patterns) and any(
+            all(pattern.match(key) for pattern, key in zip(patterns, path[i:], strict=False)) for i in runs
+        )
 
 
 def first_match(rules: Sequence[PathRule], path: Path, separator: str = "/") -> int | None:
