@@ -80,7 +80,7 @@ class Linter:
         return _coverage(sources, self.uses(sources, progress))
 
     def report(self, paths: Iterable[str], progress: Progress | None = None) -> ParameterReport:
-        """Return what each device holds of the parameters that modules declare, on each mesh that is known."""
+        """Return what each device holds of the parameters that modules declare, on each known mesh."""
         from shardlint.report.project import report_paths
 
         return report_paths(Linter, self.settings, paths, progress)

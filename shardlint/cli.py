@@ -256,6 +256,7 @@ def _settings(options: argparse.Namespace) -> Settings:
 
     return load_settings(
         options.paths[0],
+        options.config,
         devices=options.devices,
         mesh=parse_mesh(options.mesh) if options.mesh else None,
         select=selectors("select", getattr(options, "select", None)),
@@ -350,6 +351,9 @@ def _add_paths(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_mesh(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--config", metavar="FILE", help="the configuration to use instead of the nearest shardlint.toml"
+    )
     parser.add_argument("--devices", type=_count, metavar="N", help="how many devices there are")
     parser.add_argument(
         "--mesh", metavar="AXES", help="the mesh to assume where none is known: data=2,model=4"

@@ -96,15 +96,25 @@ def known_rules() -> list[Described]:
     return sorted([*FILE_RULES, *all_rules()], key=lambda rule: rule.code)
 
 
-def load_settings(path: str, **overrides: Any) -> Settings:
+def load_settings(path: str, config: str | None = None, **overrides: Any) -> Settings:
     """Return the settings for a file or folder: the nearest configuration upwards, then ``overrides``.
 
-    Overrides that are None do not count. Raises ConfigError.
+    ``config`` is a file to read instead of the nearest. Overrides that are None do not count. Raises
+    ConfigError.
     """
-    settings = _nearest(os.path.abspath(path))
+    settings = _nearest(os.path.abspath(path)) if config is None else _given(config)
     if settings.target_jax is None:
         settings = dataclasses.replace(settings, target_jax=_required(os.path.abspath(path)))
     return dataclasses.replace(settings, **{k: v for k, v in overrides.items() if v is not None})
+
+
+def _given(file: str) -> Settings:
+    """The settings of a file that is named; what is relative in it is so to where the user is."""
+    keys = ("tool", "shardlint") if os.path.basename(file) == "pyproject.toml" else ()
+    table = _read(file, keys)
+    if table is None:
+        raise ConfigError(f"{file}: there is no [tool.shardlint] in it")
+    return _settings(table, file, os.getcwd())
 
 
 def parse_mesh(text: str) -> Mesh:

@@ -40,7 +40,8 @@ class ModuleRun:
     """One module of the project: its text in parts, and its scope as far as it has run."""
 
     __slots__ = (
-        "asks_mesh", "device_count", "mesh", "name", "parts", "relevance", "scope", "source", "switches", "turns",
+        "asks_mesh", "device_count", "mesh", "name", "parts", "relevance", "scope", "source", "switches",
+        "turns",
     )  # fmt: skip
 
     def __init__(self, name: str, source: Source) -> None:

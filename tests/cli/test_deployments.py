@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 """
+#: Where a finding says on which meshes it is so.
+ON = re.compile(r" \(on .*$")
 MESHES = """\
 [meshes]
 v5e-256 = {data = 16, model = 16}
@@ -29,11 +32,8 @@ def found(tmp_path: Path, program: str, config: str = MESHES) -> list[str]:
     path.write_text(HEAD + program)
     report = Linter(load_settings(str(path))).check_paths([str(path)])
     lines = HEAD.count("\n")
-    return [
-        f"{f.span.line - lines} {f.code}{f.message[f.message.rfind(' (on ') :] if ' (on ' in f.message else ''}"
-        for f in report.findings
-        if f.severity is Severity.ERROR
-    ]
+    errors = [f for f in report.findings if f.severity is Severity.ERROR]
+    return [f"{f.span.line - lines} {f.code}{''.join(ON.findall(f.message))}" for f in errors]
 
 
 @pytest.mark.parametrize(

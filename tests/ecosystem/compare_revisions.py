@@ -4,6 +4,9 @@
 
 OLD and NEW are revisions of this repository, or folders that hold a shardlint. Every finding gained or lost
 is printed, to be read by hand, then times and crashes a checkout. Exits 1 when a revision crashed.
+
+A checkout whose folder is called ``owner+name``, as a file in ``configurations/`` is, is checked with that
+configuration: the meshes its authors deploy on, and where its logical axis rules are.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+CONFIGURATIONS = Path(__file__).parent / "configurations"
 #: Codes that say shardlint failed, not the program.
 CRASHES = ("SHL009",)
 LIMIT = 3600
@@ -59,10 +63,17 @@ def main() -> int:
         unpacked(options.new, Path(folder) / "new") as new,
     ):
         for checkout in options.checkouts:
-            before, after = run(old, checkout, options_given), run(new, checkout, options_given)
+            given = [*options_given, *configured(checkout)]
+            before, after = run(old, checkout, given), run(new, checkout, given)
             print("\n".join(report(checkout.name, before, after)), flush=True)
             crashed |= bool(before.crashes or after.crashes)
     return int(crashed)
+
+
+def configured(checkout: Path) -> list[str]:
+    """The option that names the configuration of a checkout, where there is one."""
+    file = CONFIGURATIONS / f"{checkout.resolve().name}.toml"
+    return ["--config", str(file)] if file.is_file() else []
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from shardlint.inference.values import (
 from shardlint.laws.contexts import CONCRETE_ONLY, judge_concrete
 from shardlint.laws.dims import fresh
 from shardlint.laws.source import mesh_source
-from shardlint.laws.values import AxisType, Failed, Mesh, Unknown
+from shardlint.laws.values import AxisType, Mesh, Unknown
 from shardlint.spans import Place
 
 _AXES_OF_TYPE = {f"{kind.lower()}_axes": kind for kind in AxisType}

@@ -126,6 +126,9 @@ def percent(text: str, given: Value) -> Value:
         return Unknown("raises in Python")
 
 
+_CONVERSIONS: dict[str, Callable[[object], str]] = {"r": repr, "a": ascii, "s": str}
+
+
 def formatted(value: Value, spec: str, conversion: str | None) -> str | None:
     """What a field of an f-string gives; None where that is not known."""
     found, held = _python(value)
@@ -135,7 +138,7 @@ def formatted(value: Value, spec: str, conversion: str | None) -> str | None:
         return None
     try:
         if conversion is not None:
-            held = {"r": repr, "a": ascii, "s": str}[conversion](held)
+            held = _CONVERSIONS[conversion](held)
         return format(held, spec)
     except (TypeError, ValueError):
         return None
