@@ -110,7 +110,7 @@ def call_value(
         return _each(interpreter, possible, call_one, guards=True)
     if isinstance(function, Bound):
         shifted = {k + 1 if isinstance(k, int) else k: v for k, v in places.items()}
-        with _around_method(interpreter, function, place):
+        with around_method(interpreter, function, place):
             return call_value(
                 interpreter, function.function, [function.receiver, *args], kwargs, place, opaque, shifted
             )
@@ -152,7 +152,7 @@ def escape(args: Sequence[Value], kwargs: dict[str, Value]) -> None:
         forget(value)
 
 
-def _around_method(interpreter: Interpreter, method: Bound, place: Place) -> AbstractContextManager[object]:
+def around_method(interpreter: Interpreter, method: Bound, place: Place) -> AbstractContextManager[object]:
     """What a library wants around the methods of classes that derive from its own."""
     from shardlint.inference.classes import library_bases
     from shardlint.inference.overlays import method_context
@@ -223,7 +223,7 @@ def _call_external(
     opaque: bool,
     places: dict[int | str, Place],
 ) -> Value:
-    from shardlint.inference.overlays import delegate, transfer
+    from shardlint.inference.overlays import as_argument, transfer
 
     handler = transfer(function.name)
     if handler is None:
@@ -231,8 +231,8 @@ def _call_external(
             escape(args, kwargs)
         return Unknown(f"`{function.name}` is not modelled")
     if function.name.startswith(("jax.", "numpy.")):
-        args = [delegate(arg) for arg in args]
-        kwargs = {key: delegate(value) for key, value in kwargs.items()}
+        args = [as_argument(arg) for arg in args]
+        kwargs = {key: as_argument(value) for key, value in kwargs.items()}
     call = Call(interpreter, function.name, args, kwargs, place, opaque, places)
     for key in kwargs:
         argument = f"{function.name}({key}=)"

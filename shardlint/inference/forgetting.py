@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from shardlint.inference.values import (
     Alternatives,
+    Array,
     DictValue,
     Instance,
     LibraryObject,
@@ -31,9 +34,19 @@ def forget(value: Value) -> None:
             one.items = None
         elif isinstance(one, LibraryObject) and one.kind.startswith("collections."):
             waiting.extend(one.fields.values())
+        elif isinstance(one, LibraryObject) and one.kind.startswith("flax.nnx."):
+            waiting.extend(value for value in one.fields.values() if not isinstance(value, Array))
+            one.fields.update({name: _elsewhere(value) for name, value in one.fields.items()})
         elif isinstance(one, SetValue) and not one.frozen:
             one.items = None
         elif isinstance(one, Instance) and one.cls.members is None:
             waiting.extend(one.attributes.values())
             one.attributes.clear()
             one.opaque = one.forgotten = True
+
+
+def _elsewhere(value: Value) -> Value:
+    """What a variable holds once unseen code had it: an array of the same shape, wherever it lies."""
+    if not isinstance(value, Array):
+        return value
+    return replace(value, sharding=None, typed=None, committed=None)

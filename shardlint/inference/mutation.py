@@ -14,6 +14,7 @@ from shardlint.inference.values import (
     Array,
     Bound,
     ClassValue,
+    Const,
     DictValue,
     External,
     Instance,
@@ -56,7 +57,11 @@ def set_attribute(interpreter: Evaluator, receiver: Value, name: str, value: Val
         since = interpreter.path_since(scope.path)
         scope.variables[name] = _set(interpreter, scope.variables.get(name), name, value, since)
     elif isinstance(receiver, LibraryObject):
-        receiver.fields[name] = value if interpreter.certain(()) else Unknown(f"`{name}` may be set")
+        setter = receiver.origin and interpreter.attribute(receiver, "__setattr__", receiver.origin)
+        if receiver.origin is not None and isinstance(setter, Bound):
+            interpreter.call(setter, [Const(name), value], {}, receiver.origin)
+        else:
+            receiver.fields[name] = value if interpreter.certain(()) else Unknown(f"`{name}` may be set")
     elif isinstance(receiver, Native):
         receiver.attributes[name] = value
 
@@ -106,6 +111,12 @@ def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, 
             forget(receiver)
         else:
             interpreter.call(method, [key, value], {}, place)
+    elif isinstance(receiver, LibraryObject):
+        setter = interpreter.attribute(receiver, "__setitem__", place)
+        if isinstance(setter, Bound):
+            interpreter.call(setter, [key, value], {}, place)
+        else:
+            forget(receiver)
     elif not isinstance(receiver, Array):
         forget(receiver)
 

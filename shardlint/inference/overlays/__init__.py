@@ -4,7 +4,8 @@ Each module of this package exposes some of these tables; here they are merged o
 
 - ``TABLE``: a library's functions and classes, by canonical name.
 - ``CONSTANTS``: names that are values.
-- ``CALLS``, ``ATTRIBUTES``, ``METHODS``: objects of library classes (`LibraryObject`), by kind.
+- ``CALLS``, ``ATTRIBUTES``, ``METHODS``: objects of library classes (`LibraryObject`), by kind. The methods
+  ``__getitem__``, ``__setitem__`` and ``__setattr__`` are what brackets and assignments mean.
 - ``CREATED``, ``METHOD_CONTEXTS``: what happens when a class of the program that derives from a
   library's is instantiated, and around each call of its methods.
 - ``CHILDREN``, ``DELEGATES``: kinds that are pytrees, and kinds that stand for one of their fields.
@@ -26,6 +27,7 @@ from shardlint.inference.values import (
     Array,
     Bound,
     Devices,
+    DictValue,
     External,
     Instance,
     LibraryObject,
@@ -116,11 +118,13 @@ def _merged(table: str) -> dict[Any, Any]:
     for module in _modules():
         found.update(getattr(module, table, {}))
     if table == "TABLE":
-        from shardlint.inference.overlays.jax_placement import created, sampled
-        from shardlint.inference.overlays.out_shardings import CREATION, SAMPLED
+        from shardlint.inference.overlays.jax_placement import created, on_device, sampled
+        from shardlint.inference.overlays.out_shardings import CREATION, ON_DEVICES, SAMPLED
 
         for name in CREATION:
             found[f"jax.numpy.{name}"] = created(found[f"jax.numpy.{name}"])
+        for name, apis in ON_DEVICES.items():
+            found[f"jax.numpy.{name}"] = on_device(found[f"jax.numpy.{name}"], apis)
         for name in SAMPLED:
             found[f"jax.random.{name}"] = sampled(found[f"jax.random.{name}"])
     return found
@@ -199,6 +203,12 @@ def delegate(value: Value) -> Value:
         # Sizes and names of axes may be members of enumerations.
         return replace(value, items=tuple(map(delegate, value.items)))
     return stands_for(value) or value
+
+
+def as_argument(value: Value) -> Value:
+    """What JAX and numpy get as an argument: the array a variable stands for. A tree keeps its class."""
+    meant = delegate(value)
+    return value if isinstance(meant, DictValue) else meant
 
 
 def children(value: LibraryObject) -> tuple[str, ...]:

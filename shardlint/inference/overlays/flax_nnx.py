@@ -18,6 +18,8 @@ from shardlint.inference.overlays.flax_linen_layers import KEY
 from shardlint.inference.overlays.flax_metadata import map_tree
 from shardlint.inference.overlays.flax_modules import NOT_EAGER
 from shardlint.inference.overlays.flax_nnx_adapters import LAYERS as ADAPTERS
+from shardlint.inference.overlays.flax_nnx_assignment import METHODS as ASSIGNING
+from shardlint.inference.overlays.flax_nnx_assignment import is_altered
 from shardlint.inference.overlays.flax_nnx_cells import CELLS, attribute, initialize_carry
 from shardlint.inference.overlays.flax_nnx_cells import LAYERS as RECURRENT
 from shardlint.inference.overlays.flax_nnx_layers import LAYERS as PLAIN
@@ -25,6 +27,7 @@ from shardlint.inference.overlays.flax_nnx_layers import Forward, attend, constr
 from shardlint.inference.overlays.flax_nnx_lifted import OPTIMIZER, fork, optimizer
 from shardlint.inference.overlays.flax_nnx_lifted import TABLE as TRANSFORMS
 from shardlint.inference.overlays.flax_nnx_rngs import NAMES, random_methods
+from shardlint.inference.overlays.flax_nnx_state import METHODS as STATE_METHODS
 from shardlint.inference.overlays.flax_nnx_state import STATE, copied, entry, split, state
 from shardlint.inference.overlays.flax_nnx_state import TABLE as STATES
 from shardlint.inference.overlays.flax_nnx_variables import (
@@ -90,6 +93,8 @@ def _forward(rule: Callable[[Forward], Value]) -> Rule:
         layer = call.args[0]
         if not isinstance(layer, LibraryObject):
             return call.unknown("an object of a class derived from a layer")
+        if is_altered(layer):
+            return call.unknown("its parameters were replaced")
         try:
             return rule(Forward(call, layer))
         except Stop as stop:
@@ -330,7 +335,8 @@ METHODS: dict[tuple[str, str], Rule] = {
     **{
         (kind, name): _value for kind in VARIABLES for name in ("get_value", "get_raw_value", "__jax_array__")
     },
-    **{(kind, name): _nothing for kind in VARIABLES for name in ("set_value", "set_metadata")},
+    **ASSIGNING,
+    **STATE_METHODS,
     ("flax.nnx.Embed", "attend"): _forward(attend),
     **{(kind, "initialize_carry"): initialize_carry for kind in CELLS},
     **random_methods(_RNGS),

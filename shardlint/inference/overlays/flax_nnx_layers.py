@@ -30,6 +30,7 @@ from shardlint.inference.overlays.flax_layers import (
     typed_as_made,
 )
 from shardlint.inference.overlays.flax_linen_layers import KEY
+from shardlint.inference.overlays.flax_nnx_assignment import MADE, shapes_of
 from shardlint.inference.overlays.flax_nnx_variables import METADATA, PARAM, make_variable
 from shardlint.inference.overlays.flax_uses import Owner
 from shardlint.inference.values import (
@@ -431,4 +432,4 @@ def construct(
     """Make a layer of one of the classes from its arguments by name."""
     kind = f"flax.nnx.{class_name}"
     made = (layers or LAYERS)[class_name].build(Build(call, kind, args, owner))
-    return LibraryObject(kind, {**args, **made}, owner.place)
+    return LibraryObject(kind, {**args, **made, MADE: shapes_of(made)}, owner.place)

@@ -11,7 +11,9 @@ from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.classes import lineage
+from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.flax_metadata import map_tree
+from shardlint.inference.overlays.flax_nnx_assignment import assign
 from shardlint.inference.overlays.flax_nnx_lifted import OPTIMIZER, map_variables
 from shardlint.inference.overlays.flax_nnx_variables import PARAM, VARIABLES, is_variable
 from shardlint.inference.values import (
@@ -25,6 +27,7 @@ from shardlint.inference.values import (
     LibraryObject,
     Tuple,
     Value,
+    as_bool,
     as_items,
 )
 from shardlint.laws.values import Unknown
@@ -136,6 +139,8 @@ def split(call: Call) -> Value:
     states = state(call)
     found = states.items if isinstance(states, Tuple) else (states,)
     node = call.args[0] if call.args else call.unknown("no object")
+    # The graph definition keeps what the object consists of now, also if it changes later.
+    node = map_variables(node, lambda value: value)
     return Tuple((LibraryObject(GRAPH, {"node": node}, call.place), *found))
 
 
@@ -207,36 +212,65 @@ def _leaves(tree: Value) -> Iterator[LibraryObject]:
 
 
 def _merge(call: Call) -> Value:
-    """``nnx.merge(graphdef, state, ...)``: an object like the one that was split, with the states' values."""
+    """``nnx.merge(graphdef, state, ...)``: an object like the one that was split, of its variables."""
     graph = call.argument(0, "graphdef")
     if not isinstance(graph, LibraryObject) or graph.kind != GRAPH:
         return call.unknown("the graph definition is not known")
-    node = copied(graph.fields["node"])
+    found: dict[int, Value] = {}
     for given in call.args[1:]:
-        _put(node, given)
-    return node
+        _match(graph.fields["node"], given, found)
+
+    def variable(value: Value) -> Value:
+        if not isinstance(value, LibraryObject):
+            return value
+        if id(value) in found:
+            return found[id(value)]
+        copy = LibraryObject(value.kind, dict(value.fields), value.origin)
+        _forget_placement(copy)
+        return copy
+
+    node = map_variables(graph.fields["node"], variable)
+    return node if as_bool(call.kwargs.get("copy", Const(False))) is False else copied(node)
+
+
+def _match(node: Value, given: Value, found: dict[int, Value]) -> None:
+    """Find what a state has for each variable of an object: a variable, or the value of one."""
+    if isinstance(node, LibraryObject) and is_variable(node):
+        if isinstance(given, LibraryObject) and is_variable(given):
+            found[id(node)] = given
+        elif isinstance(given, Array):
+            found[id(node)] = LibraryObject(node.kind, {**node.fields, "value": given}, node.origin)
+        return
+    for value, new in _pairs(node, given):
+        _match(value, new, found)
+
+
+def _pairs(node: Value, given: Value) -> Iterator[tuple[Value, Value]]:
+    """What an object holds, each with what a state has for it."""
+    tree = given.fields["tree"] if isinstance(given, LibraryObject) and given.kind == STATE else given
+    items = tree.items if isinstance(tree, DictValue) and tree.items is not None else {}
+    yield from ((value, items[name]) for name, value in children(node) if name in items)
 
 
 def _update(call: Call) -> Value:
     """``nnx.update(node, state, ...)``: the variables take what the state holds."""
     for given in call.args[1:]:
-        _put(call.args[0], given)
+        _put(call.interpreter, call.args[0], given)
     return NONE
 
 
-def _put(node: Value, given: Value) -> None:
+def _put(interpreter: Evaluator, node: Value, given: Value) -> None:
+    if isinstance(node, LibraryObject) and is_variable(node):
+        if isinstance(held := _held(given), Array):
+            assign(interpreter, node, held)
+        else:
+            _forget_placement(node)
+        return
     tree = given.fields["tree"] if isinstance(given, LibraryObject) and given.kind == STATE else given
     if not isinstance(tree, DictValue) or tree.items is None:
         _forget_placement(node)
-        return
-    for name, value in children(node):
-        if name not in tree.items:
-            continue
-        new = tree.items[name]
-        if isinstance(value, LibraryObject) and is_variable(value):
-            value.fields["value"] = _held(new)
-        else:
-            _put(value, new)
+    for value, new in _pairs(node, given):
+        _put(interpreter, value, new)
 
 
 def _forget_placement(node: Value) -> None:
@@ -283,6 +317,18 @@ def entry(receiver: LibraryObject, name: str) -> Value | None:
     """``state.name``: a variable, or the state below."""
     tree = receiver.fields["tree"]
     found = tree.items.get(name) if isinstance(tree, DictValue) and tree.items is not None else None
+    return None if found is None else _below(receiver, found)
+
+
+def _item(call: Call) -> Value:
+    """``state[key]``: a variable, or the state below."""
+    receiver, key = call.args
+    if not isinstance(receiver, LibraryObject):
+        return call.unknown("the state is not known")
+    return _below(receiver, call.interpreter.item(receiver.fields["tree"], key, call.place))
+
+
+def _below(receiver: LibraryObject, found: Value) -> Value:
     return LibraryObject(STATE, {"tree": found}, receiver.origin) if isinstance(found, DictValue) else found
 
 
@@ -327,3 +373,4 @@ TABLE: dict[str, Callable[[Call], Value]] = {
         for name in ("Any", "All", "Not", "PathContains", "OfType", "Everything", "Nothing")
     },
 }
+METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {(STATE, "__getitem__"): _item}

@@ -50,7 +50,7 @@ VARIABLES = tuple(
     f"flax.nnx.{name}" for name in ("Variable", "Param", "BatchStat", "Cache", "Intermediate", "LoRAParam")
 )
 #: What ``out_sharding`` was called before.
-_OLD_NAMES = ("sharding", "sharding_names")
+OLD_NAMES = ("sharding", "sharding_names")
 
 
 def with_metadata(call: Call) -> Value:
@@ -106,7 +106,7 @@ def make_variable(
 
 def _with_new_name(metadata: dict[str, Value]) -> dict[str, Value]:
     """Metadata with the sharding under its present name."""
-    for old in _OLD_NAMES:
+    for old in OLD_NAMES:
         if old in metadata:
             metadata = {**metadata, "out_sharding": metadata[old]}
             del metadata[old]

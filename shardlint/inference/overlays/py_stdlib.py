@@ -143,6 +143,8 @@ def _copying(deep: bool) -> Callable[[Call], Value]:
         if isinstance(value, Instance):
             own = {name: part(item) for name, item in value.attributes.items()}
             return Instance(value.cls, own, value.opaque, call.place, path)
+        if isinstance(value, LibraryObject) and value.kind.startswith("flax.nnx."):
+            return LibraryObject(value.kind, {k: part(v) for k, v in value.fields.items()}, value.origin)
         if isinstance(value, Tuple) and deep:
             return Tuple(tuple(map(part, value.items)), value.origin, value.fields)
         return value
