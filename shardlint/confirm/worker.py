@@ -411,6 +411,13 @@ PLACEMENTS: dict[str, Call] = {
     "shard_map(out_specs=)": shard_map_out,
     "jnp.zeros(device=)": eager("jnp.zeros(device=)", lambda s, x: jnp.zeros(x.shape, device=s)),
     "jnp.zeros(device=) inside jit": jitted(lambda s: jax.jit(lambda x: jnp.zeros(x.shape, device=s))),
+    "jnp.arange(device=)": eager("jnp.arange(device=)", lambda s, x: jnp.arange(*x.shape, device=s)),
+    "jnp.arange(device=) inside jit": jitted(lambda s: jax.jit(lambda x: jnp.arange(*x.shape, device=s))),
+    "jnp.array(device=)": eager("jnp.array(device=)", lambda s, x: jnp.array(x, device=s)),
+    "jnp.array(device=) inside jit": jitted(lambda s: jax.jit(lambda x: jnp.array(x, device=s))),
+    "jnp.linspace(device=)": eager(
+        "jnp.linspace(device=)", lambda s, x: jnp.linspace(x[0], x[0] + 1, len(x), device=s)
+    ),
     "jnp.zeros(out_sharding=)": eager("jnp.zeros(out_sharding=)", made("numpy.zeros")),
     "jnp.zeros(out_sharding=) inside jit": jitted(lambda s: jax.jit(lambda x: made("numpy.zeros")(s, x))),
     "jax.random.normal(out_sharding=)": eager("random.normal(out_sharding=)", made("random.normal")),

@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shardlint.laws.checks import even, is_axis, known, located, none_passes, parts, unique, unknown_part
+from shardlint.laws.checks import (
+    even,
+    is_axis,
+    known,
+    located,
+    none_passes,
+    parts,
+    unconstrained,
+    unique,
+    unknown_part,
+)
 from shardlint.laws.dims import equal
 from shardlint.laws.judging import Case, Check, Outcome, raising
 from shardlint.laws.specs import canonical
@@ -55,6 +65,13 @@ def no_surplus_in_type(case: Case) -> Outcome:
         if explicit is None:
             unsure = Undecided("whether an entry past the rank names an Explicit axis is not known")
     return unsure
+
+
+def unconstrained_in_type(case: Case) -> Outcome:
+    """`core.modify_spec_for_auto_manual` looks every entry up, unless all axes are Auto."""
+    auto = all_of(AxisType.AUTO, case.mesh)
+    outcome = None if auto else unconstrained(case)
+    return Undecided("the axis types are not known") if outcome and auto is None else outcome
 
 
 def even_in_type(case: Case) -> Outcome:
@@ -218,6 +235,23 @@ def constrained(case: Case) -> Outcome:
     if asserted is None and constraining is None:
         return None
     return Undecided("whether all axes of the context mesh are Explicit is not known")
+
+
+def constrained_as_typed(case: Case) -> Outcome:
+    """As `constrained`, of an array whose type holds the sharding of the constraint."""
+    return constrained(replace(case, held=case.spec) if isinstance(case.spec, Spec) else case)
+
+
+def in_context(check: Check) -> Check:
+    """A check that is made under the mesh of `jax.set_mesh` only."""
+
+    def made(case: Case) -> Outcome:
+        outcome = None if case.context is None else check(case)
+        if isinstance(case.context, Unknown) and outcome is not None:
+            return Undecided("whether there is a context mesh is not known")
+        return outcome
+
+    return made
 
 
 def held_if_explicit(case: Case) -> Outcome:

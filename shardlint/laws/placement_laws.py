@@ -6,8 +6,10 @@ from shardlint.laws.axis_types import (
     array_type,
     closed_over,
     constrained,
+    constrained_as_typed,
     context_runs,
     held_if_explicit,
+    in_context,
     no_surplus_in_type,
     of_one_type,
     on,
@@ -15,6 +17,7 @@ from shardlint.laws.axis_types import (
     runs_on_mesh,
     same_axes,
     same_mesh,
+    unconstrained_in_type,
 )
 from shardlint.laws.checks import (
     SHARDING,
@@ -74,6 +77,14 @@ def _whole(stage: str) -> Law:
 def _created(stage: str) -> Law:
     """`Sharding.shard_shape`, then the type of the array, which is even by now."""
     return _whole(stage) + raising("AssertionError", stage, no_surplus_in_type)
+
+
+def _converted(stage: str, *, eager: bool) -> Law:
+    """`lax._convert_element_type`: under a mesh the array has the sharding in its type as it is constrained."""
+    made = raising("KeyError", stage, unconstrained_in_type) + array_type(stage)
+    typed = tuple(in_context(check) for check in made)
+    uneven = raising("IndivisibleError", stage, even_unless_unconstrained) if eager else ()
+    return typed + raising("ValueError", stage, rank) + staged(stage, constrained_as_typed) + uneven
 
 
 def _reshard(stage: str, *, eager: bool) -> Law:
@@ -157,6 +168,13 @@ LAWS: dict[Api, Law] = {
     ),
     # inside jit lax.full makes a tracer, and ignores a sharding that has devices
     Api.CREATE_IN_JIT: (),
+    # jnp.arange ends with device_put
+    Api.ARANGE: _put("jnp.arange(device=)"),
+    Api.ARANGE_IN_JIT: _put("trace"),
+    # lax._convert_element_type gives the result its type, and constrains it; jnp.linspace is a jit
+    Api.CONVERT: _converted("jnp.array(device=)", eager=True),
+    Api.CONVERT_IN_JIT: _converted("trace", eager=False),
+    Api.LINSPACE: _converted("jnp.linspace(device=)", eager=False),
     Api.CREATE_OUT: _created_out("jnp.zeros(out_sharding=)", eager=True),
     Api.CREATE_OUT_IN_JIT: _created_out("trace", eager=False),
     Api.RANDOM_OUT: _sampled("random.normal(out_sharding=)"),
@@ -266,6 +284,11 @@ BARE_LAWS: dict[Api, Law] = {
     # a bare spec has none of the attributes that lax.full reads of a sharding
     Api.CREATE: (none_passes, *raising("AttributeError", "jnp.zeros(device=)", a_sharding)),
     Api.CREATE_IN_JIT: (none_passes, *raising("AttributeError", "trace", a_sharding)),
+    Api.ARANGE: (none_passes, *raising("AttributeError", "jnp.arange(device=)", a_sharding)),
+    Api.ARANGE_IN_JIT: (none_passes, *raising("AttributeError", "trace", a_sharding)),
+    Api.CONVERT: (none_passes, *raising("ValueError", "jnp.array(device=)", a_sharding)),
+    Api.CONVERT_IN_JIT: (none_passes, *raising("ValueError", "trace", a_sharding)),
+    Api.LINSPACE: (none_passes, *raising("ValueError", "jnp.linspace(device=)", a_sharding)),
     Api.CALLBACK: raising("TypeError", "make_array_from_callback", a_sharding),
     Api.CREATE_OUT: _bare_out("jnp.zeros(out_sharding=)", LAWS[Api.CREATE_OUT]),
     Api.CREATE_OUT_IN_JIT: _bare_out("trace", LAWS[Api.CREATE_OUT_IN_JIT]),

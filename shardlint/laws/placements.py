@@ -46,7 +46,8 @@ NEED_NO_MESH = frozenset({Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER})
 NEED_DEVICES = frozenset(
     {
         Api.CONSTRAINT_EAGER, Api.CREATE, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM, Api.CREATE_IN_JIT,
-        Api.RESHARD, Api.CREATE_OUT, Api.RANDOM_OUT,
+        Api.RESHARD, Api.CREATE_OUT, Api.RANDOM_OUT, Api.ARANGE, Api.ARANGE_IN_JIT, Api.CONVERT,
+        Api.CONVERT_IN_JIT, Api.LINSPACE,
     }
 )  # fmt: skip
 

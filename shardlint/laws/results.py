@@ -10,18 +10,20 @@ from shardlint.laws.values import AxisType, Entry, Junk, Marker, Mesh, Name, Spe
 from shardlint.laws.verdicts import Accepted, Api
 
 #: APIs whose result XLA lays out, following the spec only where it divides.
-COMPILED = frozenset({Api.CONSTRAINT, Api.LINEN_UNBOX, Api.NNX_PARAM_IN_JIT})
+COMPILED = frozenset(
+    {Api.CONSTRAINT, Api.LINEN_UNBOX, Api.NNX_PARAM_IN_JIT, Api.CONVERT_IN_JIT, Api.LINSPACE}
+)
 #: APIs that settle the Explicit axes of the result; Auto ones XLA is free to drop.
 SETTLING = frozenset(
     {
         Api.DEVICE_PUT_IN_JIT, Api.RESHARD, Api.RESHARD_IN_JIT, Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT,
-        Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT,
+        Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT, Api.ARANGE_IN_JIT,
     }
 )  # fmt: skip
 #: Flax parameters, which are left alone without names, and resharded on Explicit axes.
 PARAMETERS = frozenset({Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT})
 #: APIs that let P.UNCONSTRAINED stand and leave the choice to XLA.
-CONSTRAINING = COMPILED | {Api.CONSTRAINT_EAGER, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM}
+CONSTRAINING = COMPILED | {Api.CONSTRAINT_EAGER, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM, Api.CONVERT}
 
 
 def result(

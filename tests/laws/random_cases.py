@@ -3,7 +3,7 @@
 usage: python tests/laws/random_cases.py [CASES [SEED]]
 
 Each case starts from a placement that is right and then gets no, one or two mistakes, so that every
-API sees accepted cases and every cause of rejection. The suite runs 2,340 (or as many as the
+API sees accepted cases and every cause of rejection. The suite runs 2,790 (or as many as the
 environment variable SHARDLINT_RANDOM_CASES says); the full size is 50,000 and takes a quarter of an hour.
 """
 
@@ -26,14 +26,14 @@ from shardlint.laws.verdicts import Api, Cause, Rejected, Undecided
 UNEVEN_PASSES = frozenset(
     {
         Api.SHAPE_DTYPE_STRUCT, Api.CONSTRAINT, Api.SHARD_MAP_OUT, Api.LINEN_SHARDING, Api.LINEN_UNBOX,
-        Api.NNX_PARAM_IN_JIT, Api.CREATE_IN_JIT, Api.NNX_SHARDING,
+        Api.NNX_PARAM_IN_JIT, Api.CREATE_IN_JIT, Api.NNX_SHARDING, Api.CONVERT_IN_JIT, Api.LINSPACE,
     }
 )  # fmt: skip
 UNCONSTRAINED_FAILS = frozenset(
     {
         Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT, Api.JIT_IN, Api.JIT_OUT, Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT,
         Api.RESHARD, Api.RESHARD_IN_JIT, Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT, Api.RANDOM_OUT,
-        Api.RANDOM_OUT_IN_JIT,
+        Api.RANDOM_OUT_IN_JIT, Api.ARANGE, Api.ARANGE_IN_JIT,
     }
 )  # fmt: skip
 MESHLESS_FAILS = frozenset(
@@ -46,6 +46,9 @@ MESHLESS_FAILS = frozenset(
 )  # fmt: skip
 CONSTRAINTS = frozenset({Api.CONSTRAINT, Api.CONSTRAINT_EAGER, Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER})
 PARAMETERS = frozenset({Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT})
+#: These make vectors.
+RANGES = frozenset({Api.ARANGE, Api.ARANGE_IN_JIT})
+CONVERSIONS = frozenset({Api.CONVERT, Api.CONVERT_IN_JIT, Api.LINSPACE})
 RESHARDS = frozenset({Api.RESHARD, Api.RESHARD_IN_JIT})
 OUTS = frozenset({Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT, Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT})
 #: These take no axis that is not Explicit.
@@ -126,7 +129,7 @@ def _right(rng: random.Random, api: Api) -> Drawn:
     mesh = _mesh(rng, api)
     free = list(mesh.names)
     rng.shuffle(free)
-    rank = rng.choice((0, 1, 2, 2, 3, 3, 4, 5))
+    rank = 1 if api in RANGES else rng.choice((0, 1, 2, 2, 3, 3, 4, 5)) or int(api is Api.LINSPACE)
     entries: list[Entry] = []
     shape: list[int] = []
     for _ in range(rank):
@@ -143,7 +146,7 @@ def _right(rng: random.Random, api: Api) -> Drawn:
     if api not in UNCONSTRAINED_FAILS and spec.entries and rng.random() < 0.1:
         spec = _with_entry(rng, spec, Marker.UNCONSTRAINED)
     raw = api in BARE_LAWS and not mesh.abstract and rng.random() < (0.5 if api in MESHLESS_FAILS else 0.1)
-    under = not raw and not mesh.abstract and rng.random() < (0.8 if api in OUTS else 0.4)
+    under = not raw and not mesh.abstract and rng.random() < (0.8 if api in OUTS | CONVERSIONS else 0.4)
     return Drawn(api, mesh, spec, tuple(shape), raw, under, held=None)
 
 

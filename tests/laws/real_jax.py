@@ -193,6 +193,36 @@ def _create_in_jit(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, .
     jax.jit(lambda: _maker(shape)(shape, device=sharding)).trace()
 
 
+def _arange(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
+    stages("jnp.arange(device=)")
+    return jnp.arange(*shape, device=sharding)
+
+
+def _arange_in_jit(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> None:
+    stages("trace")
+    jax.jit(lambda: jnp.arange(*shape, device=sharding)).trace()
+
+
+def _convert(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
+    array = stages.array(shape)
+    stages("jnp.array(device=)")
+    return _converter(shape)(array, device=sharding)
+
+
+def _convert_in_jit(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
+    function = jax.jit(lambda x: _converter(shape)(x, device=sharding))
+    return _jit(stages, function, stages.array(shape), run=not isinstance(mesh, AbstractMesh))
+
+
+def _converter(shape: tuple[int, ...]) -> Any:
+    return (jnp.array, jnp.asarray)[len(shape) % 2]
+
+
+def _linspace(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
+    stages("jnp.linspace(device=)")
+    return jnp.linspace(jnp.zeros(shape[1:]), jnp.ones(shape[1:]), shape[0], device=sharding)
+
+
 def _create_out(stages: Stages, mesh: Any, sharding: Any, shape: tuple[int, ...]) -> Any:
     stages("jnp.zeros(out_sharding=)")
     return _out_maker(shape)(shape, sharding)
@@ -312,6 +342,11 @@ PROGRAMS: dict[Api, Program] = {
     Api.RESHARD_IN_JIT: _reshard_in_jit,
     Api.CREATE: _create,
     Api.CREATE_IN_JIT: _create_in_jit,
+    Api.ARANGE: _arange,
+    Api.ARANGE_IN_JIT: _arange_in_jit,
+    Api.CONVERT: _convert,
+    Api.CONVERT_IN_JIT: _convert_in_jit,
+    Api.LINSPACE: _linspace,
     Api.CREATE_OUT: _create_out,
     Api.CREATE_OUT_IN_JIT: _create_out_in_jit,
     Api.RANDOM_OUT: _random_out,

@@ -15,7 +15,7 @@ from shardlint.laws.dims import Dim, substitute, symbol
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Rejected, Undecided, Verdict
 
-COUNT = int(os.environ.get("SHARDLINT_RANDOM_CASES", "2340"))
+COUNT = int(os.environ.get("SHARDLINT_RANDOM_CASES", "2790"))
 SEED = 20308
 
 

@@ -190,24 +190,39 @@ def _struct(call: Call) -> Value:
     return replace(array, typed=meshless(array.shape)) if bare and array.shape is not None else array
 
 
+def on_device(transfer: Transfer, apis: tuple[Api, ...]) -> Transfer:
+    """A function that takes ``device=``, and judges it as these APIs do."""
+
+    def create(call: Call) -> Value:
+        result, device = transfer(call), call.kwargs.get("device")
+        if not isinstance(result, Array) or device is None or isinstance(device, Devices) or is_none(device):
+            return result
+        placed = place_array(call.interpreter, apis, replace(result, origin=call.place), device, call.place)
+        return replace(placed, typed=None) if isinstance(device, Unknown) else placed
+
+    return create
+
+
 def created(transfer: Transfer) -> Transfer:
     """A creation function (`jnp.zeros`) that also takes ``device=``, or ``out_sharding=``."""
 
-    def create(call: Call) -> Value:
+    def make(call: Call) -> Value:
         result = transfer(call)
-        device = call.kwargs.get("device")
-        if not isinstance(result, Array):
-            return result
-        result = replace(result, origin=call.place)
-        if isinstance(device, Unknown):
-            place_array(call.interpreter, (Api.CREATE, Api.CREATE_IN_JIT), result, device, call.place)
-            return replace(result, typed=None)
-        if isinstance(device, ShardingValue | SpecValue):
+        if isinstance(result, Array) and isinstance(call.kwargs.get("device"), ShardingValue | SpecValue):
             # Traced, the sharding is ignored: only an array made outside jit goes there, and is built from
             # parts that have no weak type.
-            result = replace(result, weak=result.weak and call.interpreter.context.in_jit is True)
-            return place_array(call.interpreter, (Api.CREATE, Api.CREATE_IN_JIT), result, device, call.place)
-        return _as_out_sharding(call, (Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT), result)
+            return replace(result, weak=result.weak and call.interpreter.context.in_jit is True)
+        return result
+
+    placed = on_device(make, (Api.CREATE, Api.CREATE_IN_JIT))
+
+    def create(call: Call) -> Value:
+        result = placed(call)
+        if not isinstance(result, Array):
+            return result
+        return _as_out_sharding(
+            call, (Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT), replace(result, origin=call.place)
+        )
 
     return create
 

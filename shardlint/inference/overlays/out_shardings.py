@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from shardlint.laws.verdicts import Api
+
 #: Creation functions whose ``device=`` goes through `Sharding.shard_shape`.
 CREATION = ("zeros", "ones", "full", "empty", "zeros_like", "ones_like", "full_like", "empty_like")
+#: What else makes arrays on a ``device=``, and how: by device_put, by a constraint.
+ON_DEVICES = {
+    "arange": (Api.ARANGE, Api.ARANGE_IN_JIT),
+    "eye": (Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT),
+    "array": (Api.CONVERT, Api.CONVERT_IN_JIT),
+    "asarray": (Api.CONVERT, Api.CONVERT_IN_JIT),
+    "linspace": (Api.LINSPACE,),
+}
 #: Draws whose ``out_sharding=`` goes through `random.core.maybe_auto_axes`.
 SAMPLED = (
     "normal uniform bits randint bernoulli beta categorical cauchy chisquare exponential f gamma "
