@@ -14,6 +14,7 @@ from shardlint.inference.functions import Code
 from shardlint.inference.overlays.jax_specs import SPEC, subclassed
 from shardlint.inference.overlays.py_dataclasses import declare_fields, decorator_of, make_dataclass
 from shardlint.inference.overlays.py_enums import is_enumeration, make_members
+from shardlint.inference.selves import set_by_methods
 from shardlint.inference.syntax import NodePlace, Unit
 from shardlint.inference.values import (
     Bound,
@@ -103,7 +104,7 @@ def define_class(
     cls.attributes = dict(scope.variables)
     for base in lineage(cls)[1:]:
         if isinstance(base, ClassValue):
-            base.overridden |= cls.attributes.keys()
+            base.overridden |= cls.attributes.keys() | set_by_methods(cls)
     declare_fields(cls, interpreter.annotated.pop(id(scope), {}))
     if is_enumeration(cls):
         make_members(interpreter, cls, origin)

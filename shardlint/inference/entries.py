@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from shardlint.inference.annotations import describe_fields
 from shardlint.inference.assumed import assumed_mesh
+from shardlint.inference.calling import around_method
 from shardlint.inference.context import Context, Frame, assumed_rules
 from shardlint.inference.functions import parameters, run_function
-from shardlint.inference.instances import entry_instance
 from shardlint.inference.interpreter import Exhausted, Interpreter, unknown_argument
 from shardlint.inference.relevance import Relevance
+from shardlint.inference.selves import entry_instance
 from shardlint.inference.syntax import BrokenText, NodePlace
-from shardlint.inference.values import ClassValue, External, Function, MeshValue, ModuleValue, Native, Value
+from shardlint.inference.values import (
+    Bound,
+    ClassValue,
+    External,
+    Function,
+    Instance,
+    MeshValue,
+    ModuleValue,
+    Native,
+    Value,
+)
 from shardlint.laws.values import Unknown
 from shardlint.spans import Span
 
@@ -160,7 +172,34 @@ def _wrapper_call(interpreter: Interpreter, native: Native) -> Callable[[], obje
 
 def _function_call(interpreter: Interpreter, function: Function) -> Callable[[], object]:
     interpreter.reached.add(function.code.key)
-    return lambda: run_function(interpreter, function, unknown_arguments(interpreter, function, starred=True))
+
+    def run() -> None:
+        bound = unknown_arguments(interpreter, function, starred=True)
+        if function.owner is None or not bound:
+            run_function(interpreter, function, bound)
+            return
+        method = Bound(function, next(iter(bound.values())))
+        with around_method(interpreter, method, NodePlace(function.code.unit, function.code.node)):
+            run_function(interpreter, function, bound)
+
+    return run
+
+
+def _construct(interpreter: Interpreter, constructor: Function, instance: Instance) -> None:
+    """Run a constructor with unknown arguments; what it meets is met again where it is an entry itself."""
+    reached, wrappers = set(interpreter.reached), dict(interpreter.wrappers)
+    defined = dict(interpreter.defined)
+    bound = unknown_arguments(interpreter, constructor, starred=True)
+    bound[next(iter(bound))] = instance
+
+    def run() -> bool:
+        run_function(interpreter, constructor, bound)
+        return True
+
+    with interpreter.silent():
+        guarded(interpreter, run)
+    interpreter.steps = 0
+    interpreter.reached, interpreter.wrappers, interpreter.defined = reached, wrappers, defined
 
 
 def unknown_arguments(interpreter: Interpreter, function: Function, starred: bool) -> dict[str, Value]:
@@ -169,7 +208,8 @@ def unknown_arguments(interpreter: Interpreter, function: Function, starred: boo
     names = [p.name.value for p in (*params.posonly_params, *params.params)]
     bound: dict[str, Value] = {name: unknown_argument(name) for name in names}
     if function.owner is not None and names:
-        instance = bound[names[0]] = entry_instance(interpreter, function.owner)
+        construct = partial(_construct, interpreter)
+        instance = bound[names[0]] = entry_instance(interpreter, function.owner, function, construct)
         describe_fields(interpreter, instance)
     if starred:
         bound |= {p.name.value: unknown_argument(p.name.value) for p in params.kwonly_params}

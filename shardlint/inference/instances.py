@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from shardlint.inference.calls import Call
@@ -35,10 +34,6 @@ _PLAIN_BASES = frozenset(
         "chex.dataclass",
     }
 )
-
-
-#: ``x.name = …``, also with an annotation, an operator, or among other targets.
-_SETS_ATTRIBUTE = re.compile(r"\.(\w+)\s*(?::[^=\n]+)?(?:[-+*/%&|^@<>]{1,2})?=(?!=)|\bself\.(\w+)\s*,")
 
 
 def is_dataclass(cls: ClassValue) -> bool:
@@ -113,17 +108,3 @@ def _fill_fields(interpreter: Evaluator, call: Call, cls: ClassValue, instance: 
     if post is not None:
         interpreter.call(Bound(post, instance), passing, {}, call.place)
     return instance
-
-
-def entry_instance(interpreter: Evaluator, cls: ClassValue) -> Instance:
-    """An instance about which only the class itself is known: ``self`` of a method nobody calls."""
-    unknown: dict[str, Value] = {
-        name: Unknown(f"`self.{name}` is set by the caller") for name in all_fields(cls) if is_dataclass(cls)
-    }
-    # Attributes of the class that the program also sets on objects, or that a derived class replaces.
-    text = "".join(cell.text for cell in cls.module.source.cells) if cls.module is not None else ""
-    elsewhere = {a or b for a, b in _SETS_ATTRIBUTE.findall(text)} | cls.overridden
-    for name in elsewhere:
-        if class_attribute(cls, name) is not None:
-            unknown[name] = Unknown(f"`self.{name}` may be set elsewhere")
-    return Instance(cls, unknown, opaque=True, path=interpreter.path)

@@ -95,6 +95,8 @@ class Interpreter:
         self.reached: set[Hashable] = set()
         #: Every function defined so far, by the key of its code, and the context around it.
         self.defined: dict[Hashable, tuple[Function, Context]] = {}
+        #: What the constructors of classes set for good (see `selves`).
+        self.constructed: dict[ClassValue, dict[str, Value]] = {}
         self._names: dict[cst.BaseExpression, tuple[str, ...]] = {}
         #: Names a class body annotates, each with the text of its annotation, by the id of its scope.
         self.annotated: dict[int, dict[str, str]] = {}

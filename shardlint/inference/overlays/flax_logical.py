@@ -24,7 +24,7 @@ from shardlint.inference.overlays.flax_logical_uses import (
 )
 from shardlint.inference.overlays.flax_metadata import Names, names_of
 from shardlint.inference.overlays.jax_specs import is_unconstrained
-from shardlint.inference.overlays.placing import CONSTRAINT, place_array, text_of
+from shardlint.inference.overlays.placing import CONSTRAINT, place_array, record_open, text_of
 from shardlint.inference.overlays.prefixes import map_arrays, traced
 from shardlint.inference.values import (
     NONE,
@@ -57,7 +57,7 @@ from shardlint.laws.logical_axes import (
 )
 from shardlint.laws.shardings import judge_sharding
 from shardlint.laws.values import Mesh, Spec, Unknown, entry_axes
-from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.uses import ShardingUse
 
 _FALLBACK = "flax.linen.spmd.RulesFallback."
@@ -316,6 +316,9 @@ def _constrain_tree(
             for item, part in zip(items, parts, strict=True)
         ]
         return Tuple(tuple(made)) if isinstance(tree, Tuple) else ListValue(made)
+    unknown = call.unknown("its names are not known")
+    array = tree if isinstance(tree, Array) else Array(None)
+    record_open(call.interpreter, Api.CONSTRAINT, array, unknown, unknown, call.place)
     return call.unknown("the tree of names is not followed")
 
 
@@ -359,14 +362,15 @@ def _constrain(
         return call.unknown("rejected")
     if isinstance(found, Undecided) or (found.unmatched and fallback is None):
         reason = found.reason if isinstance(found, Undecided) else "its fallback is not known"
-        place_array(interpreter, CONSTRAINT, array, Unknown(reason), call.place)
+        record_open(interpreter, Api.CONSTRAINT, array, setting.spec, Unknown(reason), call.place)
         return loose
     if found.unmatched and fallback is not Fallback.AXIS_IS_UNSHARDED:
         return _unmatched(call, array, setting, found, fallback, on)
     if on is None:
         return array
     if not isinstance(on, MeshValue):
-        place_array(interpreter, CONSTRAINT, array, on if isinstance(on, Unknown) else _NO_MESH, call.place)
+        no_mesh = on if isinstance(on, Unknown) else _NO_MESH
+        record_open(interpreter, Api.CONSTRAINT, array, setting.spec, no_mesh, call.place)
         return loose
     spec = SpecValue(mesh_spec(found.spec), setting.names.place, setting.names.entry_places)
     verdict = judge_sharding(on.mesh, spec.spec)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.explicit.types import meshless
 from shardlint.inference.overlays.jax_arguments import layout_of
+from shardlint.inference.overlays.jax_devices import one_process
 from shardlint.inference.overlays.placing import (
     CONSTRAINT,
     DEVICE_PUT,
@@ -60,9 +61,10 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
         and isinstance(as_junk(target), Junk)
     ):
         # A tuple of axis names, or a string, is no tree of specs: JAX meets it as it is.
-        return (
-            place_array(call.interpreter, apis, tree, target, call.place) if isinstance(tree, Array) else tree
-        )
+        if isinstance(tree, Array):
+            return place_array(call.interpreter, apis, tree, target, call.place)
+        if not isinstance(tree, Unknown):
+            return tree
     if isinstance(target, Devices):
         return map_arrays(tree, lambda array, _: _on_device(call, array, target))
     if isinstance(tree, Unknown):
@@ -141,8 +143,8 @@ def _from_shards(call: Call) -> Value:
     made = Array(dims, held[0].dtype if held else None, origin=call.place)
     if not isinstance(sharding, ShardingValue) or (layout := layout_of(sharding)) is None or dims is None:
         return made
-    if items is not None and len(held) == len(items) and isinstance(call.interpreter.device_count, int):
-        # With an unknown number of devices there may be several processes, each with its own.
+    if items is not None and len(held) == len(items) and one_process(call.interpreter):
+        # Each of several processes gives the shards of its own devices only.
         verdict = judge_shards(layout, dims, [array.shape for array in held if array.shape is not None])
         if isinstance(verdict, Rejected) and all(array.shape is not None for array in held):
             texts = _shards_source(sharding, dims, held)

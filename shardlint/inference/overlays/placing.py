@@ -90,6 +90,8 @@ def place_array(
 def rejected_at(interpreter: Evaluator, api: Api, stage: str, target: Value, place: Place) -> bool:
     """Whether a target is rejected at a stage that sees no array yet; then the use is recorded."""
     spec, mesh, raw = _target(interpreter, api, target)
+    if isinstance(target, ShardingValue) and api in (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT):
+        spec, mesh, raw = Junk("a NamedSharding", "NamedSharding"), context_mesh(interpreter, False), True
     if isinstance(spec, Unknown):
         return False
     shape, context = Unknown("no array yet"), context_mesh(interpreter, legacy=False)
@@ -169,7 +171,7 @@ def _target(
     if isinstance(target, ShardingValue):
         spec = target.spec.spec if isinstance(target.spec, SpecValue) else target.spec
         return spec, target.mesh.mesh if isinstance(target.mesh, MeshValue) else target.mesh, False
-    junk = as_junk(target)
+    junk = target if isinstance(target, Unknown) else as_junk(target)
     if isinstance(junk, Unknown):
         return junk, None, True
     return junk, context_mesh(interpreter, api in _TAKES_LEGACY_MESH), True
@@ -225,6 +227,25 @@ def text_of(value: Value) -> str:
 def _entry_places(target: Value) -> tuple[Place | None, ...]:
     spec = target.spec if isinstance(target, ShardingValue) else target
     return spec.places if isinstance(spec, SpecValue) else ()
+
+
+def record_open(
+    interpreter: Evaluator, api: Api, array: Array, spec: Spec | Unknown, reason: Unknown, place: Place
+) -> None:
+    """Record an array that meets a spec of which it is not known what JAX makes; ``reason`` says why."""
+    interpreter.record(
+        Placement(
+            place=place,
+            environment=interpreter.environment(),
+            verdict=Undecided(reason.reason),
+            api=api,
+            mesh=reason,
+            spec=spec,
+            shape=array.shape if array.shape is not None else Unknown("shape not known"),
+            dtype=array.dtype,
+            subject=f"`{array.name}`" if array.name else "the array",
+        )
+    )
 
 
 def place_unknown(

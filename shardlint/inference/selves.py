@@ -1,0 +1,144 @@
+"""``self`` of a method that nobody calls: what its class gives every instance it makes.
+
+The constructor runs once for each class, with unknown arguments; what it sets holds until something else may
+set it: another method, a derived class, or code of the module that has an instance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from shardlint.inference.classes import all_fields, class_attribute, lineage
+from shardlint.inference.copies import copied
+from shardlint.inference.instances import is_dataclass
+from shardlint.inference.values import (
+    Bound,
+    ClassValue,
+    DictValue,
+    Function,
+    Instance,
+    LibraryObject,
+    ListValue,
+    Native,
+    SetValue,
+    Value,
+    is_none,
+)
+from shardlint.laws.values import Unknown
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+#: ``x.name = …``, also with an annotation or an operator.
+_SETS = re.compile(r"\b(\w+)\.(\w+)\s*(?::[^=\n]+)?(?:[-+*/%&|^@<>]{1,2})?=(?!=)")
+#: ``x.name, y = …``: all targets but the last, which is found above.
+_UNPACKS = re.compile(r"^[ \t]*[(\[]?((?:[\w.*]+[ \t]*,[ \t]*)+)[\w.*]*[)\]]?[ \t]*=(?!=)", re.M)
+#: ``for x.name in …``, ``with … as x.name``.
+_BINDS = re.compile(r"\b(?:as|for)\s+(\w+)\.(\w+)")
+_TARGET = re.compile(r"\b(\w+)\.(\w+)")
+_CHANGES = re.compile(
+    r"\.(\w+)\s*(?:\[[^\]\n]*\]\s*=(?!=)"
+    r"|\.(?:append|extend|insert|update|pop|popitem|setdefault|clear|remove|add|sort|reverse)\()"
+)
+_CONSTRUCTORS = frozenset({"__init__", "__post_init__", "setup"})
+
+
+#: Runs a constructor on an instance, with unknown arguments and nothing recorded.
+Construct = Callable[[Function, Instance], None]
+
+
+def entry_instance(
+    interpreter: Interpreter, cls: ClassValue, method: Function, construct: Construct
+) -> Instance:
+    """An instance about which only the class itself is known: ``self`` of a method nobody calls."""
+    attributes: dict[str, Value] = {
+        name: Unknown(f"`self.{name}` is set by the caller") for name in all_fields(cls) if is_dataclass(cls)
+    }
+    if method.name not in _CONSTRUCTORS:
+        constructed = _constructed(interpreter, cls, attributes, construct)
+        attributes |= {name: copied(value, {}) for name, value in constructed.items()}
+    # Attributes of the class that the program also sets on objects, or that a derived class replaces.
+    for name in _set_on_objects(cls) | cls.overridden:
+        if class_attribute(cls, name) is not None:
+            attributes[name] = Unknown(f"`self.{name}` may be set elsewhere")
+    return Instance(cls, attributes, opaque=True, path=interpreter.path)
+
+
+def _constructed(
+    interpreter: Interpreter, cls: ClassValue, fields: dict[str, Value], construct: Construct
+) -> dict[str, Value]:
+    """The attributes that the constructor sets for good."""
+    if cls not in interpreter.constructed:
+        interpreter.constructed[cls] = {}  # a constructor may come back to its class
+        init = class_attribute(cls, "__post_init__" if is_dataclass(cls) else "__init__")
+        if isinstance(init, Function) and not any("setattr(" in text for text in _texts(cls, every=True)):
+            instance = Instance(cls, dict(fields), opaque=True, path=interpreter.path)
+            construct(init, instance)
+            changing = _changed_later(cls)
+            interpreter.constructed[cls] = {
+                name: value
+                for name, value in instance.attributes.items()
+                if not (name in fields or name in changing or _waits(value))
+            }
+    return interpreter.constructed[cls]
+
+
+def _waits(value: Value) -> bool:
+    """Whether an attribute looks as if something else were to fill it."""
+    return is_none(value) or (isinstance(value, ListValue | DictValue | SetValue) and not value.items)
+
+
+def _changed_later(cls: ClassValue) -> set[str]:
+    """Names of attributes that may be other than the constructor left them."""
+    found = set(cls.overridden) | _set_on_objects(cls)
+    for text in _texts(cls):
+        found |= sets_of_self(text) | set(_CHANGES.findall(text))
+    return found
+
+
+def sets_of_self(text: str) -> set[str]:
+    """The attributes that a method's text sets on ``self``."""
+    return {name for one, name in _sets(text) if one == "self"}
+
+
+def _sets(text: str) -> Iterator[tuple[str, str]]:
+    """What a text sets: variables, and attributes of what they hold."""
+    yield from _SETS.findall(text)
+    yield from _BINDS.findall(text)
+    for targets in _UNPACKS.findall(text):
+        yield from _TARGET.findall(targets)
+
+
+def set_by_methods(cls: ClassValue) -> set[str]:
+    """The attributes that a class's own methods set on ``self``, its constructor among them."""
+    methods = filter(None, map(method_in, cls.attributes.values()))
+    return {name for method in methods for name in sets_of_self(method.code.unit.text)}
+
+
+def _set_on_objects(cls: ClassValue) -> set[str]:
+    """Names of attributes that the class's module sets on other objects than ``self``."""
+    text = "".join(cell.text for cell in cls.module.source.cells) if cls.module is not None else ""
+    return {name for one, name in _sets(text) if one != "self"}
+
+
+def _texts(cls: ClassValue, every: bool = False) -> Iterator[str]:
+    """The texts of the methods of a class and its bases; the constructors only with ``every``."""
+    for base in lineage(cls):
+        if isinstance(base, ClassValue):
+            for value in base.attributes.values():
+                method = method_in(value)
+                if method is not None and (every or method.name not in _CONSTRUCTORS):
+                    yield method.code.unit.text
+
+
+def method_in(value: Value) -> Function | None:
+    """The function of the program in a class's attribute: itself, decorated, or a property's."""
+    if isinstance(value, LibraryObject):
+        value = value.fields.get("function", value)
+    if isinstance(value, Native) and value.wraps is not None:
+        return method_in(value.wraps)
+    if isinstance(value, Bound):
+        return method_in(value.function)
+    return value if isinstance(value, Function) else None
