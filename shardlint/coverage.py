@@ -73,8 +73,8 @@ def _places(use: Use) -> Iterator[Place]:
     yield from (fact.place for fact in use.facts)
     if isinstance(use, Placement | ShardingUse | ParameterUse):
         yield from (place for place in use.entry_places if place is not None)
-    if isinstance(use, ParameterUse) and use.names_place is not None:
-        yield use.names_place
+    if isinstance(use, ParameterUse):
+        yield from (place for place in (use.names_place, use.initializer_place) if place is not None)
 
 
 def _holds(outer: Span, inner: Span) -> bool:

@@ -211,6 +211,7 @@ class ParameterUse(Use):
     (uses of one layer share it), ``name`` the parameter (``kernel``). ``names`` is the partitioning
     the initializer carries: None when it is bare, a str when a bare string was given. ``axes`` is what
     logical rules make of the names where rules are known, ``path`` where `init` puts the parameter.
+    ``initializer_place`` is where an initializer was given the names, which may be written elsewhere.
     """
 
     library: str
@@ -225,6 +226,7 @@ class ParameterUse(Use):
     mesh: Mesh | Unknown | None = None
     axes: Spec | None = None
     path: tuple[str, ...] = ()
+    initializer_place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,7 @@ from shardlint.inference.values import (
     as_dim,
     as_int,
     as_items,
+    as_shape,
     as_size,
     as_str,
     is_none,
@@ -30,7 +31,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import Dim, Shape, floordiv, fresh, lower_bound
 from shardlint.laws.types import TypeSharding
-from shardlint.laws.values import AxisType, Spec
+from shardlint.laws.values import AxisType, Spec, Unknown
 from shardlint.laws.verdicts import Cause, Rejected
 
 _INITIALIZERS = ("jax.nn.initializers.", "flax.linen.initializers.", "flax.nnx.initializers.")
@@ -80,6 +81,8 @@ def dense(
     """
     if not isinstance(kernel, Array) or x.shape is None or not _is_explicit(x, kernel):
         return result
+    if isinstance(bias, Unknown):
+        return replace(result, typed=None)
     axis: Value = Const(len(x.shape) - 1)
     pairs = Tuple((Tuple((Tuple((axis,)), Tuple((Const(0),)))), Tuple((Tuple(()), Tuple(())))))
     kwargs = {} if out_sharding is None else {"out_sharding": out_sharding}
@@ -194,6 +197,12 @@ def dims_of(value: Value | None) -> Shape:
     if (dim := as_size(value)) is None:
         unresolved("how many sizes is not known")
     return (dim,)
+
+
+def asked_shape(value: Value) -> Shape | None:
+    """The shape that an initializer is asked for; sizes that are not known are fresh."""
+    items = as_items(value)
+    return as_shape(value) if items is None else tuple(map(dim_of, items))
 
 
 def ints_of(value: Value | None) -> tuple[int, ...]:

@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import Stop
 from shardlint.inference.overlays.flax_functions import functions
-from shardlint.inference.overlays.flax_layers import aliases, initialized, initializer_makers, refuse_array
+from shardlint.inference.overlays.flax_layers import (
+    aliases,
+    asked_shape,
+    initialized,
+    initializer_makers,
+    refuse_array,
+)
 from shardlint.inference.overlays.flax_lifted import LIFTED
 from shardlint.inference.overlays.flax_linen_cells import CELLS, attribute, initialize_carry
 from shardlint.inference.overlays.flax_linen_cells import LAYERS as RECURRENT
@@ -25,6 +31,7 @@ from shardlint.inference.overlays.flax_linen_layers import LAYERS as PLAIN
 from shardlint.inference.overlays.flax_linen_wrappers import LAYERS as WRAPPERS
 from shardlint.inference.overlays.flax_metadata import (
     LOGICALLY_PARTITIONED,
+    NAMING,
     PARTITIONED,
     is_box,
     leaf_spec,
@@ -43,6 +50,7 @@ from shardlint.inference.overlays.flax_modules import (
     running,
 )
 from shardlint.inference.overlays.flax_parameters import make_variable, unbox
+from shardlint.inference.overlays.flax_unfollowed import record_box, record_named
 from shardlint.inference.overlays.flax_uses import Meeting, Owner, shape_known
 from shardlint.inference.values import (
     NONE,
@@ -61,7 +69,6 @@ from shardlint.inference.values import (
     Tuple,
     Value,
     as_bool,
-    as_shape,
     as_str,
     is_none,
 )
@@ -109,9 +116,11 @@ def _forward(rule: Callable[[Forward], Value]) -> Callable[[Call], Value]:
             return call.unknown("an object of a class derived from a layer")
         owner = owner_of(layer, call)
         with running(call.interpreter, layer, call.place) as binding:
+            running_layer = Forward(call, layer, binding, owner)
             try:
-                return rule(Forward(call, layer, binding, owner))
+                return rule(running_layer)
             except Stop as stop:
+                record_named(call, owner, layer.fields, running_layer.made)
                 return stop.answer(call.name)
             except ZeroDivisionError:
                 return call.unknown("division by zero")
@@ -208,7 +217,10 @@ def _variable(
         return _made_by(call, init or Unknown("no initializer"), args, kwargs)
 
     if collection is None or name is None or not is_module(module) or call.opaque:
-        return initial() if not call.opaque else call.unknown("starred arguments")
+        made = initial() if not call.opaque else call.unknown("starred arguments")
+        if collection == "params" and is_module(module):
+            record_box(call, owner_of(module, call), "a parameter", made)
+        return unboxed(made)
     return make_variable(
         interpreter, current(interpreter, module), collection, name, owner_of(module, call), initial
     )
@@ -219,7 +231,7 @@ def _made_by(call: Call, init: Value, args: list[Value], kwargs: dict[str, Value
     if not isinstance(made, Unknown) or len(args) < 2:
         return made
     # By convention an initializer takes (key, shape, dtype) and returns an array of that shape.
-    shape = as_shape(args[1])
+    shape = asked_shape(args[1])
     if shape is None:
         return made
     return LibraryObject(
@@ -260,12 +272,12 @@ def _with_partitioning(call: Call) -> Value:
         if (
             isinstance(value, Unknown)
             and len(inner.args) > 1
-            and (shape := as_shape(inner.args[1])) is not None
+            and (shape := asked_shape(inner.args[1])) is not None
         ):
             value = Array(shape)
         return LibraryObject(kind, {"value": value, **fields}, call.place)
 
-    return Native("an initializer with partitioning", boxed, wraps=init, origin=call.place)
+    return Native(NAMING, boxed, wraps=init, origin=call.place)
 
 
 def _partitioned(call: Call) -> Value:

@@ -7,7 +7,7 @@ the fields of the class in order; its ``forward`` gets a `Forward`: the module, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import Stop, axes_of, given, operand, reject, shape_of, unresolved
@@ -32,7 +32,7 @@ from shardlint.inference.overlays.flax_layers import (
     typed_as_made,
 )
 from shardlint.inference.overlays.flax_layers import initialized as from_initializer
-from shardlint.inference.overlays.flax_metadata import PARTITIONED, is_box, unboxed, with_value
+from shardlint.inference.overlays.flax_metadata import PARTITIONED, carries_names, is_box, unboxed, with_value
 from shardlint.inference.overlays.flax_modules import Binding, module_created, running
 from shardlint.inference.overlays.flax_parameters import make_variable
 from shardlint.inference.overlays.flax_uses import Owner
@@ -60,6 +60,24 @@ class Forward:
     module: LibraryObject
     binding: Binding
     owner: Owner
+    #: The parameters it made.
+    made: set[str] = field(default_factory=set)
+
+    def optional(self, name: str, make: Callable[[], Value]) -> Value | None:
+        """A parameter that the field ``use_<name>`` decides about, which is true if it is not given.
+
+        Where that is not known only names are worth recording.
+        """
+        flag = f"use_{name}"
+        value = self.field(flag)
+        wanted = True if value is None else as_bool(value)
+        if wanted is None:
+            self.binding.run.uncertain.add(self.binding.path)
+            if carries_names(self.field(f"{name}_init")):
+                with self.call.interpreter.forked():
+                    make()
+            return Unknown(f"`{flag}` is not known")
+        return make() if wanted else None
 
     def field(self, name: str) -> Value | None:
         """A constructor argument, None when it was not given."""
@@ -86,6 +104,7 @@ class Forward:
 
     def param(self, name: str, shape: Shape, init: Value | None, flat: Shape | None = None) -> Value:
         """Make a parameter of the layer."""
+        self.made.add(name)
         return make_variable(
             self.call.interpreter,
             self.binding,
@@ -136,7 +155,7 @@ class Layer:
 
 
 def _bias(f: Forward, shape: Shape, flat: Shape | None = None) -> Value | None:
-    return f.param("bias", shape, f.field("bias_init"), flat) if f.flag("use_bias", True) else None
+    return f.optional("bias", lambda: f.param("bias", shape, f.field("bias_init"), flat))
 
 
 def _dense(f: Forward) -> Value:
@@ -263,13 +282,12 @@ def attend(f: Forward) -> Value:
 
 
 def _affine(f: Forward, x: Array, shape: Shape, bias: bool = True) -> Value:
-    scaled = f.flag("use_scale", True)
-    if scaled:
-        f.param("scale", shape, f.field("scale_init"))
-    biased = bias and f.flag("use_bias", True)
-    if biased:
-        f.param("bias", shape, f.field("bias_init"))
-    return f.result(x.shape, x, params=scaled or biased)
+    held = [f.optional("scale", lambda: f.param("scale", shape, f.field("scale_init")))]
+    if bias:
+        held.append(f.optional("bias", lambda: f.param("bias", shape, f.field("bias_init"))))
+    result = f.result(x.shape, x, params=any(value is not None for value in held))
+    # Parameters that may be there may decide the dtype.
+    return replace(result, dtype=None) if any(isinstance(value, Unknown) for value in held) else result
 
 
 def _features(f: Forward, x: Array, name: str) -> Shape:

@@ -19,6 +19,7 @@ from shardlint.inference.values import (
     LibraryObject,
     ListValue,
     MeshValue,
+    Native,
     ShardingValue,
     SpecValue,
     Tuple,
@@ -33,6 +34,8 @@ from shardlint.spans import Place
 #: The boxes linen knows. A rule table decides what the second one does.
 PARTITIONED = "flax.linen.Partitioned"
 LOGICALLY_PARTITIONED = "flax.linen.LogicallyPartitioned"
+#: What an initializer that boxes is called.
+NAMING = "an initializer with names"
 #: A pytree of its own class, and the fields that are its children.
 TRAIN_STATE, TRAINED = "flax.training.train_state.TrainState", ("step", "params", "opt_state")
 
@@ -97,6 +100,11 @@ def entry_of(value: Value) -> Entry:
 
 def _origin(value: Value) -> Place | None:
     return getattr(value, "origin", None)
+
+
+def carries_names(initializer: Value | None) -> bool:
+    """Whether what ``with_partitioning`` made stands as an initializer."""
+    return isinstance(initializer, Native) and initializer.description == NAMING
 
 
 def is_box(value: Value) -> bool:

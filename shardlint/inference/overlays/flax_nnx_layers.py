@@ -7,10 +7,10 @@ parameters in order, builds the layer's fields, and says what calling it returns
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.arrays import axes_of, given, operand, reject, shape_of, unresolved
+from shardlint.inference.overlays.arrays import Stop, axes_of, given, operand, reject, shape_of, unresolved
 from shardlint.inference.overlays.dtypes import as_dtype
 from shardlint.inference.overlays.explicit.types import made_here
 from shardlint.inference.overlays.flax_layers import (
@@ -30,8 +30,10 @@ from shardlint.inference.overlays.flax_layers import (
     typed_as_made,
 )
 from shardlint.inference.overlays.flax_linen_layers import KEY
+from shardlint.inference.overlays.flax_metadata import carries_names
 from shardlint.inference.overlays.flax_nnx_assignment import MADE, shapes_of
 from shardlint.inference.overlays.flax_nnx_variables import METADATA, PARAM, make_variable
+from shardlint.inference.overlays.flax_unfollowed import record_named
 from shardlint.inference.overlays.flax_uses import Owner
 from shardlint.inference.values import (
     NONE,
@@ -59,6 +61,23 @@ class Build:
     kind: str
     args: dict[str, Value]
     owner: Owner
+    #: The parameters it made.
+    made: set[str] = field(default_factory=set)
+
+    def optional(self, name: str, make: Callable[[], Value]) -> Value:
+        """A parameter that the argument ``use_<name>`` decides about, which is true if it is not given.
+
+        Where that is not known only names are worth recording.
+        """
+        flag = f"use_{name}"
+        value = self.args.get(flag)
+        wanted = True if value is None else as_bool(value)
+        if wanted is None:
+            if carries_names(self.args.get(f"{name}_init")):
+                with self.call.interpreter.forked():
+                    make()
+            return Unknown(f"`{flag}` is not known")
+        return make() if wanted else NONE
 
     def flag(self, name: str, default: bool) -> bool:
         """A boolean argument. Stops when it is not known."""
@@ -78,6 +97,7 @@ class Build:
     def param(self, name: str, shape: Shape, init: str | None = None, flat: Shape | None = None) -> Value:
         """Make a parameter: its initializer is the argument ``<name>_init`` unless named otherwise."""
         call = self.call
+        self.made.add(name)
         value = self.initialized(self.args.get(init or f"{name}_init"), shape, flat)
         extra = self.args.get(f"{name}_metadata")
         metadata = _table(extra)
@@ -145,7 +165,7 @@ class Layer:
 
 
 def _bias(b: Build, shape: Shape, flat: Shape | None = None) -> Value:
-    return b.param("bias", shape, flat=flat) if b.flag("use_bias", True) else NONE
+    return b.optional("bias", lambda: b.param("bias", shape, flat=flat))
 
 
 def _linear(b: Build) -> dict[str, Value]:
@@ -293,14 +313,14 @@ def attend(f: Forward) -> Value:
 def _norm(b: Build) -> dict[str, Value]:
     shape = (dim_of(b.args.get("num_features")),)
     return {
-        "scale": b.param("scale", shape) if b.flag("use_scale", True) else NONE,
+        "scale": b.optional("scale", lambda: b.param("scale", shape)),
         "bias": _bias(b, shape),
     }
 
 
 def _rms_norm(b: Build) -> dict[str, Value]:
     shape = (dim_of(b.args.get("num_features")),)
-    return {"scale": b.param("scale", shape) if b.flag("use_scale", True) else NONE}
+    return {"scale": b.optional("scale", lambda: b.param("scale", shape))}
 
 
 def _batch_norm(b: Build) -> dict[str, Value]:
@@ -431,5 +451,10 @@ def construct(
 ) -> Value:
     """Make a layer of one of the classes from its arguments by name."""
     kind = f"flax.nnx.{class_name}"
-    made = (layers or LAYERS)[class_name].build(Build(call, kind, args, owner))
+    build = Build(call, kind, args, owner)
+    try:
+        made = (layers or LAYERS)[class_name].build(build)
+    except Stop:
+        record_named(call, owner, args, build.made)
+        raise
     return LibraryObject(kind, {**args, **made, MADE: shapes_of(made)}, owner.place)

@@ -18,7 +18,7 @@ from shardlint.inference.overlays.flax_layers import initialized, refuse_array
 from shardlint.inference.overlays.flax_logical import as_written, record_axis
 from shardlint.inference.overlays.flax_logical_rules import combined_rules, rules_of
 from shardlint.inference.overlays.flax_logical_uses import Setting, making, record_mistake
-from shardlint.inference.overlays.flax_metadata import Names, mesh_of, names_of
+from shardlint.inference.overlays.flax_metadata import NAMING, Names, mesh_of, names_of
 from shardlint.inference.overlays.flax_modules import NOT_EAGER
 from shardlint.inference.overlays.flax_uses import INERT, Meeting, Owner, record_parameter, shape_known
 from shardlint.inference.overlays.recording import record_call
@@ -71,7 +71,7 @@ def with_metadata(call: Call) -> Value:
         made = initialized(inner, init, inner.args, inner.kwargs)
         return LibraryObject(METADATA, {"value": made, "metadata": DictValue({**metadata})}, call.place)
 
-    return Native("an initializer with metadata", wrapped, wraps=init, origin=call.place)
+    return Native(NAMING, wrapped, wraps=init, origin=call.place)
 
 
 def make_variable(
@@ -82,7 +82,9 @@ def make_variable(
     ``metadata`` is None when it is not known. Metadata that the initializer carries comes first, as in
     `flax.nnx.Variable`.
     """
+    named = None
     if isinstance(value, LibraryObject) and value.kind == METADATA:
+        named = value.origin
         carried = value.fields["metadata"]
         known = carried.items if isinstance(carried, DictValue) else None
         fits = metadata is not None and known is not None
@@ -97,7 +99,7 @@ def make_variable(
     names, mesh, verdict = _sharded(call, array, metadata)
     array = _held(array, names, mesh, verdict)
     if kind == PARAM or names.spec is not None:
-        record_parameter(call.interpreter, owner, name, array, names, mesh, verdict)
+        record_parameter(call.interpreter, owner, name, array, names, mesh, verdict, initializer_place=named)
     if isinstance(verdict, Rejected):
         return Unknown(f"rejected: the names of {owner.subject(name)}")
     fields = {"out_sharding": Unknown("the metadata is not known")} if metadata is None else metadata
@@ -132,7 +134,8 @@ def _sharded(
     setting = _setting(interpreter, sharding, metadata, call.place)
     renamed = _renamed(interpreter, setting, shape_known(array))
     if not isinstance(renamed, Spec):
-        return names, Unknown("logical axis rules decide"), renamed
+        ruled = isinstance(setting.names.spec, Spec)
+        return names, Unknown("logical axis rules decide") if ruled else meeting.mesh, renamed
     if isinstance(sharding, ShardingValue):
         on = sharding.mesh.mesh if isinstance(sharding.mesh, MeshValue) else sharding.mesh
         if (refused := _elsewhere(meeting, on)) is not None:

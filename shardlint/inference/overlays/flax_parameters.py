@@ -77,7 +77,8 @@ def make_variable(
         names, verdict = read.names, read.verdict
     if collection == "params":
         axes = _axes_of(interpreter, box, mesh)
-        record_parameter(interpreter, owner, name, unboxed(box), names, mesh, verdict, axes, path)
+        named = box.origin if isinstance(box, LibraryObject) else None
+        record_parameter(interpreter, owner, name, unboxed(box), names, mesh, verdict, axes, path, named)
     if not interpreter.muted:
         _store(run, collection, path, box)
         if may_not_happen(interpreter, run):

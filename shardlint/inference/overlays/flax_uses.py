@@ -155,8 +155,9 @@ def record_parameter(
     verdict: Verdict,
     axes: Spec | None = None,
     path: tuple[str, ...] = (),
+    initializer_place: Place | None = None,
 ) -> None:
-    """Record that a layer made a parameter; ``axes`` and ``path`` as in `ParameterUse`.
+    """Record that a layer made a parameter; the last three arguments as in `ParameterUse`.
 
     A bare parameter meets no mesh here, even if there is one: where it goes is decided later.
     """
@@ -177,5 +178,6 @@ def record_parameter(
             mesh=None if names.spec is None else mesh,
             axes=axes,
             path=path,
+            initializer_place=initializer_place,
         )
     )
