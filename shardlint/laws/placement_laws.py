@@ -80,7 +80,7 @@ def _created(stage: str) -> Law:
 
 
 def _converted(stage: str, *, eager: bool) -> Law:
-    """`lax._convert_element_type`: under a mesh the array has the sharding in its type as it is constrained."""
+    """`lax._convert_element_type`: under a mesh the array has this sharding in its type when constrained."""
     made = raising("KeyError", stage, unconstrained_in_type) + array_type(stage)
     typed = tuple(in_context(check) for check in made)
     uneven = raising("IndivisibleError", stage, even_unless_unconstrained) if eager else ()

@@ -7,7 +7,9 @@ from dataclasses import replace
 from shardlint.laws.axis_types import agree
 from shardlint.laws.dims import Shape
 from shardlint.laws.judging import Case, judge
+from shardlint.laws.meshes import duplicate_names
 from shardlint.laws.placement_laws import BARE_LAWS, LAWS
+from shardlint.laws.repeated_axes import judge_repeated
 from shardlint.laws.results import result
 from shardlint.laws.specs import judge_spec, normalize, unhashable
 from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
@@ -85,8 +87,10 @@ def judge_placement(
     if isinstance(mesh, Unknown) and api in NEED_NO_MESH:
         return Undecided("whether there is a mesh is not known")
     if isinstance(mesh, Mesh):
-        if not _ordinary(mesh):
-            return Undecided("the mesh is empty or repeats an axis name")
+        if not all(size > 0 for size in mesh.sizes if isinstance(size, int)) or not mesh.names:
+            return Undecided("the mesh is empty")
+        if duplicate_names(mesh.names):
+            return judge_repeated(api, Case(mesh, spec, shape))
         if mesh.abstract and (api in NEED_DEVICES or (raw and api is Api.DEVICE_PUT)):
             return Undecided("an AbstractMesh has no devices")
     if api in TAKE_NAMES and isinstance(spec, Spec):
@@ -119,9 +123,3 @@ def _holds_inside(verdict: Verdict, raw: bool) -> bool:
     if not isinstance(verdict, Rejected):
         return False
     return verdict.cause in MANUAL_BLIND_CAUSES or (raw and verdict.cause is Cause.AXIS_TYPE)
-
-
-def _ordinary(mesh: Mesh) -> bool:
-    """Whether the mesh has axes, each with a name of its own and at least one device."""
-    sizes = [size for size in mesh.sizes if isinstance(size, int)]
-    return bool(mesh.names) and len(set(mesh.names)) == len(mesh.names) and all(size > 0 for size in sizes)

@@ -77,6 +77,7 @@ class Cause(StrEnum):
     RULES = "rules"
     MESH_SHAPE = "mesh-shape"
     MESH_NAMES = "mesh-names"
+    REPEATED_AXIS = "repeated-axis"
     DEVICE_COUNT = "device-count"
     UNBOUND_AXIS = "unbound-axis"
     ARITY = "arity"

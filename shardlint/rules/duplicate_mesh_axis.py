@@ -5,7 +5,7 @@ Finds a mesh with two axes of one name.
 
 ## Why is this bad?
 JAX builds the mesh, but it is of no use: only one of the two axes can be named, and what names it
-fails later, far from here.
+fails later, far from here, sometimes with the process. That is an error, where both have several devices.
 
 ## Example
 ```python
@@ -37,13 +37,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.laws.meshes import duplicate_names
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.uses import MeshUse
+from shardlint.rules.wording import api_text, spec_text
+from shardlint.uses import MeshUse, Placement
 
 
-def check(use: MeshUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report the first name that a mesh has twice."""
+def check(use: MeshUse | Placement, settings: RuleSettings) -> Iterable[Problem]:
+    """Report the first name that a mesh has twice, and specs that name it."""
+    if isinstance(use, Placement):
+        if isinstance(use.verdict, Rejected) and use.verdict.cause is Cause.REPEATED_AXIS:
+            text = f'two axes of the mesh are named "{use.verdict.axis}", which {spec_text(use)} names'
+            yield Problem(f"{text}: {api_text(use)} fails; give them names of their own", use.place)
+        return
     if isinstance(use.verdict, Rejected) or not isinstance(use.names, tuple):
         return
     if repeated := duplicate_names(use.names):
@@ -58,6 +64,6 @@ RULE = Rule(
     name="duplicate-mesh-axis",
     summary="A mesh has two axes of one name",
     docs=__doc__,
-    kinds=(MeshUse,),
+    kinds=(MeshUse, Placement),
     check=check,
 )

@@ -60,6 +60,8 @@ def check(use: ShardingUse | Placement, settings: RuleSettings) -> Iterable[Prob
 def _way_out(written: str) -> str:
     if written == "None":
         return "`P()` says replicated"
+    if written == "a NamedSharding":
+        return "give its spec alone"
     if written[:1] in "([" and written[-1:] in ")]":
         return f"write `P({written[1:-1].rstrip(', ')})`"
     return f"write `P({written})`" if written[:1] in "\"'" else "wrap it in `P(...)`"

@@ -17,11 +17,14 @@ from shardlint.inference.overlays.placing import (
 )
 from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
 from shardlint.inference.overlays.recording import record_of_value
-from shardlint.inference.overlays.shard_map_regions import Mapped, Region, specs_in
+from shardlint.inference.overlays.shard_map_regions import Mapped, Region, leaves_in, specs_in
 from shardlint.inference.values import (
     Array,
+    Const,
     DictValue,
+    Integer,
     MeshValue,
+    ShardingValue,
     SpecValue,
     Tuple,
     Value,
@@ -36,6 +39,9 @@ from shardlint.laws.values import AxisType, Mesh, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api
 from shardlint.spans import Place
 from shardlint.uses import ArityUse
+
+#: What a leaf of a tree of specs may be by mistake.
+_NO_SPECS = (Const, Integer, ShardingValue)
 
 
 def place_arguments(call: Call, mapped: Mapped, region: Region) -> list[Value]:
@@ -100,6 +106,19 @@ def record_arity(call: Call, mapped: Mapped, api: Api, specs: Tuple, due: int) -
             due=due,
         )
     )
+
+
+def only_specs(call: Call, api: Api, specs: Value | None) -> bool:
+    """Whether specs are nothing but specs, as far as is known: JAX looks for that before any array.
+
+    What is something else is recorded.
+    """
+    strays = [leaf for leaf in leaves_in(specs) if isinstance(leaf, _NO_SPECS) and not is_none(leaf)]
+    refused = [
+        rejected_at(call.interpreter, api, "trace", leaf, getattr(leaf, "origin", None) or call.place)
+        for leaf in strays
+    ]
+    return not any(refused)
 
 
 def judge_specs(call: Call, api: Api, specs: Value, wrapped_at: Place) -> None:

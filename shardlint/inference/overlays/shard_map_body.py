@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.recording import record_of_value
-from shardlint.inference.overlays.shard_map_arguments import named, place_arguments, split
+from shardlint.inference.overlays.shard_map_arguments import named, only_specs, place_arguments, split
 from shardlint.inference.overlays.shard_map_regions import (
     ANY_FUNCTION,
     Mapped,
@@ -15,7 +15,7 @@ from shardlint.inference.overlays.shard_map_results import place_results
 from shardlint.inference.values import SpecValue, Value
 from shardlint.laws.shard_map import takes_no_keywords
 from shardlint.laws.values import Spec, Unknown
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.verdicts import Api, Rejected
 
 
 def run(call: Call, mapped: Mapped) -> Value:
@@ -30,6 +30,13 @@ def run(call: Call, mapped: Mapped) -> Value:
         return Unknown("JAX rejects this call")
     # Specs of shard_map are bare and belong to its mesh.
     with interpreter.within(mesh=region.judging):
+        if not all(
+            [
+                only_specs(call, Api.SHARD_MAP_IN, mapped.in_specs),
+                only_specs(call, Api.SHARD_MAP_OUT, mapped.options.get("out_specs")),
+            ]
+        ):
+            return Unknown("JAX rejects this call")
         shards = named(place_arguments(call, mapped, region), interpreter.parameter_names(mapped.function))
     bound = region.bound(interpreter.context.bound_axes)
     inner = {"mesh": region.inside, "bound_axes": bound, "check_vma": region.checked, "in_jit": True}

@@ -190,11 +190,17 @@ def _names(value: Value | None) -> frozenset[str] | Junk | Unknown:
 
 def specs_in(tree: Value | None) -> Iterator[SpecValue]:
     """The specs in a tree of them."""
-    if isinstance(tree, SpecValue):
+    return (leaf for leaf in leaves_in(tree) if isinstance(leaf, SpecValue))
+
+
+def leaves_in(tree: Value | None) -> Iterator[Value]:
+    """The leaves of a tree of specs, whatever they are."""
+    if isinstance(tree, Tuple | ListValue | DictValue):
+        items = tree.items or ()
+        for item in items.values() if isinstance(items, dict) else items:
+            yield from leaves_in(item)
+    elif tree is not None:
         yield tree
-    elif isinstance(tree, Tuple | ListValue | DictValue) and tree.items is not None:
-        for item in tree.items.values() if isinstance(tree, DictValue) else tree.items:
-            yield from specs_in(item)
 
 
 def _refused(
