@@ -30,7 +30,7 @@ LAWS = {"shardlint.laws"}
 VALUES = {
     f"shardlint.inference.{name}"
     for name in (
-        "values", "calls", "evaluator", "context", "settings", "assumed",
+        "effects", "values", "calls", "evaluator", "context", "settings", "assumed",
         "releases", "joins", "truth", "iteration", "classes", "forgetting", "mutation",
     )
 }  # fmt: skip

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from shardlint.inference.effects import changed
 from shardlint.inference.forgetting import forget
 from shardlint.inference.iteration import iterate
 from shardlint.inference.joins import join, options
@@ -51,7 +52,9 @@ def delete(interpreter: Interpreter, target: cst.BaseExpression) -> None:
     from shardlint.inference.expressions import evaluate
 
     if isinstance(target, cst.Name):
-        interpreter.scope.target(target.value).variables.pop(target.value, None)
+        holder = interpreter.scope.target(target.value)
+        changed(holder.serial)
+        holder.variables.pop(target.value, None)
     elif isinstance(target, cst.Tuple | cst.List):
         for element in target.elements:
             delete(interpreter, element.value)

@@ -14,6 +14,7 @@ from shardlint.inference.classes import (
 from shardlint.inference.forgetting import forget
 from shardlint.inference.joins import map_options
 from shardlint.inference.overlays.py_records import named_tuple_class_attribute
+from shardlint.inference.reading import note_attribute
 from shardlint.inference.values import (
     NONE,
     Alternatives,
@@ -73,7 +74,7 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
     if isinstance(value, Instance):
         return _of_instance(interpreter, value, name, place)
     if isinstance(value, ClassValue):
-        return _of_class(value, name)
+        return _of_class(interpreter, value, name)
     if isinstance(value, Array | Devices | MeshValue | SpecValue | ShardingValue | LibraryObject):
         from shardlint.inference.overlays import object_attribute
 
@@ -129,7 +130,7 @@ def _of_native(interpreter: Interpreter, value: Native, name: str) -> Value:
             result = value.call(call)  # type: ignore[arg-type]
             return result if name == "eval_shape" else LibraryObject("jax.stages", {"result": result})
 
-        interpreter.wrappers.pop(id(value), None)
+        interpreter.called(value)
         return Native(f"{value.description}.{name}", staged)
     if name in ("defvjp", "defjvp", "defjvps", "defvmap", "clear_cache"):
         return Native(name, lambda call: Const(None))
@@ -145,7 +146,7 @@ def _of_instance(interpreter: Interpreter, value: Instance, name: str, place: Pl
         # Whoever has it can set anything.
         forget(value)
         return Unknown("an instance's attributes")
-    found = class_attribute(value.cls, name)
+    found = note_attribute(interpreter, class_attribute(value.cls, name))
     if value.forgotten and not isinstance(found, Function | Native | LibraryObject):
         forget(found or NONE)
         return Unknown(f"`{value.cls.name}.{name}` may be set elsewhere")
@@ -170,8 +171,8 @@ def _of_instance(interpreter: Interpreter, value: Instance, name: str, place: Pl
     return Missing(f"`{value.cls.name}.{name}` is not set")
 
 
-def _of_class(value: ClassValue, name: str) -> Value:
-    found = class_attribute(value, name)
+def _of_class(interpreter: Interpreter, value: ClassValue, name: str) -> Value:
+    found = note_attribute(interpreter, class_attribute(value, name))
     if name in ("__name__", "__qualname__"):
         return Const(value.name)
     if name == "__members__" and value.members is not None:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 import libcst as cst
 
 from shardlint.inference.calls import Call, CannotBind
+from shardlint.inference.effects import changed
 from shardlint.inference.forgetting import forget
-from shardlint.inference.functions import bind_parameters, run_function
+from shardlint.inference.functions import bind_parameters
 from shardlint.inference.iteration import iterate
 from shardlint.inference.joins import combined, join_tagged, options, tagged
 from shardlint.inference.values import (
@@ -42,7 +43,6 @@ from shardlint.spans import Place
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
 
-MAX_DEPTH = 12
 T = TypeVar("T")
 _WORD = re.compile(r"[^\W\d]\w*")
 _DECLARED = re.compile(r"\b(?:global|nonlocal)\s+([\w, ]+)")
@@ -130,7 +130,7 @@ def call_value(
             interpreter, Call(interpreter, function.name, args, kwargs, place, opaque, places), function
         )
     if isinstance(function, Native):
-        interpreter.wrappers.pop(id(function), None)
+        interpreter.called(function)
         call = Call(interpreter, function.description, args, kwargs, place, opaque, places)
         if args and isinstance(args[0], ListValue | DictValue):
             # A method of a container keeps a value that may be several as one item.
@@ -176,14 +176,18 @@ def _call_function(
     code = function.code
     interpreter.reached.add(code.key)
     nested = sum(not frame.scope.is_comprehension for frame in interpreter.frames)
-    if nested > MAX_DEPTH + len(interpreter.project.running):
+    if nested > interpreter.limit:
+        interpreter.cut = True
         return _unfollowed(interpreter, function, args, kwargs, "calls nest too deep")
+    interpreter.deepest = max(interpreter.deepest, nested)
     if interpreter.running(code) >= 2:
+        # What the runs inside the first of them give depends on it.
+        changed(next(f.scope.serial for f in interpreter.frames if f.function is code))
         return _unfollowed(interpreter, function, args, kwargs, "recursion")
     bound = bind_parameters(function, args, kwargs, opaque)
     if bound is None:
         return Unknown(f"`{function.name}` does not take these arguments")
-    return run_function(interpreter, function, bound, place)
+    return interpreter.memory.run(interpreter, function, bound, place, nested)
 
 
 def _unfollowed(

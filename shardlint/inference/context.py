@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from shardlint.inference.effects import born
 from shardlint.inference.settings import InferenceSettings, LogicalRules
 from shardlint.inference.values import Const, MeshValue, Tuple, Value
 from shardlint.laws.dims import Dim, Shape
@@ -69,9 +69,6 @@ class Context:
     logical_rules: Value = NO_RULES
 
 
-_serials = itertools.count()
-
-
 class Scope:
     """Variables of a module, function, class or comprehension, and the scope around it.
 
@@ -93,7 +90,7 @@ class Scope:
         path: tuple[int, ...] = (),
         is_comprehension: bool = False,
     ) -> None:
-        self.serial = next(_serials)
+        self.serial = born()
         self.module = module
         self.parent = parent
         self.is_class = is_class

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from shardlint.inference.effects import changed
 from shardlint.inference.values import (
     Alternatives,
     Array,
@@ -173,6 +174,8 @@ def _bound(interpreter: Interpreter, name: str) -> Dim | None:
         found = interpreter.sizes.get(scope.serial, {}).get(name)
         if found is not None:
             return found
+        # What later runs find there is not noted, so this one is not kept.
+        changed(scope.serial)
         scope = scope.parent
     return None
 
@@ -192,7 +195,7 @@ def _variable(interpreter: Interpreter, name: str, place: Place) -> Dim | None:
 def read(interpreter: Interpreter, name: str, place: Place) -> Value | None:
     """The value of a dotted name; None where the program has no variable of its first part."""
     first, *attributes = name.split(".")
-    if interpreter.scope.find(first) is None:
+    if interpreter.find(first) is None:
         return None
     value = interpreter.lookup(first)
     with interpreter.silent():

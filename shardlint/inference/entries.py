@@ -44,6 +44,7 @@ def run_entries(interpreter: Interpreter, run: ModuleRun) -> None:
     relevance = relevance_of(run)
     done: set[object] = set()
     while True:
+        interpreter.settle()
         native = next(iter(interpreter.wrappers.values()), None)
         if native is not None:
             interpreter.wrappers.pop(id(native[0]))
@@ -187,8 +188,7 @@ def _function_call(interpreter: Interpreter, function: Function) -> Callable[[],
 
 def _construct(interpreter: Interpreter, constructor: Function, instance: Instance) -> None:
     """Run a constructor with unknown arguments; what it meets is met again where it is an entry itself."""
-    reached, wrappers = set(interpreter.reached), dict(interpreter.wrappers)
-    defined = dict(interpreter.defined)
+    reached, called = set(interpreter.reached), set(interpreter.called_wrappers)
     bound = unknown_arguments(interpreter, constructor, starred=True)
     bound[next(iter(bound))] = instance
 
@@ -199,7 +199,7 @@ def _construct(interpreter: Interpreter, constructor: Function, instance: Instan
     with interpreter.silent():
         guarded(interpreter, run)
     interpreter.steps = 0
-    interpreter.reached, interpreter.wrappers, interpreter.defined = reached, wrappers, defined
+    interpreter.reached, interpreter.called_wrappers = reached, called
 
 
 def unknown_arguments(interpreter: Interpreter, function: Function, starred: bool) -> dict[str, Value]:

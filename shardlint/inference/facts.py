@@ -18,6 +18,7 @@ import libcst as cst
 from shardlint.files.facts import BrokenFact, MeshFact, Note, RevealRequest, ShapeFact, read_notes
 from shardlint.files.sources import Cell, Source
 from shardlint.inference.described import Description, Fitted, fit, fit_mesh, read
+from shardlint.inference.effects import changed
 from shardlint.inference.reveal import reveal
 from shardlint.inference.syntax import ClassPart, FunctionPart, Part, Statements, Unit
 from shardlint.inference.values import NONE, Instance, MeshValue, Value
@@ -123,6 +124,8 @@ def with_notes(interpreter: Interpreter, node: cst.CSTNode, execute: Callable[[]
             for part, noted in nodes.items():
                 if _is_mesh_name(dotted(part)):
                     noted.facts.append(note)
+    # What is told is told of each run anew.
+    changed(0)
     interpreter.noted.update(nodes)
     try:
         with _mesh_context(interpreter, unit, notes):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from shardlint.inference.effects import changed
 from shardlint.inference.values import (
     Alternatives,
     Array,
@@ -27,19 +28,27 @@ def forget(value: Value) -> None:
         elif isinstance(one, Tuple):
             waiting.extend(one.items)
         elif isinstance(one, ListValue):
-            waiting.extend(one.items or ())
-            one.items = None
+            if one.items is not None:
+                changed(one.born)
+                waiting.extend(one.items)
+                one.items = None
         elif isinstance(one, DictValue):
-            waiting.extend((one.items or {}).values())
-            one.items = None
+            if one.items is not None:
+                changed(one.born)
+                waiting.extend(one.items.values())
+                one.items = None
         elif isinstance(one, LibraryObject) and one.kind.startswith("collections."):
             waiting.extend(one.fields.values())
         elif isinstance(one, LibraryObject) and one.kind.startswith("flax.nnx."):
+            changed(one.born)
             waiting.extend(value for value in one.fields.values() if not isinstance(value, Array))
             one.fields.update({name: _elsewhere(value) for name, value in one.fields.items()})
         elif isinstance(one, SetValue) and not one.frozen:
+            changed(one.born)
             one.items = None
         elif isinstance(one, Instance) and one.cls.members is None:
+            if not one.forgotten or one.attributes:
+                changed(one.born)
             waiting.extend(one.attributes.values())
             one.attributes.clear()
             one.opaque = one.forgotten = True

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.context import Frame, Scope
+from shardlint.inference.effects import changed
 from shardlint.inference.joins import join, join_variables
 from shardlint.inference.syntax import FunctionPart, Unit
 from shardlint.inference.values import (
@@ -70,6 +71,11 @@ class Code:
     def header_unit(self) -> Unit:
         """The unit that the header's nodes belong to."""
         return self._part.header if self._node is None and self._part is not None else self.unit
+
+    @property
+    def is_lambda(self) -> bool:
+        """Whether it is one expression."""
+        return isinstance(self._node, cst.Lambda)
 
     @property
     def is_generator(self) -> bool:
@@ -182,6 +188,9 @@ def run_function(
             return evaluate(interpreter, node.body)
         # A generator's body runs later, in part or never.
         describe_parameters(interpreter, code)
+        if code.unit.notes:
+            # What comments tell and ask is met by each run.
+            changed(0)
         told = about_function(interpreter, code) if code.unit.notes else nullcontext()
         with told, interpreter.forked(repeats=True) if code.is_generator else nullcontext():
             falls_through = execute_block(interpreter, node.body.body)

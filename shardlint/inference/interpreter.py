@@ -19,7 +19,10 @@ import libcst as cst
 from shardlint.inference.assumed import verdict_if_meant
 from shardlint.inference.context import Context, Frame, Scope
 from shardlint.inference.described import sized
+from shardlint.inference.effects import born
 from shardlint.inference.joins import combined
+from shardlint.inference.memory import Memory, Note
+from shardlint.inference.reading import Reads, note_variable
 from shardlint.inference.refine import learn_shape
 from shardlint.inference.releases import verdict_at
 from shardlint.inference.settings import InferenceSettings
@@ -49,6 +52,8 @@ if TYPE_CHECKING:
 
 #: Statements one entry may execute.
 MAX_STEPS = 20_000
+#: Calls one entry may nest.
+MAX_DEPTH = 12
 #: Longest expression that names an array in a message.
 _MAX_WRITTEN = 40
 
@@ -68,6 +73,20 @@ class Interpreter:
         self.settings = settings
         self.project = project
         self.uses: list[Use] = []
+        #: Results of calls, to be given again (see `memory`).
+        self.memory = Memory()
+        #: What the innermost run whose result may be kept read of what was there before it.
+        self.reads: Reads | None = None
+        #: The number of what was there when that run began, and how deep recording was suspended.
+        self.start = 0
+        self.mute_base = 0
+        #: Functions defined and wrappers made (in place of their codes' keys, when they are settled).
+        self.notes: list[Note] = []
+        #: How deep calls nest, and whether one nested too deep to be followed.
+        self.deepest = 0
+        self.cut = False
+        #: The codes that ran.
+        self.ran: set[Hashable] = set()
         #: Global settings of libraries that the program has changed, by names overlays give them.
         self.switches: set[str] = set()
         #: The releases from which on JAX answers a question that was asked otherwise (see `releases`).
@@ -108,12 +127,15 @@ class Interpreter:
         self.sizes: dict[int, dict[str, Dim]] = {}
         #: Wrapped functions (`jit(f)`, `shard_map(f)`) that nobody called yet.
         self.wrappers: dict[int, tuple[Native, Context]] = {}
+        #: All wrappers, and those that were called.
+        self._wrapped: dict[int, Native] = {}
+        self.called_wrappers: set[int] = set()
 
     # -- uses ---------------------------------------------------------------------------------
 
     def record(self, use: Use) -> None:
         """Keep a use, unless this pass only looks for what a loop changes."""
-        if not self.muted:
+        if not self.is_silent:
             for judge in (verdict_at, verdict_if_meant):
                 judged = judge(self, use)
                 if judged is not use.verdict:
@@ -164,12 +186,15 @@ class Interpreter:
     @contextmanager
     def within(self, **changes: Any) -> Iterator[None]:
         """Evaluate under a changed context; afterwards what it changed is as before."""
-        before = {name: getattr(self.context, name) for name in changes}
-        self.context = replace(self.context, **changes)
+        before = self.context
+        self.context = inside = replace(before, **changes)
         try:
             yield
         finally:
-            self.context = replace(self.context, **before)
+            if self.context is inside:
+                self.context = before
+            else:
+                self.context = replace(self.context, **{name: getattr(before, name) for name in changes})
 
     @contextmanager
     def silent(self) -> Iterator[None]:
@@ -205,8 +230,8 @@ class Interpreter:
         if text is None:
             text = self._texts[test] = cst.Module([]).code_for_node(test)
         if _CALLS.search(text):
-            return object()
-        holders = [(name, self.scope.find(name)) for name in self.names_in(test)]
+            return (born(),)
+        holders = [(name, self.find(name)) for name in self.names_in(test)]
         read = tuple(None if holder is None else id(holder.variables[name]) for name, holder in holders)
         # Kept, so that no later value can have the identity of one that is gone.
         self._read.extend(holder.variables[name] for name, holder in holders if holder is not None)
@@ -255,11 +280,20 @@ class Interpreter:
         """Whether an object made on this path surely undergoes what happens now."""
         return path[: len(self.path)] == self.path
 
+    @property
+    def limit(self) -> int:
+        """How deep calls may nest here."""
+        return MAX_DEPTH + len(self.project.running)
+
     def tick(self) -> None:
         """Spend a step. Raises Exhausted."""
         self.steps += 1
         if self.steps > MAX_STEPS:
             raise Exhausted
+
+    def affords(self, steps: int) -> bool:
+        """Whether the budget allows for so many more steps."""
+        return self.steps + steps <= MAX_STEPS
 
     # -- the ways in --------------------------------------------------------------------------
 
@@ -353,9 +387,26 @@ class Interpreter:
 
     def wrapped(self, native: Native) -> Native:
         """Note a wrapper of a program's function: if nobody calls it, it is an entry of its own."""
-        if not self.muted:
-            self.wrappers[id(native)] = (native, self.context)
+        self._wrapped[id(native)] = native
+        if not self.is_silent:
+            self.notes.append((native, self.context))
         return native
+
+    def called(self, native: Native) -> None:
+        """Note that somebody calls a wrapper."""
+        if id(native) in self._wrapped:
+            self.called_wrappers.add(id(native))
+
+    def settle(self) -> None:
+        """Find out which functions were defined, and which wrappers nobody called."""
+        for made, context in self.notes:
+            if isinstance(made, Native):
+                self.wrappers[id(made)] = (made, context)
+            else:
+                self.defined.setdefault(made.code.key, (made, context))
+        self.notes.clear()
+        for number in self.called_wrappers & self.wrappers.keys():
+            del self.wrappers[number]
 
     def lookup(self, name: str) -> Value:
         """Read a variable: every look-up of a name goes through here."""
@@ -363,7 +414,7 @@ class Interpreter:
         return sized(self, name, value) if self.settings.dims else value
 
     def _lookup(self, name: str) -> Value:
-        holder = self.scope.find(name)
+        holder = self.find(name)
         if holder is not None:
             return Unknown(f"`{name}` may change") if name in holder.volatile else holder.variables[name]
         if name == "__name__":
@@ -378,8 +429,21 @@ class Interpreter:
 
     def define(self, function: Function) -> None:
         """Note a function of the program: if nothing reaches it, it is an entry of its own."""
-        if not self.muted:
-            self.defined.setdefault(function.code.key, (function, self.context))
+        if not self.is_silent:
+            self.notes.append((function, self.context))
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing is to be recorded, in the innermost run whose result may be kept."""
+        return self.muted > self.mute_base
+
+    def find(self, name: str) -> Scope | None:
+        """Find the scope that holds a name: every reading of a variable goes through here."""
+        scope = self.frames[-1].scope
+        holder = scope.find(name)
+        if self.reads is not None and (holder is None or holder.serial < self.start):
+            note_variable(self, scope, name, holder)
+        return holder
 
     def names_in(self, test: cst.BaseExpression) -> tuple[str, ...]:
         """The names a test reads; found once for each test."""

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from shardlint.files.sources import Source, read_source
 from shardlint.findings import Fix
 from shardlint.inference.context import Scope
+from shardlint.inference.effects import changed
 from shardlint.inference.joins import options
+from shardlint.inference.reading import note_variable
 from shardlint.inference.releases import state_of
 from shardlint.inference.rewriting import fix_of
 from shardlint.inference.values import Const, MeshValue, ModuleValue, Value, as_str
@@ -125,6 +127,7 @@ class Project:
         """Return an attribute of a module: a variable, or a submodule."""
         run: ModuleRun = module.run
         if name in run.scope.variables:
+            note_variable(interpreter, run.scope, name, run.scope)
             return run.scope.variables[name]
         path = Path(run.source.path)
         if path.name == "__init__.py" and (found := _module_file(path.parent / name)) is not None:
@@ -135,6 +138,7 @@ class Project:
         run = self.modules.get(path)
         if run is not None:
             return run
+        changed(0)
         key = _identity(path, interpreter)
         run = _shared.get(key)
         if run is None:
@@ -214,7 +218,7 @@ class Project:
             guarded = Undecided("a version check may guard this")
             verdict = guarded if interpreter.guarded else Rejected(Cause.REMOVED, exception, "reference")
         environment, release = interpreter.environment(), interpreter.settings.release
-        fix = None if interpreter.muted else _fix(interpreter, place, name)
+        fix = None if interpreter.is_silent else _fix(interpreter, place, name)
         interpreter.record(
             ApiReference(
                 place=place, environment=environment, verdict=verdict, name=name, release=release, fix=fix

@@ -35,7 +35,7 @@ def refine(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) ->
             for side in (test.left, test.right)
         )
     for name in interpreter.names_in(test):
-        holder = interpreter.scope.find(name)
+        holder = interpreter.find(name)
         value = None if holder is None else holder.variables[name]
         if isinstance(value, Alternatives):
             kept = _possible(interpreter, test, name, value, outcome)
@@ -106,7 +106,7 @@ def learn_rank(interpreter: Interpreter, node: cst.Assign) -> None:
 
 def learn_shape(interpreter: Interpreter, name: str, shape: Shape, place: Place) -> None:
     """Narrow a variable that may be anything, or an array of any rank, to an array of this shape."""
-    holder = interpreter.scope.find(name)
+    holder = interpreter.find(name)
     value = holder.variables[name] if holder else None
     if isinstance(value, Unknown) or (isinstance(value, Array) and value.shape is None):
         dtype = value.dtype if isinstance(value, Array) else None

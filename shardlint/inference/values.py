@@ -1,7 +1,8 @@
 """Abstract values: what the evaluator knows of each value a program computes.
 
 Frozen values compare by content; lists, dicts and instances have identity, because programs change
-them. ``origin`` is where a value was written, for related locations; it takes no part in equality.
+them, and a number (``born``, see `effects`). ``origin`` is where a value was written, for related locations;
+it takes no part in equality.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Union
 
+from shardlint.inference.effects import born
 from shardlint.laws.dims import Dim, Expr, Shape
 from shardlint.laws.types import TypeSharding
 from shardlint.laws.values import Mesh, Spec, Unknown
@@ -84,6 +86,7 @@ class ListValue:
     items: list[Value] | None
     origin: Place | None = None
     path: tuple[int, ...] = ()
+    born: int = field(default_factory=born, init=False, repr=False)
 
 
 @dataclass(eq=False, slots=True)
@@ -99,6 +102,7 @@ class DictValue:
     path: tuple[int, ...] = ()
     kind: str = "dict"
     default: Value | None = None
+    born: int = field(default_factory=born, init=False, repr=False)
 
 
 @dataclass(eq=False, slots=True)
@@ -111,6 +115,7 @@ class SetValue:
     items: frozenset[Any] | None
     origin: Place | None = field(default=None, compare=False)
     frozen: bool = False
+    born: int = field(default_factory=born, init=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +229,7 @@ class Native:
     wraps: Value | None = None
     origin: Place | None = None
     attributes: dict[str, Value] = field(default_factory=dict)
+    born: int = field(default_factory=born, init=False, repr=False)
 
 
 @dataclass(eq=False, slots=True)
@@ -236,6 +242,7 @@ class LibraryObject:
     kind: str
     fields: dict[str, Value]
     origin: Place | None = None
+    born: int = field(default_factory=born, init=False, repr=False)
 
 
 @dataclass(eq=False, slots=True)
@@ -292,6 +299,7 @@ class ClassValue:
     lineage: tuple[Value, ...] = ()
     nodes: tuple[str, ...] | Unknown | None = None
     members: dict[str, Instance] | None = None
+    born: int = field(default_factory=born, init=False, repr=False)
 
 
 @dataclass(eq=False, slots=True)
@@ -306,6 +314,7 @@ class Instance:
     origin: Place | None = None
     path: tuple[int, ...] = ()
     forgotten: bool = False
+    born: int = field(default_factory=born, init=False, repr=False)
 
 
 @dataclass(eq=False, slots=True)

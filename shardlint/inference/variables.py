@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from shardlint.inference.context import Scope
+from shardlint.inference.effects import changed
 from shardlint.inference.forgetting import forget
 from shardlint.inference.joins import join
 from shardlint.inference.values import Tuple, Value
@@ -22,6 +23,7 @@ Written = dict[str, list[Value]]
 def write(interpreter: Interpreter, scope: Scope, name: str, value: Value) -> None:
     """Set a variable; in an outer scope it may keep its value where the write is not certain."""
     if scope is not interpreter.scope:
+        changed(scope.serial)
         value = _from_inside(interpreter, scope, name, value)
         if any(frame.generator for frame in interpreter.frames):
             # A generator's body runs later, whenever somebody takes its items.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Union
 
@@ -33,6 +33,11 @@ class Symbol:
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def number(self) -> int:
+        """When it was made, if it equals no other symbol; else 0."""
+        return int(self.name[1:]) if self.name.startswith("?") else self.serial
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +130,49 @@ def distinct(name: str, low: int | None = 0) -> Expr:
 def fresh(low: int | None = 0) -> Expr:
     """Return a dimension about which nothing is known, equal only to itself."""
     return symbol(f"?{next(_fresh)}", low)
+
+
+def latest() -> int:
+    """A number that symbols made later by `fresh` and `distinct` exceed (`Symbol.number`)."""
+    return next(_fresh)
+
+
+def renewed(dim: Dim, after: int, known: dict[Symbol, Symbol]) -> Dim:
+    """The dimension with other symbols in place of those made after a number (`latest`), as in ``known``."""
+    if isinstance(dim, int):
+        return dim
+    terms = ((tuple(_renewed(atom, after, known) for atom in product), n) for product, n in dim.terms)
+    return _sum((tuple(sorted(product, key=str)), n) for product, n in terms)
+
+
+def _renewed(atom: Atom, after: int, known: dict[Symbol, Symbol]) -> Atom:
+    if not isinstance(atom, Symbol):
+        return type(atom)(renewed(atom.numerator, after, known), renewed(atom.denominator, after, known))
+    if atom not in known:
+        if atom.number <= after:
+            return atom
+        again = next(_fresh)
+        name, serial = (atom.name, again) if atom.serial else (f"?{again}", 0)
+        known[atom] = Symbol(name, atom.low, serial)
+    return known[atom]
+
+
+def described(dim: Dim, numbers: dict[Symbol, int]) -> Hashable:
+    """What a dimension shares with those that differ in symbols which equal no other.
+
+    These are numbered in the order in which they are met.
+    """
+    if isinstance(dim, int):
+        return dim
+    return tuple((tuple(_described(atom, numbers) for atom in product), n) for product, n in dim.terms)
+
+
+def _described(atom: Atom, numbers: dict[Symbol, int]) -> Hashable:
+    if not isinstance(atom, Symbol):
+        return type(atom), described(atom.numerator, numbers), described(atom.denominator, numbers)
+    if not atom.number:
+        return atom
+    return atom.name if atom.serial else "?", atom.low, numbers.setdefault(atom, len(numbers))
 
 
 def is_anonymous(dim: Dim) -> bool:

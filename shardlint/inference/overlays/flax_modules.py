@@ -18,6 +18,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeGuard
 from weakref import WeakKeyDictionary
 
+from shardlint.inference.effects import EFFECTS, born, changed
 from shardlint.inference.overlays.arrays import given
 from shardlint.inference.overlays.flax_metadata import (
     is_box,
@@ -64,6 +65,7 @@ class Run:
     bindings: dict[int, Binding] = field(default_factory=dict)
     #: Module paths under which names depend on a branch or loop that was not followed.
     uncertain: set[Path] = field(default_factory=set)
+    born: int = field(default_factory=born)
 
     def variables(self) -> DictValue:
         """What `init` returns."""
@@ -98,7 +100,17 @@ _STATES: WeakKeyDictionary[Evaluator, FlaxState] = WeakKeyDictionary()
 
 def flax_state(interpreter: Evaluator) -> FlaxState:
     """Flax's state in one analysis."""
-    return _STATES.setdefault(interpreter, FlaxState())
+    state = _STATES.setdefault(interpreter, FlaxState())
+    EFFECTS.mute_matters = True
+    if state.stack:
+        changed(state.stack[0].run.born)
+    return state
+
+
+def in_module(interpreter: Evaluator) -> bool:
+    """Whether a method of a module runs."""
+    state = _STATES.get(interpreter)
+    return state is not None and bool(state.stack)
 
 
 # -- modules ----------------------------------------------------------------------------------

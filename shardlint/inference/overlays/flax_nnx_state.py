@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.classes import lineage
+from shardlint.inference.effects import changed
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.flax_metadata import map_tree
 from shardlint.inference.overlays.flax_nnx_assignment import assign
@@ -187,6 +188,7 @@ def _pop(call: Call) -> Value:
     def drop(node: Value) -> None:
         for name, value in list(children(node)):
             if id(value) in removed:
+                changed(getattr(node, "born", 0))
                 if isinstance(node, Instance):
                     del node.attributes[str(name)]
                 elif isinstance(node, DictValue) and node.items is not None:
@@ -278,6 +280,7 @@ def _forget_placement(node: Value) -> None:
     if isinstance(node, LibraryObject) and is_variable(node):
         value = node.fields["value"]
         if isinstance(value, Array):
+            changed(node.born)
             node.fields["value"] = replace(value, sharding=None, typed=None, committed=None)
         return
     for _, value in children(node):

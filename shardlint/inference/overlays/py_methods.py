@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
+from shardlint.inference.effects import changed
 from shardlint.inference.iteration import constant, hashable, iterate
 from shardlint.inference.overlays.py_collections import SET_METHODS, entries, most_common
 from shardlint.inference.overlays.py_iterators import sort
@@ -58,6 +59,7 @@ def _mutable(call: Call) -> ListValue | DictValue | None:
     receiver = call.args[0]
     if not isinstance(receiver, ListValue | DictValue) or receiver.items is None:
         return None
+    changed(receiver.born)
     if call.opaque or not call.interpreter.certain(receiver.path):
         receiver.items = None
         return None

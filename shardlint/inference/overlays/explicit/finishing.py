@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from shardlint.inference.calls import Call, CannotBind
+from shardlint.inference.effects import changed
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.arrays import Stop, given
 from shardlint.inference.overlays.explicit.recording import (
@@ -209,6 +210,7 @@ def _over_arrays(result: Value, give: Give) -> Value:
         if isinstance(value, Tuple):
             return Tuple(tuple(map(change, value.items)), value.origin, value.fields)
         if isinstance(value, ListValue) and value.items is not None:
+            changed(value.born)
             value.items[:] = map(change, value.items)
         return value
 

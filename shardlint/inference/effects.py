@@ -1,0 +1,50 @@
+"""What running code does to things that were there before it: noted here, so that a result can be kept.
+
+Every object that programs change is numbered when it is made (`born`), as scopes are. Who changes an
+object calls `changed` with its number. A run that began at number ``n`` had no effect if nothing older
+was changed meanwhile, and then what it gave can be given again (`memory`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+_numbers = itertools.count(1)
+#: Younger than everything.
+NOTHING = 1 << 62
+
+
+def born() -> int:
+    """The next number: what is made later has a greater one."""
+    return next(_numbers)
+
+
+@dataclass(slots=True)
+class Effects:
+    """The effects of the innermost run whose result may be kept.
+
+    ``oldest`` is the number of the oldest thing that was changed. ``mute_matters`` tells that something
+    depends on whether uses are recorded. ``epoch`` counts the changes of classes and wrappers: that a run
+    reads them is not noted.
+    """
+
+    oldest: int = NOTHING
+    epoch: int = 0
+    mute_matters: bool = False
+
+
+#: Of the one analysis that runs.
+EFFECTS = Effects()
+
+
+def changed_for_all(number: int) -> None:
+    """Note a change of a class or a wrapper: whoever read it earlier may read something else now."""
+    EFFECTS.epoch += 1
+    changed(number)
+
+
+def changed(number: int) -> None:
+    """Note a change of the thing with this number; 0 is what is older than everything."""
+    if number < EFFECTS.oldest:
+        EFFECTS.oldest = number

@@ -1,0 +1,190 @@
+"""Keys of values: two values have one key when evaluation cannot tell them apart.
+
+Values that never change keep their key. Objects that programs change are described by what they hold, and
+numbered in the order in which they are met, so that two trees have one key if they are equal and objects
+recur in the same places. So are the sizes that equal no other. Why something is not known is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import fields
+from typing import Any
+
+from shardlint.inference.context import Context
+from shardlint.inference.values import (
+    Alternatives,
+    Array,
+    Bound,
+    Const,
+    Devices,
+    DictValue,
+    External,
+    Function,
+    Generated,
+    Instance,
+    Integer,
+    LibraryObject,
+    ListValue,
+    MeshValue,
+    Missing,
+    Partial,
+    SetValue,
+    ShardingValue,
+    Sized,
+    Slice,
+    SpecValue,
+    Tuple,
+)
+from shardlint.laws.dims import Expr, Symbol, described
+from shardlint.laws.values import Unknown
+
+#: Values in one key; a larger tree has none.
+_MAX_VALUES = 2_000
+
+#: Objects that programs change.
+CHANGING = (ListValue, DictValue, SetValue, Instance, LibraryObject)
+#: Values of which a new one can be made at any time.
+FROZEN = (
+    Alternatives, Array, Bound, Const, Devices, External, Generated, Integer, MeshValue, Missing, Partial,
+    ShardingValue, Sized, Slice, SpecValue, Tuple, Unknown,
+)  # fmt: skip
+_DESCRIBED = frozenset({*CHANGING, *FROZEN, Function})
+_LEFT_OUT = {"born", "path", "reason", "code", "scope"}
+
+
+def parts_of(kind: type) -> tuple[str, ...]:
+    """The fields of a class of values that say what a value is."""
+    return tuple(one.name for one in fields(kind) if one.name not in _LEFT_OUT)
+
+
+_PARTS = {kind: parts_of(kind) for kind in _DESCRIBED}
+
+
+class TooLarge(Exception):
+    """A tree holds too many values for a key."""
+
+
+class Keys:
+    """Makes keys, small integers, for one analysis.
+
+    While one is made ``objects`` are the changing objects met so far, and ``symbols`` the sizes that equal no
+    other, in order; ``tagged`` tells that a value is one of several that belong to branches.
+    """
+
+    def __init__(self) -> None:
+        self.objects: list[Any] = []
+        self.symbols: dict[Symbol, int] = {}
+        self.tagged = False
+        self._numbers: dict[int, int] = {}
+        self._met = 0
+        self._left = _MAX_VALUES
+        self._interned: dict[Hashable, int] = {}
+        #: Values that never change, by identity: their keys, themselves (so that they stay), ``tagged``.
+        self._known: dict[int, tuple[int, Any, bool]] = {}
+
+    def start(self) -> None:
+        """Begin a new tree."""
+        self.resume([], {})
+        self.tagged = False
+
+    def resume(self, objects: list[Any], symbols: dict[Symbol, int]) -> None:
+        """Go on with a tree of which this much was met."""
+        self.objects, self.symbols = list(objects), dict(symbols)
+        self._numbers = {id(one): number for number, one in enumerate(objects)}
+        self._left = _MAX_VALUES
+
+    def mark(self) -> tuple[int, int]:
+        """How much was met so far."""
+        return len(self.objects), len(self.symbols)
+
+    def rewind(self, mark: tuple[int, int]) -> None:
+        """Forget what was met since."""
+        for one in self.objects[mark[0] :]:
+            del self._numbers[id(one)]
+        del self.objects[mark[0] :]
+        while len(self.symbols) > mark[1]:
+            self.symbols.popitem()
+        self._left = _MAX_VALUES
+
+    def of(self, value: Any) -> int:
+        """The key of a value, as the next in the tree. Raises TooLarge."""
+        known = self._known.get(id(value))
+        if known is not None:
+            self.tagged = self.tagged or known[2]
+            return known[0]
+        self._left -= 1
+        if self._left < 0:
+            raise TooLarge
+        met, tagged, self.tagged = self._met, self.tagged, False
+        kind = type(value)
+        # Classes, modules, functions of libraries, and what is no value: each is one of its own.
+        found = self._described(kind, value) if kind in _DESCRIBED else id(value)
+        key = self._interned.setdefault((kind, found), len(self._interned))
+        if met == self._met:
+            self._known[id(value)] = (key, value, self.tagged)
+        self.tagged = tagged or self.tagged
+        return key
+
+    def is_constant(self, value: Any) -> bool:
+        """Whether a value that has a key never changes."""
+        return id(value) in self._known
+
+    def of_context(self, context: Context) -> int:
+        """The key of a dynamic context."""
+        known = self._known.get(id(context))
+        if known is not None:
+            return known[0]
+        met = self._met
+        found = tuple(self._part(getattr(context, name)) for name in _CONTEXT)
+        key = self._interned.setdefault((Context, found), len(self._interned))
+        if met == self._met:
+            self._known[id(context)] = (key, context, False)
+        return key
+
+    def _described(self, kind: type, value: Any) -> Hashable:
+        number: Hashable = None
+        if kind in CHANGING:
+            self._met += 1
+            number = self._numbers.get(id(value))
+            if number is not None:
+                return number
+            number = self._numbers[id(value)] = len(self.objects)
+            self.objects.append(value)
+        elif kind is Alternatives and any(value.tags):
+            self.tagged = True
+        elif kind is Function:
+            number = value.code.key, value.scope
+        elif kind is Const:
+            # 1 == True == 1.0 in Python, but not here.
+            number = type(value.value).__name__
+        return (number, *[self._part(getattr(value, name)) for name in _PARTS[kind]])
+
+    def _part(self, part: Any) -> Hashable:
+        kind = type(part)
+        if part is None or kind is str or kind is int or kind is bool:
+            return part
+        if kind is tuple:
+            return tuple(map(self._part, part))
+        if kind is Expr:
+            found = described(part, self.symbols)
+            # What has sizes that equal no other has another key elsewhere in a tree.
+            self._met += bool(self.symbols)
+            return found
+        if kind is list:
+            return tuple(map(self._part, part))
+        if kind is dict:
+            return tuple((type(key), key, self._part(item)) for key, item in part.items())
+        return self.of(part) if kind in _DESCRIBED or part.__hash__ is None else _hashed(self, part)
+
+
+def _hashed(keys: Keys, part: Any) -> Hashable:
+    """Something that compares by content, or by identity."""
+    try:
+        hash(part)
+    except TypeError:
+        return keys.of(part)
+    return part
+
+
+_CONTEXT = tuple(one.name for one in fields(Context))

@@ -1,0 +1,303 @@
+"""Memory of calls: a function that is called again with equal arguments gives what it gave before.
+
+A run's result is kept if the run changed nothing that was there before it (`effects`). With it are kept the
+variables that it read from outside, the uses that it recorded and the functions that it defined. When the
+function is called again under an equal context and those variables are as they were, all this is given
+again, as if the function had run: what it made is made anew, and its steps count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from shardlint.inference.context import Context, Scope
+from shardlint.inference.effects import EFFECTS, NOTHING, born
+from shardlint.inference.functions import run_function
+from shardlint.inference.keys import Keys, TooLarge
+from shardlint.inference.reading import note_attribute, note_variable
+from shardlint.inference.renewal import NotRenewable, Renewal
+from shardlint.inference.values import (
+    Function,
+    Native,
+    Tag,
+    Value,
+)
+from shardlint.laws import dims
+from shardlint.laws.dims import Symbol
+from shardlint.laws.values import Unknown
+from shardlint.spans import Place
+from shardlint.uses import Use
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+#: A function that was defined, or a wrapper that was made, and the context around it.
+Note = tuple[Function | Native, Context]
+
+#: Results kept for one function and one set of arguments.
+_MAX_KEPT = 6
+#: Runs of a function without one result given again, after which no more are kept.
+_MAX_VAIN = 60
+
+
+@dataclass(slots=True)
+class _Kept:
+    """One run: what it read from outside, with keys; what it gave; and what limits its validity."""
+
+    function: Function
+    reads: list[tuple[Any, str, Value | None, int]]
+    objects: list[Any]
+    given: tuple[Symbol, ...]
+    result: Value
+    start: int
+    symbols: int
+    path: tuple[int, ...]
+    uses: list[Use]
+    notes: list[Note]
+    steps: int
+    height: int
+    nested: int | None
+    ran: set[Hashable]
+    silent: bool | None
+    assumed: Tag | None
+
+
+class Memory:
+    """The results kept in one analysis."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Hashable, list[_Kept]] = {}
+        self._keys = Keys()
+        #: By code: how many runs were kept or tried to be since the last result that was given again.
+        self._vain: dict[Hashable, int] = {}
+
+    def run(
+        self, interpreter: Interpreter, function: Function, bound: dict[str, Value], place: Place, nested: int
+    ) -> Value:
+        """Run a function with bound parameters, or give again what it gave."""
+        code = function.code.key
+        vain = self._vain.get(code, 0)
+        if vain > _MAX_VAIN or interpreter.context.watched is not None or function.code.is_lambda:
+            interpreter.ran.add(code)
+            return run_function(interpreter, function, bound, place)
+        try:
+            key = self._key(interpreter, function, bound, place)
+        except TooLarge:
+            self._vain[code] = vain + 1
+            interpreter.ran.add(code)
+            return run_function(interpreter, function, bound, place)
+        mark = self._keys.mark()
+        for one in self._kept.get(key, ()):
+            held = self._meets(interpreter, one, function, nested)
+            if held:
+                self._vain[code] = 0
+                return _given_again(interpreter, one, self._keys, function, nested)
+            self._keys.rewind(mark)
+        self._vain[code] = vain + 1
+        return self._first(interpreter, function, bound, place, nested, key)
+
+    def _key(
+        self, interpreter: Interpreter, function: Function, bound: dict[str, Value], place: Place
+    ) -> Hashable:
+        from shardlint.inference.overlays.flax_modules import in_module
+
+        keys = self._keys
+        keys.start()
+        return (
+            function.code.key,
+            keys.of(function.owner),
+            tuple((name, keys.of(value)) for name, value in bound.items()),
+            keys.of_context(interpreter.context),
+            place,
+            interpreter.guarded,
+            bool(interpreter.path),
+            interpreter.device_count,
+            frozenset(interpreter.switches),
+            EFFECTS.epoch,
+            in_module(interpreter),
+        )
+
+    def _is_unchanged(self, bound: dict[str, Value], key: Hashable) -> bool:
+        """Whether arguments are as they were when this key was made. Raises TooLarge."""
+        self._keys.start()
+        assert isinstance(key, tuple)
+        return tuple((name, self._keys.of(value)) for name, value in bound.items()) == key[2]
+
+    def _meets(self, interpreter: Interpreter, one: _Kept, function: Function, nested: int) -> bool:
+        """Whether a run would go as the kept one went."""
+        limit = interpreter.limit
+        if one.nested is not None and (nested, limit) != (one.nested, one.height):
+            return False
+        if one.nested is None and nested + one.height > limit:
+            return False
+        if not interpreter.affords(one.steps):
+            return False
+        if one.silent is not None and one.silent != bool(interpreter.muted):
+            return False
+        if one.assumed is not None and one.assumed != interpreter.assumed:
+            return False
+        if any(f.function is not None and f.function.key in one.ran for f in interpreter.frames):
+            return False
+        keys = self._keys
+        try:
+            for anchor, name, value, key in one.reads:
+                if isinstance(anchor, Scope) or anchor is None:
+                    now = _read(function.scope if anchor is None else anchor, name)
+                    if now is value and (now is None or keys.is_constant(now)):
+                        continue
+                    if now is None or value is None or keys.of(now) != key:
+                        return False
+                elif keys.of(anchor) != key:
+                    return False
+        except TooLarge:
+            return False
+        return True
+
+    def _first(
+        self,
+        interpreter: Interpreter,
+        function: Function,
+        bound: dict[str, Value],
+        place: Place,
+        nested: int,
+        key: Hashable,
+    ) -> Value:
+        """Run a function, and keep what it gives if it changes nothing else."""
+        keys, i = self._keys, interpreter
+        objects, given, tagged = list(keys.objects), dict(keys.symbols), keys.tagged
+        start, symbols = born(), dims.latest()
+        outer = (i.uses, i.notes, i.reads, i.start, i.mute_base, i.variants, i.deepest, i.cut, i.ran)
+        effects = (EFFECTS.oldest, EFFECTS.mute_matters)
+        context, steps, count, turned = i.context, i.steps, i.device_count, len(i.switches)
+        i.uses, i.notes, i.reads, i.start = [], [], {}, start
+        i.mute_base, i.variants, i.deepest, i.cut, i.ran = i.muted, (0, 1), nested, False, {function.code.key}
+        EFFECTS.oldest, EFFECTS.mute_matters = NOTHING, False
+        finished = False
+        try:
+            result = run_function(i, function, bound, place)
+            finished = True
+        finally:
+            uses, notes, reads, ran, cut, deepest = i.uses, i.notes, i.reads, i.ran, i.cut, i.deepest
+            i.uses, i.notes, i.reads, i.start, i.mute_base, i.variants = outer[:6]
+            i.deepest, i.cut, i.ran = max(outer[6], deepest), outer[7] or cut, outer[8]
+            i.ran |= ran
+            oldest, mute_matters = EFFECTS.oldest, EFFECTS.mute_matters
+            EFFECTS.oldest, EFFECTS.mute_matters = min(effects[0], oldest), effects[1] or mute_matters
+            if not i.is_silent:
+                _record(i, uses, notes)
+            if i.reads is not None:
+                for anchor, name in reads or ():
+                    _note(i, anchor, name)
+        pure = finished and oldest > start and count == i.device_count and turned == len(i.switches)
+        if not pure or self._keys.of_context(i.context) != self._keys.of_context(context):
+            return result
+        renewal = Renewal(start, symbols, i.path, i.path)
+        try:
+            template = renewal.of(result)
+        except NotRenewable:
+            return result
+        keys.start()
+        try:
+            if not self._is_unchanged(bound, key):
+                return result
+            keys.resume(objects, given)
+            keys.tagged = tagged
+            kept_reads = [_kept_read(keys, function, anchor, name) for anchor, name in reads or ()]
+        except TooLarge:
+            return result
+        one = _Kept(
+            function=function,
+            reads=kept_reads,
+            objects=list(keys.objects),
+            given=tuple(keys.symbols),
+            result=template,
+            start=start,
+            symbols=symbols,
+            path=i.path,
+            uses=uses,
+            notes=notes,
+            steps=i.steps - steps,
+            height=i.limit if cut else deepest - nested,
+            nested=nested if cut else None,
+            ran=ran,
+            silent=bool(i.muted) if mute_matters else None,
+            assumed=i.assumed if keys.tagged else None,
+        )
+        bucket = self._kept.setdefault(key, [])
+        bucket.insert(0, one)
+        del bucket[_MAX_KEPT:]
+        return result
+
+
+def _kept_read(keys: Keys, function: Function, anchor: Any, name: str) -> tuple[Any, str, Value | None, int]:
+    if not isinstance(anchor, Scope):
+        return anchor, name, anchor, keys.of(anchor)
+    value = _read(anchor, name)
+    key = -1 if value is None else keys.of(value)
+    return None if anchor is function.scope else anchor, name, value, key
+
+
+_VOLATILE = Unknown("may change")
+
+
+def _holder(scope: Scope, name: str) -> Scope | None:
+    """The scope that holds a name, for code in a scope inside this one."""
+    outer: Scope | None = scope
+    while outer is not None:
+        if name in outer.declared_global:
+            return outer.root if name in outer.root.variables else None
+        if name in outer.variables and not outer.is_class:
+            return outer
+        outer = outer.parent
+    return None
+
+
+def _read(scope: Scope, name: str) -> Value | None:
+    """What a name means to code in a scope inside this one."""
+    holder = _holder(scope, name)
+    if holder is None:
+        return None
+    return _VOLATILE if name in holder.volatile else holder.variables[name]
+
+
+def _note(interpreter: Interpreter, anchor: Any, name: str) -> None:
+    """Note for the run around it what a run read."""
+    if isinstance(anchor, Scope):
+        note_variable(interpreter, anchor, name, _holder(anchor, name))
+    else:
+        note_attribute(interpreter, anchor)
+
+
+def _record(interpreter: Interpreter, uses: list[Use], notes: list[Note]) -> None:
+    """Record what a run recorded, as variants of one another where the call is one of several."""
+    variant, variants = interpreter.variants
+    if variants > 1:
+        uses = [
+            replace(use, variant=variant * use.variants + use.variant, variants=variants * use.variants)
+            for use in uses
+        ]
+    interpreter.uses.extend(uses)
+    interpreter.notes.extend(notes)
+
+
+def _given_again(interpreter: Interpreter, one: _Kept, keys: Keys, function: Function, nested: int) -> Value:
+    """Do what a kept run did."""
+    interpreter.steps += one.steps
+    interpreter.ran |= one.ran
+    interpreter.reached |= one.ran
+    if one.nested is None:
+        interpreter.deepest = max(interpreter.deepest, nested + one.height)
+    else:
+        interpreter.cut = True
+    if one.silent is not None:
+        EFFECTS.mute_matters = True
+    if interpreter.reads is not None:
+        for anchor, name, _, _ in one.reads:
+            _note(interpreter, function.scope if anchor is None else anchor, name)
+    if not interpreter.is_silent:
+        _record(interpreter, one.uses, one.notes)
+    same = {id(a): b for a, b in zip(one.objects, keys.objects, strict=True) if a is not b}
+    sizes = {a: b for a, b in zip(one.given, keys.symbols, strict=True) if a != b}
+    return Renewal(one.start, one.symbols, one.path, interpreter.path, same, sizes).of(one.result)

@@ -1,0 +1,38 @@
+"""What a run reads of what was there before it: noted, so that its result can be given again (`memory`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shardlint.inference.context import Scope
+from shardlint.inference.keys import CHANGING
+from shardlint.inference.values import Value
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+#: A variable, by the scope from which it was looked up and its name; or an object that a class held.
+Reads = dict[tuple[Any, str], None]
+
+
+def note_variable(interpreter: Interpreter, scope: Scope, name: str, holder: Scope | None) -> None:
+    """Note that a variable was looked up from a scope and found in another, or nowhere."""
+    reads, start = interpreter.reads, interpreter.start
+    if reads is None or (holder is not None and holder.serial > start):
+        return
+    outer: Scope | None = scope
+    while outer is not None and outer.serial > start:
+        if name in outer.declared_global:
+            outer = outer.root
+            break
+        outer = outer.parent
+    if outer is not None:
+        reads.setdefault((outer, name))
+
+
+def note_attribute(interpreter: Interpreter, value: Value | None) -> Value | None:
+    """Note that an attribute of a class was read, if programs can change what it holds."""
+    reads = interpreter.reads
+    if reads is not None and isinstance(value, CHANGING) and value.born < interpreter.start:
+        reads.setdefault((value, ""))
+    return value

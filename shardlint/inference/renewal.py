@@ -1,0 +1,133 @@
+"""Making a result anew: what a run made is made again, and what was there before it stays."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+from shardlint.inference.effects import born
+from shardlint.inference.keys import CHANGING, FROZEN, parts_of
+from shardlint.inference.values import (
+    ClassValue,
+    Function,
+    Instance,
+    Native,
+    Tag,
+)
+from shardlint.laws.dims import Expr, Quotient, Remainder, Symbol, renewed
+from shardlint.laws.types import TypeSharding
+from shardlint.laws.values import Mesh
+
+_PARTS = {kind: parts_of(kind) for kind in FROZEN}
+_SLOTS = {kind: tuple(one.name for one in fields(kind)) for kind in CHANGING}
+
+
+class NotRenewable(Exception):
+    """A result holds something that one run made and another cannot share."""
+
+
+class Renewal:
+    """Renews the result of a run that began at number ``start``, on the path ``old``, for the path ``new``.
+
+    Symbols with greater numbers than ``symbols`` are the run's own. ``same`` maps objects that the run was
+    given, by identity, to those that take their place, and ``sizes`` such symbols; without them the run is
+    the same, and what it made is copied.
+    """
+
+    def __init__(
+        self,
+        start: int,
+        symbols: int,
+        old: tuple[int, ...],
+        new: tuple[int, ...],
+        same: dict[int, Any] | None = None,
+        sizes: dict[Symbol, Symbol] | None = None,
+    ) -> None:
+        self._start, self._symbols, self._old, self._new = start, symbols, old, new
+        self._same: dict[int, Any] = same or {}
+        self._sizes: dict[Symbol, Symbol] = sizes or {}
+        self._again = same is not None
+        self._tests: dict[Any, Any] = {}
+
+    def of(self, part: Any) -> Any:
+        """A value, or a part of one, for another run. Raises NotRenewable."""
+        kind = type(part)
+        if kind in _SLOTS:
+            return self._object(part)
+        if kind in _PARTS:
+            return self._frozen(part)
+        if kind is tuple:
+            items = tuple(map(self.of, part))
+            return part if all(a is b for a, b in zip(items, part, strict=True)) else items
+        if kind is list:
+            return list(map(self.of, part))
+        if kind is dict:
+            return {key: self.of(item) for key, item in part.items()}
+        if kind is Expr:
+            size = renewed(part, self._symbols, self._sizes) if self._again else part
+            return part if size == part else size
+        if kind is Function:
+            self._need(part.scope.serial < self._start)
+        elif kind is Native or kind is ClassValue:
+            self._need(part.born < self._start)
+        elif kind is Mesh:
+            self._need(not any(map(self._is_own, part.sizes)))
+        elif kind is TypeSharding:
+            self.of(part.mesh)
+        return part
+
+    def _frozen(self, value: Any) -> Any:
+        changes = {}
+        for name in _PARTS[type(value)]:
+            part = getattr(value, name)
+            if name == "tags":
+                again = tuple(map(self._tag, part))
+                if again != part:
+                    changes[name] = again
+            elif (again := self.of(part)) is not part:
+                changes[name] = again
+        return replace(value, **changes) if changes else value
+
+    def _object(self, value: Any) -> Any:
+        found = self._same.get(id(value))
+        if found is not None:
+            return found
+        if value.born < self._start:
+            return value
+        made = object.__new__(type(value))
+        self._same[id(value)] = made
+        for name in _SLOTS[type(value)]:
+            part = getattr(value, name)
+            if name == "born":
+                part = born()
+            elif name == "path":
+                part = (*self._new, *part[len(self._old) :])
+            else:
+                part = self.of(part)
+            setattr(made, name, part)
+        if isinstance(value, Instance):
+            self._need(value.cls.born < self._start)
+        return made
+
+    def _tag(self, tag: Tag) -> Tag:
+        """The branches of another run: tests that the first one made are made again."""
+        return frozenset((self._test(test), outcome) for test, outcome in tag)
+
+    def _test(self, test: Any) -> Any:
+        if not isinstance(test, tuple) or test[0] < self._start:
+            return test
+        if test not in self._tests:
+            self._tests[test] = (born(),) if self._again else test
+        return self._tests[test]
+
+    def _is_own(self, size: Any) -> bool:
+        """Whether a size has symbols of the run's own."""
+        if isinstance(size, Expr):
+            return any(self._is_own(atom) for product, _ in size.terms for atom in product)
+        if isinstance(size, Quotient | Remainder):
+            return self._is_own(size.numerator) or self._is_own(size.denominator)
+        return isinstance(size, Symbol) and size.number > self._symbols
+
+    def _need(self, holds: bool) -> None:
+        if not holds:
+            raise NotRenewable

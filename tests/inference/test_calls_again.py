@@ -1,0 +1,85 @@
+# ruff: noqa: E501
+"""Results of calls that are given again: nothing is found otherwise than by evaluating every call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from programs import ERRORS, SETUP, SILENT
+
+from shardlint.api import Linter, source_from_text
+from shardlint.config import Settings
+from shardlint.files import Source, read_source
+from shardlint.findings import Finding
+from shardlint.inference import memory
+
+FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").glob("*.*"))
+
+#: Functions that are called again: the sizes that reach `put` in the end, where they do not divide.
+AGAIN = {
+    "equal arguments": "def f(n):\n    return jnp.zeros(n)\nf(6)\nput(f(6), 'model')",
+    "other arguments": "def f(n):\n    return jnp.zeros(n)\nf(8)\nput(f(6), 'model')",
+    "a list made anew": "def f():\n    return [8]\na = f()\na[0] = 6\nb = f()\nput(jnp.zeros(b[0]), 'model')\nput(jnp.zeros(a[0]), 'model')",
+    "a list inside a dict": "def f(x):\n    return {'x': x, 'sizes': [8]}\na = f(1)\na['sizes'].append(6)\nb = f(1)\nput(jnp.zeros(b['sizes'][-1]), 'model')",
+    "an argument changed": "def f(sizes):\n    return sizes[0]\nsizes = [8]\nf(sizes)\nsizes[0] = 6\nput(jnp.zeros(f(sizes)), 'model')",
+    "an argument that it changes": "def f(sizes):\n    sizes.append(6)\n    return 0\nsizes = [8]\nf(sizes)\nf(sizes)\nput(jnp.zeros(sizes[2]), 'model')",
+    "an argument given back": "def f(sizes):\n    return sizes\na, b = [8], [8]\nf(a)\nf(b).append(6)\nput(jnp.zeros(b[-1]), 'model')\nput(jnp.zeros(a[-1]), 'model')",
+    "a variable changed": "n = 8\ndef f():\n    return n\nf()\nn = 6\nput(jnp.zeros(f()), 'model')",
+    "a variable it changes": "n = 5\ndef f():\n    global n\n    n += 1\n    return n\nf()\nput(jnp.zeros(f()), 'model')\nput(jnp.zeros(n), 'model')",
+    "a variable below": "n = 8\ndef g():\n    return n\ndef f():\n    return g()\nf()\nn = 6\nput(jnp.zeros(f()), 'model')",
+    "a name that hides one": "def g():\n    return 8\ndef f():\n    return g()\nf()\ndef g():\n    return 6\nput(jnp.zeros(f()), 'model')",
+    "a class changed": "class A:\n    n = 8\ndef f():\n    return A.n\nf()\nA.n = 6\nput(jnp.zeros(f()), 'model')",
+    "a list of a class": "class A:\n    sizes = [8]\ndef f():\n    return A.sizes[-1]\nf()\nA.sizes.append(6)\nput(jnp.zeros(f()), 'model')",
+    "an object changed": "class A:\n    def __init__(self):\n        self.n = 8\n    def size(self):\n        return self.n\na = A()\na.size()\na.n = 6\nput(jnp.zeros(a.size()), 'model')",
+    "a default": "def f(n, seen=[]):\n    seen.append(n)\n    return seen[0]\nf(6)\nput(jnp.zeros(f(8)), 'model')",
+    "two closures": "def outer(n):\n    def inner():\n        return n\n    return inner\na, b = outer(8), outer(6)\na()\nput(jnp.zeros(b()), 'model')",
+    "sizes that equal no other": "def f(path):\n    return np.load(path).reshape(-1, 4)\na, b = f('a'), f('b')\nput(a + b, 'model')\nput(jnp.concatenate([a, jnp.zeros((6, 4))]), None, 'data')",
+    "one of several": "import random\ndef f():\n    return 8 if random.random() < 0.5 else 6\na, b = f(), f()\nput(jnp.zeros(a), 'model')\nif a == 8:\n    put(jnp.zeros(b), 'model')",
+    "silent first": "import sys\ndef f(x):\n    return put(x, 'model')\nwhile len(sys.argv) > 1:\n    f(jnp.zeros(6))\nf(jnp.zeros(6))",
+    "under a mesh": "def f(x):\n    return jax.lax.with_sharding_constraint(x, P('modle'))\nx = jnp.zeros((8, 8))\nwith mesh:\n    jax.jit(f)(x)\njax.jit(f)(x)",
+    "a mesh set": "def f():\n    jax.set_mesh(mesh)\ndef g(x):\n    return jax.jit(lambda y: jax.lax.with_sharding_constraint(y, P('modle')))(x)\nf()\nf()\ng(jnp.zeros((8, 8)))",
+    "caught once": "def f():\n    return put(jnp.zeros(6), 'model')\ntry:\n    f()\nexcept ValueError:\n    pass\nf()",
+    "recursion": "def f(n):\n    return 6 if n == 0 else f(n - 1)\nf(1)\nput(jnp.zeros(f(1)), 'model')\nput(jnp.zeros(f(2)), 'model')",
+    "two callers": "def f(x):\n    return put(x, 'model')\ndef g():\n    f(jnp.zeros(6))\ndef h():\n    f(jnp.zeros(6))\ng()\nh()",
+    "a generator": "def f():\n    yield 6\nfor n in f():\n    put(jnp.zeros(n), 'model')\nfor n in f():\n    put(jnp.zeros(n), 'model')",
+}  # fmt: skip
+
+
+def said(finding: Finding) -> tuple[object, ...]:
+    """All that a finding tells."""
+    related = tuple((one.message, one.span) for one in finding.related)
+    return (finding.code, finding.severity, finding.message, finding.span, related)
+
+
+def agree(source: Source, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Check a source with results kept, and without; return how much is found."""
+    linter = Linter(Settings(devices=8))
+    with monkeypatch.context() as patched:
+        patched.setattr(memory, "_MAX_VAIN", -1)
+        expected = [said(finding) for finding in linter.check_source(source)]
+    assert [said(finding) for finding in linter.check_source(source)] == expected
+    return len(expected)
+
+
+@pytest.mark.parametrize("name", AGAIN)
+def test_calls_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    agree(source_from_text("program.py", f"{SETUP}{AGAIN[name]}\n"), monkeypatch)
+
+
+@pytest.mark.parametrize("name", AGAIN)
+def test_calls_again_in_a_loop(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = "".join(f"        {line}\n" for line in AGAIN[name].splitlines() if "import" not in line)
+    program = f"{SETUP}import random, sys\ndef entry(argument):\n    while argument.more():\n{body}entry(1)\n"
+    agree(source_from_text("program.py", program), monkeypatch)
+
+
+def test_small_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [text for _, text, *_ in (*ERRORS, *SILENT)]
+    found = sum(agree(source_from_text("program.py", f"{SETUP}{text}\n"), monkeypatch) for text in texts)
+    assert found > len(ERRORS) // 2
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
+def test_fixtures(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agree(read_source(str(path)), monkeypatch)
