@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.values import MeshValue
+from shardlint.inference.values import MeshValue, Value
 from shardlint.laws.dims import Shape
 from shardlint.laws.values import Spec, entry_axes
 from shardlint.laws.verdicts import Cause, Rejected, Undecided, Verdict
@@ -15,6 +15,11 @@ def assumed_mesh(interpreter: Evaluator) -> MeshValue | None:
     interpreter.asks_mesh = True
     mesh = interpreter.settings.mesh
     return None if mesh is None else MeshValue(mesh)
+
+
+def is_assumed(interpreter: Evaluator, value: Value | None) -> bool:
+    """Whether a mesh is the assumed one, and no part of the program."""
+    return isinstance(value, MeshValue) and value.origin is None and value.mesh == interpreter.settings.mesh
 
 
 def assumed_sizes(interpreter: Evaluator, names: tuple[str, ...]) -> Shape | None:

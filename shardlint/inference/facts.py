@@ -17,6 +17,7 @@ import libcst as cst
 
 from shardlint.files.facts import BrokenFact, MeshFact, Note, RevealRequest, ShapeFact, read_notes
 from shardlint.files.sources import Cell, Source
+from shardlint.inference.assumed import is_assumed
 from shardlint.inference.described import Description, Fitted, fit, fit_mesh, read
 from shardlint.inference.effects import changed
 from shardlint.inference.reveal import reveal
@@ -253,8 +254,7 @@ def _mesh_context(
         return nullcontext()
     held, place = interpreter.context.mesh, _span(unit.path, unit.cell, note)
     mesh = _mesh(interpreter, note.item)
-    assumed = isinstance(held, MeshValue) and held.origin is None and held.mesh == interpreter.settings.mesh
-    if isinstance(held, Unknown) or assumed:
+    if isinstance(held, Unknown) or is_assumed(interpreter, held):
         return interpreter.within(mesh=MeshValue(mesh, place))
     if held is not None and (found := fit_mesh(mesh, place, None, held)).wrong is not None:
         _contradicted(interpreter, "the mesh that is set", found, place)

@@ -1,8 +1,9 @@
 """# partition-names-too-short (SHL504)
 
 ## What it does
-Finds a kernel with fewer partitioning names than dimensions, so that its axes fall on the input
-dimension.
+Finds a kernel with fewer partitioning names than dimensions, so that its axes fall on an input
+dimension. A general dense layer may have several output dimensions, such as an attention's heads and
+their size: names that end on one of those are as they are meant.
 
 ## Why is this bad?
 Names are matched from the first dimension on, and a kernel's first dimension is the *input*.
@@ -51,14 +52,14 @@ from shardlint.uses import ParameterUse
 
 
 def check(use: ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
-    """Report a kernel's axes that fall on other dimensions than the last for want of names."""
+    """Report a kernel's axes that fall on an input dimension for want of names."""
     if isinstance(use.verdict, Rejected) or use.name != "kernel" or isinstance(use.shape, Unknown):
         return
     if not isinstance(use.names, Spec) or len(use.names) >= len(use.shape):
         return
     names, rank = use.names.entries, len(use.shape)
     dimension = next((d for d, entry in enumerate(names) if entry_axes(entry)), None)
-    if dimension is None:
+    if dimension is None or dimension >= _inputs(use.owner, rank):
         return
     padded = entry_text(names + (None,) * (rank - len(names)))
     outputs = entry_text((None,) * (rank - len(names)) + names)
@@ -68,6 +69,16 @@ def check(use: ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
         f"write {outputs} for the outputs, or {padded} if dimension {dimension} is meant",
         entry_place(use, dimension),
     )
+
+
+def _inputs(layer: str, rank: int) -> int:
+    """How many leading dimensions of a layer's kernel are surely no outputs."""
+    if "Einsum" in layer:
+        return 0  # its equation orders them
+    if "Conv" in layer:
+        # Windows and inputs; a transposed convolution may have its outputs before its inputs.
+        return rank - (2 if "Transpose" in layer else 1)
+    return 1
 
 
 RULE = Rule(

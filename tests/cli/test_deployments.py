@@ -13,6 +13,9 @@ from shardlint.findings import Severity
 HEAD = """\
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.experimental import mesh_utils
+from jax.experimental.pjit import pjit
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 """
 #: Where a finding says on which meshes it is so.
@@ -78,6 +81,23 @@ def found(tmp_path: Path, program: str, config: str = MESHES) -> list[str]:
             "    mesh = Mesh(jax.devices(), ('data', 'model'))\n"
             "    return jax.device_put(jnp.zeros(3), NamedSharding(mesh, P('data')))\n",
             ["2 SHL401"],
+        ),
+        (
+            "jax.config.update('jax_num_cpu_devices', 8)\n"
+            "mesh = Mesh(np.array(jax.devices()).reshape(4, 1), ('data', 'model'))\n"
+            "other = Mesh(mesh_utils.create_device_mesh((3, 1)), ('data', 'model'))\n"
+            "with jax.set_mesh(mesh):\n    jax.device_put(jnp.zeros(3), P('data'))\n"
+            "jax.device_put(jnp.zeros(3), NamedSharding(other, P('data')))\n",
+            ["2 SHL404", "3 SHL403"],
+        ),
+        # `with mesh:` names a mesh: none is assumed that its caller might have set besides.
+        (
+            "def f(spec):\n"
+            "    with Mesh(np.array(jax.devices()), ('rows',)):\n"
+            "        x = jax.lax.with_sharding_constraint(jnp.zeros((8, 8)), P('rows'))\n"
+            "        return pjit(lambda x: x, out_shardings=spec)(x)\n"
+            "f(P('rows'))\n",
+            [],
         ),
     ],
 )

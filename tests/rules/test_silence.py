@@ -42,6 +42,10 @@ SILENT: list[Use] = [
     parameter("kernel", (8, 16), "model", None),
     parameter("kernel", (8, 16), None),
     parameter("kernel", Unknown("not inferred"), "data", "model", None),
+    # Heads are outputs too; an equation says what the dimensions of a kernel are.
+    parameter("kernel", (256, 8, 32), None, "model", owner="nnx.MultiHeadAttention.query"),
+    parameter("kernel", (8, 64, 32), "model", owner="nn.Einsum"),
+    parameter("kernel", (3, 3, 16, 8), None, None, "model", owner="nn.ConvTranspose"),
     parameter("embedding", (50257, 1600), dtype="bfloat16"),
     mesh("make_mesh", (2, 2), "data", "model"),
     mesh("make_mesh", (4, 4), "data", "model", devices=None),

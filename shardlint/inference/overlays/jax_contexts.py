@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from shardlint.inference.assumed import assumed_mesh
+from shardlint.inference.assumed import assumed_mesh, is_assumed
 from shardlint.inference.calls import Call
 from shardlint.inference.context import Context
 from shardlint.inference.evaluator import Evaluator
@@ -28,7 +28,7 @@ from shardlint.laws.contexts import (
     judge_with,
 )
 from shardlint.laws.source import mesh_source
-from shardlint.laws.values import AxisType, Junk, Mesh, Unknown
+from shardlint.laws.values import AxisType, Failed, Junk, Mesh, Unknown
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.spans import Place
 
@@ -58,7 +58,7 @@ def _set_mesh(call: Call) -> Value:
         known = mesh
     elif is_none(mesh):
         known = None
-    else:
+    elif not isinstance(mesh, Failed):
         known = assumed_mesh(interpreter) or known
     interpreter.context = replace(interpreter.context, mesh=known)
     return LibraryObject(SET, {"mesh": known or NONE, "previous": before or NONE})
@@ -154,6 +154,9 @@ def enter_mesh(interpreter: Evaluator, mesh: MeshValue, place: Place) -> Context
         repaired = None if text is None else _entered(f"{USE}({text})")
         record_of_value(interpreter, "AbstractMesh.__enter__", verdict, place, call, repaired)
         return replace(context, mesh=_FAILED, legacy_mesh=_FAILED)
+    if is_assumed(interpreter, context.mesh):
+        # Nothing is assumed where the program itself names a mesh.
+        context = replace(context, mesh=Unknown("the caller may have set a mesh"))
     return replace(context, legacy_mesh=mesh)
 
 

@@ -6,13 +6,26 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays import devices as device_arrays
 from shardlint.inference.overlays import numpy_
 from shardlint.inference.overlays.jax_meshes import record_mesh
-from shardlint.inference.values import Const, Devices, Tuple, Value, as_dim, as_shape, as_str, integer
+from shardlint.inference.values import (
+    Const,
+    Devices,
+    Tuple,
+    Value,
+    as_dim,
+    as_int,
+    as_shape,
+    as_str,
+    integer,
+    is_none,
+)
 from shardlint.laws import dims
+from shardlint.laws.dims import Dim
 from shardlint.laws.meshes import judge_mesh
-from shardlint.laws.values import Unknown
+from shardlint.laws.values import Failed, Unknown
 from shardlint.laws.verdicts import Rejected
 from shardlint.spans import Place
 from shardlint.uses import Fact
@@ -32,7 +45,7 @@ def reshape_devices(call: Call) -> Value:
         at = Call(call.interpreter, call.name, call.args, call.kwargs, call.place, False, places)
         record_mesh(at, "reshape", verdict, shape, None, total, facts)
         if isinstance(verdict, Rejected):
-            return Unknown("numpy rejects this shape")
+            return Failed("numpy rejects this shape")
     result = device_arrays.METHODS["reshape"](call)
     return replace(result, origin=call.place) if isinstance(result, Devices) else result
 
@@ -57,26 +70,43 @@ def _device_count(call: Call) -> Value:
     return integer(call.interpreter.device_count, call.place)
 
 
-def _one_process(value: Value) -> Callable[[Call], Value]:
-    """What holds with one process; with an unknown number of devices there may be several."""
+#: A program that starts the distributed runtime, or asks for the devices of another process.
+_SEVERAL_PROCESSES = "several processes"
+
+
+def one_process(interpreter: Evaluator) -> bool:
+    """Whether all devices are surely this process's: their number is known, and nothing speaks of others."""
+    return isinstance(interpreter.device_count, int) and _SEVERAL_PROCESSES not in interpreter.switches
+
+
+def _in_one_process(value: Value) -> Callable[[Call], Value]:
+    """What holds with one process."""
 
     def answer(call: Call) -> Value:
-        known = isinstance(call.interpreter.device_count, int)
-        return value if known else Unknown("there may be several processes")
+        return value if one_process(call.interpreter) else Unknown("there may be several processes")
 
     return answer
 
 
-def _local_count(call: Call) -> Value:
+def _distributed(call: Call) -> Value:
+    call.interpreter.switches.add(_SEVERAL_PROCESSES)
+    return Const(None)
+
+
+def _local(call: Call) -> Dim:
     count = call.interpreter.device_count
-    return integer(count) if isinstance(count, int) else integer(dims.symbol("local_device_count", 1))
+    return count if one_process(call.interpreter) else dims.symbol("local_device_count", 1)
+
+
+def _local_count(call: Call) -> Value:
+    return integer(_local(call))
 
 
 def _local_devices(call: Call) -> Value:
-    count = call.interpreter.device_count
-    return Devices(
-        (count if isinstance(count, int) else dims.symbol("local_device_count", 1),), origin=call.place
-    )
+    process, *_ = call.bind(process_index=None, backend=None, host_id=None)
+    if process is not None and not is_none(process) and as_int(process) != 0:
+        call.interpreter.switches.add(_SEVERAL_PROCESSES)
+    return Devices((_local(call),), origin=call.place)
 
 
 def _config_update(call: Call) -> Value:
@@ -94,7 +124,8 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "jax.device_count": _device_count,
     "jax.local_device_count": _local_count,
     "jax.local_devices": _local_devices,
-    "jax.process_count": _one_process(Const(1)),
-    "jax.process_index": _one_process(Const(0)),
+    "jax.process_count": _in_one_process(Const(1)),
+    "jax.process_index": _in_one_process(Const(0)),
+    "jax.distributed.initialize": _distributed,
     "jax.config.update": _config_update,
 }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.jax_arguments import (
     Argument,
     check_committed,
@@ -25,6 +27,7 @@ from shardlint.inference.values import (
     External,
     Function,
     ListValue,
+    MeshValue,
     Native,
     SetValue,
     ShardingValue,
@@ -65,12 +68,10 @@ def _jit(call: Call) -> Value:
 def jitted(call: Call, function: Value, in_shardings: Value | None, out_shardings: Value | None) -> Value:
     """Return the jitted function; each call of it checks arguments and results and follows the body."""
     static = _static_arguments(call, function)
-    # Of the two, only `pjit` takes the mesh of ``with mesh:``.
-    other = {} if call.name.endswith("pjit") else {"legacy_mesh": None}
     for api, shardings in ((Api.JIT_IN, in_shardings), (Api.JIT_OUT, out_shardings)):
         if given(shardings):
             assert shardings is not None
-            with call.interpreter.within(**other):
+            with _meshes(call.interpreter, call.name):
                 if _rejected_at_once(call, api, shardings):
                     return Unknown("JAX rejects these shardings")
 
@@ -83,7 +84,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             assert in_shardings is not None
             if refuse_keywords(inner, in_shardings, function_name(function)):
                 return Unknown("jit with in_shardings takes no keyword arguments")
-            with interpreter.within(**other):
+            with _meshes(interpreter, call.name):
                 held = _place_arguments(inner, function, in_shardings, args, dynamic, places, call.place)
         elif dynamic is not None:
             held = _arguments(inner, function, args, dynamic, places)
@@ -93,7 +94,7 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         if static is None:
             seen = [Unknown("static or traced") for _ in args]
             kwargs = {k: Unknown("static or traced") for k in kwargs}
-        with interpreter.within(in_jit=True):
+        with _body(interpreter, call.name), interpreter.within(in_jit=True):
             result = traced(interpreter.call(function, seen, kwargs, inner.place, inner.opaque))
         if held is None or (lowers(inner) and check_devices(inner, function, seen, kwargs, held)):
             return Unknown("JAX rejects these arguments")
@@ -101,11 +102,24 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             note_results(inner, function_name(function), [*args, *inner.kwargs.values()], result)
             return result
         assert out_shardings is not None
-        with interpreter.within(**other):
+        with _meshes(interpreter, call.name):
             return _committed(inner, _place_results(inner, function, out_shardings, result, call.place))
 
     native = Native(f"jit({function_name(function)})", run, wraps=function, origin=call.place)
     return call.interpreter.wrapped(native)
+
+
+def _meshes(interpreter: Evaluator, name: str) -> AbstractContextManager[None]:
+    """Where bare specs among shardings look for a mesh: with `jax.jit` never in that of ``with mesh:``
+    (`pjit.get_ctx_mesh`, JAX 0.10.2)."""
+    return _body(interpreter, name) if name.endswith("pjit") else interpreter.within(legacy_mesh=None)
+
+
+def _body(interpreter: Evaluator, name: str) -> AbstractContextManager[None]:
+    """The context of what is jitted: `pjit` puts the mesh of ``with mesh:`` before that of `jax.set_mesh`."""
+    legacy = interpreter.context.legacy_mesh
+    takes = name.endswith("pjit") and isinstance(legacy, MeshValue)
+    return interpreter.within(mesh=legacy) if takes else nullcontext()
 
 
 def _committed(call: Call, result: Value) -> Value:
@@ -268,9 +282,7 @@ def _record_arity(call: Call, api: Api, function: Value, count: int, due: int, s
     )
 
 
-def _place_results(
-    call: Call, function: Value, shardings: Value, result: Value, wrapped_at: Place
-) -> Value:
+def _place_results(call: Call, function: Value, shardings: Value, result: Value, wrapped_at: Place) -> Value:
     """Judge what a jitted function returns against ``out_shardings``; ``wrapped_at`` is the `jit`."""
     interpreter = call.interpreter
     columns, results = as_items(shardings), as_items(result)

@@ -171,6 +171,8 @@ def _mesh(call: Call) -> Value:
 
 def mesh_of(call: Call, devices: Value | None, names: Names, types: Types) -> Value:
     """Judge, record and return a mesh of these devices."""
+    if isinstance(devices, Failed):
+        return devices
     grid = device_array(devices)
     if grid is None and (rank := rank_of_no_devices(devices)) is not None:
         return _without_devices(call, devices, rank, names, types)
@@ -291,7 +293,9 @@ def _create_device_mesh(call: Call) -> Value:
     verdict = judge_mesh("create_device_mesh", shape, None, total)
     record_mesh(call, "create_device_mesh", verdict, shape, None, total)
     known = known_shape(shape)
-    if isinstance(verdict, Rejected) or isinstance(known, Unknown):
+    if isinstance(verdict, Rejected):
+        return Failed("JAX rejects this device mesh")
+    if isinstance(known, Unknown):
         return Unknown("a device mesh that is not known")
     return Devices(known, numpy=True, origin=call.place)
 
