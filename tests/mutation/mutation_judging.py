@@ -42,7 +42,7 @@ _OF_SHAPES = re.compile(
     r"|must have the same shape|size of label|same number of dimensions|requires shapes|batch dimensions"
     r"|[Cc]annot concatenate|concatenate operands|feature_group_count|inconsistent sizes for array axes"
 )
-_OF_SHARDING = re.compile(r"[Ss]hard|[Ss]pec|mesh|[Pp]artition|\bP\(|all_to_all|axis_size|psum|all_gather")
+_OF_SHARDING = re.compile(r"[Ss]hard|[Ss]pec(?!if|ial)|mesh|[Pp]artition|\bP\(|all_to_all|axis_size|psum|all_gather")
 #: What Python says of what an API does not have.
 _OF_NAMES = re.compile(
     r"unexpected keyword|missing \d+ required|positional argument|module '(jax|flax)|from 'jax"
@@ -287,9 +287,9 @@ def _moved(units: list[dict[str, Any]], mutant: Program) -> list[dict[str, Any]]
 def _about_sharding(run: dict[str, Any], edit: Edit | None) -> bool:
     group = edit.kind.partition(":")[0] if edit else ""
     if run["library"]:
-        if group == "shape":
-            return bool(_OF_SHARDING.search(run["message"]))
-        return run["mapped"] or not _OF_SHAPES.search(run["message"])
+        if not run["mapped"] and _OF_SHAPES.search(run["message"]):
+            return False
+        return group != "shape" or bool(_OF_SHARDING.search(run["message"]))
     return group in ("call", "specs", "sharding", "collective", "mesh", "names") and bool(
         _OF_NAMES.search(run["message"])
     )
