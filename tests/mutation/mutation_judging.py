@@ -32,6 +32,7 @@ from mutation_text import Edit
 
 from shardlint.api import Linter, Settings
 from shardlint.findings import Finding, Severity
+from shardlint.spans import Span
 
 WORKER = Path(__file__).with_name("mutation_worker.py")
 DEVICES = 8
@@ -42,7 +43,9 @@ _OF_SHAPES = re.compile(
     r"|must have the same shape|size of label|same number of dimensions|requires shapes|batch dimensions"
     r"|[Cc]annot concatenate|concatenate operands|feature_group_count|inconsistent sizes for array axes"
 )
-_OF_SHARDING = re.compile(r"[Ss]hard|[Ss]pec(?!if|ial)|mesh|[Pp]artition|\bP\(|all_to_all|axis_size|psum|all_gather")
+_OF_SHARDING = re.compile(
+    r"[Ss]hard|[Ss]pec(?!if|ial)|mesh|[Pp]artition|\bP\(|all_to_all|axis_size|psum|all_gather"
+)
 #: What Python says of what an API does not have.
 _OF_NAMES = re.compile(
     r"unexpected keyword|missing \d+ required|positional argument|module '(jax|flax)|from 'jax"
@@ -244,7 +247,8 @@ class Judge:
         outcome = "raises" if about else "other" if raised or result["lost"] else "runs"
         found, suspects = False, []
         for error in errors:
-            home = holding(all_units, error.span.cell, error.span.line)
+            span = _within(mutant, error)
+            home = holding(all_units, span.cell, span.line)
             name = home["name"] if home else ""
             # What stands outside of cases, every case may use: it is wrong if one of them raises.
             shared = home is None or home["kind"] != "case"
@@ -259,6 +263,12 @@ class Judge:
         if not about and raised:
             said = f"{raised[0]['exception']}: {raised[0]['message']}"
         return Verdict(mutant, edit, outcome, said, found, _told(errors), _told(suspects))
+
+
+def _within(program: Program, error: Finding) -> Span:
+    """Where an error stands in a program; of one in a module that it imports, what else it points at."""
+    places = [error.span, *(related.span for related in error.related)]
+    return next((place for place in places if Path(place.path) == Path(program.path)), error.span)
 
 
 def _told(findings: Sequence[Finding]) -> tuple[str, ...]:
@@ -297,16 +307,17 @@ def _about_sharding(run: dict[str, Any], edit: Edit | None) -> bool:
 
 def _executed(program: Program, error: Finding, lines: Sequence[Sequence[int]]) -> bool:
     """Whether the statement that an error stands in was executed."""
-    cell = -1 if error.span.cell is None else error.span.cell
+    span = _within(program, error)
+    cell = -1 if span.cell is None else span.cell
     text = next(text for index, _, text in program.sources() if index == cell)
     around = [
         node
         for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.stmt) and node.lineno <= error.span.line <= (node.end_lineno or node.lineno)
+        if isinstance(node, ast.stmt) and node.lineno <= span.line <= (node.end_lineno or node.lineno)
     ]
     if not around:
         return True
     home = min(around, key=lambda node: (node.end_lineno or node.lineno) - node.lineno)
     # Of a function or a loop, which holds statements of its own, the line itself is what is executed.
-    last = error.span.end_line if hasattr(home, "body") else home.end_lineno or home.lineno
+    last = span.end_line if hasattr(home, "body") else home.end_lineno or home.lineno
     return any(at == cell and home.lineno <= line <= last for at, line in lines)

@@ -144,6 +144,12 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "f = lambda v: lax.with_sharding_constraint(v, split)\njax.jit(jax.vmap(f))(ones)": (),
     "f = lambda v: lax.with_sharding_constraint(v, P('x'))\n"
     "with jax.set_mesh(auto):\n    jax.jit(jax.vmap(f, spmd_axis_name='x'))(ones)": ("SHL710",),
+    # a dict for the tuple of arguments
+    "jax.jit(lambda t: t, in_shardings={'w': split})({'w': a})": ("SHL301",),
+    "jax.jit(lambda t: t, in_shardings={'w': split, 'v': None})({'w': a, 'v': a})": ("SHL301",),
+    "jax.jit(lambda v, w: v, in_shardings={'v': split})(a, a)": ("SHL301",),
+    "jax.jit(lambda t: t, in_shardings=({'w': split},))({'w': a})": (),
+    "jax.jit(lambda v, w: v, in_shardings=[split, split])(a, a)": (),
     # what stands among shard_map's specs, and is none
     "jax.shard_map(jnp.sin, mesh=auto, in_specs=('x',), out_specs=P('x'))(ones)": ("SHL104",),
     "jax.shard_map(jnp.sin, mesh=auto, in_specs='x', out_specs=P('x'))(ones)": ("SHL104",),
