@@ -14,6 +14,8 @@ from shardlint.inference.syntax import ClassPart, FunctionPart, Part, Statements
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _SPEC = re.compile(r"\bP\(|\bPS\(")
+#: Removed names of JAX that no needle of the prefilter is part of: `jax.tree_map` and its like.
+_REMOVED = re.compile(r"\bjax\.tree_\w+\(")
 _BOUND = re.compile(
     r"^\s*(?:(?:async\s+)?def\s+(\w+)|class\s+(\w+)|([\w, ]+?)\s*(?::[^=\n]+)?=(?!=))", re.MULTILINE
 )
@@ -43,7 +45,7 @@ class Relevance:
 
 
 def _mentions(text: str) -> bool:
-    return mentions_sharding(text.encode()) or _SPEC.search(text) is not None
+    return mentions_sharding(text.encode()) or any(p.search(text) is not None for p in (_SPEC, _REMOVED))
 
 
 def _texts(parts: Iterable[Part]) -> Iterator[tuple[str, frozenset[str]]]:

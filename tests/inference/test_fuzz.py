@@ -13,6 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jax
 import pytest
 
 from shardlint.api import Linter, source_from_text
@@ -84,3 +85,16 @@ def test_functions_that_are_left_out_would_add_nothing(file: Path) -> None:
         for flag in (False, True)
     )
     assert plain == exhaustive
+
+
+def test_removed_names_that_say_nothing_of_sharding_matter_too() -> None:
+    program = (
+        "import jax\nmesh = jax.make_mesh((1,), ('x',))\n"
+        "def spread(prefix, tree):\n"
+        "    def each(leaf, tree):\n        return jax.tree_map(lambda _: leaf, tree)\n"
+        "    return jax.tree_map(each, prefix, tree)\n"
+    )
+    for flag in (False, True):
+        found = Linter(Settings(exhaustive=flag)).check_source(source_from_text("program.py", program))
+        assert [(finding.code, finding.span.line) for finding in found] == [("SHL802", 5), ("SHL802", 6)]
+    assert not hasattr(jax, "tree_map")

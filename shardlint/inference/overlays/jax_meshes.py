@@ -78,10 +78,12 @@ def _build(
         known = _with_open_sizes(call, known, plain)
     count = len(plain) if isinstance(plain, tuple) else 0
     kinds = known_types(types, count, _default_type(call, function))
+    if isinstance(verdict, Rejected):
+        return Failed("JAX rejects this mesh")
     if isinstance(known, Unknown) or isinstance(plain, Unknown) or isinstance(kinds, Unknown):
         reason = next(v.reason for v in (known, plain, kinds) if isinstance(v, Unknown))
         return Unknown(f"a mesh: {reason}")
-    if isinstance(verdict, Rejected) or not len(known) == len(plain) == len(kinds):
+    if not len(known) == len(plain) == len(kinds):
         return Failed("JAX rejects this mesh")
     return MeshValue(Mesh(plain, known, kinds, function == "AbstractMesh"), call.place)
 
