@@ -27,6 +27,8 @@ OPERATIONS = (
     "jnp.matmul({0}, {1})", "lax.dot_general({0}, {1}, (((1,), (0,)), ((), ())))", "jnp.tile({0}, ({2}, 1))",
     "jnp.maximum({0}, {1}[:{2}])", "{0}.ravel() * jnp.arange({2} * {3})", "jnp.swapaxes({0}, 0, 1) / {1}",
     "jnp.expand_dims({0}, 0).squeeze({4})", "jnp.linspace(0, 1, {2}) * {0}", "-{0}", "jnp.tanh({0})",
+    "lax.dynamic_slice_in_dim({0}, 0, {2}, 1)", "lax.dynamic_update_slice({0}, {1}, (0, 0))",
+    "lax.dynamic_update_slice_in_dim({0}, {1}, 0, 1)", "lax.dynamic_update_index_in_dim({0}, {1}[0], 0, 0)",
     "{0}.T", "jnp.outer({0}[0], {1}[0])", "jnp.vstack([{0}, {1}])", "jnp.hstack([{0}, {1}])",
 )  # fmt: skip
 SPECS = ("P()", "P('x')", "P('y')", "P('x', 'y')", "P(None, 'y')", "P(('x', 'y'))")

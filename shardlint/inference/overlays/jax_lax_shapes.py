@@ -9,6 +9,7 @@ from shardlint.inference.overlays import shapes_joining, shapes_layout
 from shardlint.inference.overlays.arrays import (
     Transfer,
     arrays_list,
+    at_most,
     axis_of,
     given,
     known_int,
@@ -80,6 +81,7 @@ def dynamic_slice(call: Call) -> Value:
     wanted = shape_of(sizes)
     if x.shape is not None and len(x.shape) != len(wanted):
         reject("one size an axis")
+    _fit(wanted, x.shape)
     return like(call, x, wanted)
 
 
@@ -91,15 +93,27 @@ def dynamic_slice_in_dim(call: Call) -> Value:
     x = operand(operand_)
     shape = known_rank(x)
     (length,) = shape_of(size)
-    return like(call, x, with_axis(shape, axis_of(axis, len(shape)), length))
+    wanted = with_axis(shape, axis_of(axis, len(shape)), length)
+    _fit(wanted, shape)
+    return like(call, x, wanted)
 
 
-def updated(*names: str) -> Transfer:
-    """`dynamic_update_slice` and its kin: as the operand, never weak."""
+def _fit(part: Shape | None, whole: Shape | None) -> None:
+    """What is cut out of an array, or put into it, is at most as long along each of its dimensions."""
+    if part is None or whole is None:
+        return
+    if len(part) != len(whole) or any(at_most(b + 1, a) for a, b in zip(part, whole, strict=True)):
+        reject("a slice longer than the array")
+
+
+def updated(*names: str, slices: bool = True) -> Transfer:
+    """`dynamic_update_slice` and its kin: as the operand, never weak; of ``slices`` one has its rank."""
 
     def transfer(call: Call) -> Value:
-        operand_, *_ = call.bind("operand", *names, allow_negative_indices=None)
+        operand_, update, *_ = call.bind("operand", *names, allow_negative_indices=None)
         x = operand(operand_)
+        if slices:
+            _fit(operand(update).shape, x.shape)
         return result(call, x.shape, x.dtype)
 
     return transfer
@@ -229,7 +243,7 @@ TABLE: dict[str, Transfer] = table("jax.lax.", {
     "dynamic_slice_in_dim": dynamic_slice_in_dim,
     "dynamic_update_slice": updated("update", "start_indices"),
     "dynamic_update_slice_in_dim": updated("update", "start_index", "axis"),
-    "dynamic_update_index_in_dim": updated("update", "index", "axis"),
+    "dynamic_update_index_in_dim": updated("update", "index", "axis", slices=False),
     "concatenate": concatenate,
     "split": split,
     "broadcast": broadcast,
