@@ -166,6 +166,8 @@ class Original:
     program: Program
     units: list[dict[str, Any]]
     running: set[str] = field(default_factory=set)
+    #: What the others raise.
+    failing: dict[str, tuple[str, str]] = field(default_factory=dict)
     problem: str = ""
 
     @staticmethod
@@ -177,6 +179,9 @@ class Original:
         failed = {run["unit"]: run["exception"] for run in answer["runs"]}
         original = Original(program, [])
         original.running = {name for name, exception in failed.items() if exception is None}
+        original.failing = {
+            r["unit"]: (r["exception"], r["message"]) for r in answer["runs"] if r["exception"]
+        }
         for unit in units:
             if unit["name"] in failed and (unit["kind"] == "cell" or unit["name"] in original.running):
                 original.units.append({**unit, "fails": unit["name"] not in original.running})
@@ -243,6 +248,12 @@ class Judge:
         all_units, _ = mutant.layout()
         ran = {run["unit"] for run in result["runs"] if run["exception"] is None} & original.running
         raised = [r for r in result["runs"] if r["exception"] and r["unit"] in original.running]
+        # A unit that fails in any case fails otherwise: what it comes by before may be why.
+        otherwise = any(
+            run["exception"]
+            and original.failing.get(run["unit"]) not in (None, (run["exception"], run["message"]))
+            for run in result["runs"]
+        )
         about = [run for run in raised if _about_sharding(run, edit)]
         outcome = "raises" if about else "other" if raised or result["lost"] else "runs"
         found, suspects = False, []
@@ -254,7 +265,7 @@ class Judge:
             shared = home is None or home["kind"] != "case"
             if about and (name in {run["unit"] for run in about} or (shared and name in ran)):
                 found = True
-            elif name in ran and not (shared and raised):
+            elif name in ran and not (shared and (raised or otherwise)):
                 suspects.append(error)
         if suspects:
             lines = self.workers.run(mutant, units, 4 * self.timeout, trace=True).result()["lines"]
