@@ -232,8 +232,8 @@ def _place_arguments(
     elif is_leaf(shardings):
         columns = (shardings,) * len(dynamic)
     elif isinstance(shardings, DictValue) and shardings.items and not call.opaque:
-        text = "a dict of shardings for the tuple of arguments; give one an argument"
-        record_mismatch(interpreter, Api.JIT_IN, function_name(function), shardings, text, call.place)
+        said = "a dict of shardings for the tuple of arguments; give one an argument"
+        record_mismatch(interpreter, Api.JIT_IN, function_name(function), shardings, said, call.place)
         return []
     else:
         place_unknown(interpreter, (Api.JIT_IN,), shardings, call.place, wrapped_at=wrapped_at)
