@@ -341,7 +341,7 @@ class Linter:
             findings: list[Finding] = []
         by_path: dict[str, list[Use]] = {}
         for use in uses:
-            by_path.setdefault(use.place.resolve().path, []).append(use)
+            by_path.setdefault(use.place.path, []).append(use)
         for path, ours in by_path.items():
             try:
                 findings += judge(ours, settings)

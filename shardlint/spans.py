@@ -32,6 +32,11 @@ class Span:
 class Place(Protocol):
     """Something that has a span, which may cost work to find; ask only for what is shown."""
 
+    @property
+    def path(self) -> str:
+        """The file it is in."""
+        ...
+
     def resolve(self) -> Span:
         """Return the span."""
         ...

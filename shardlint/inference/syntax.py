@@ -110,6 +110,11 @@ class NodePlace:
     unit: Unit
     node: cst.CSTNode
 
+    @property
+    def path(self) -> str:
+        """The file, which is known without finding the span."""
+        return self.unit.path
+
     def resolve(self) -> Span:
         """Return the span."""
         return self.unit.span(self.node)

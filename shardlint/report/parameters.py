@@ -155,7 +155,7 @@ def _bound_meshes(uses: Iterable[Use]) -> dict[Mesh, set[str]]:
     found: dict[Mesh, set[str]] = {}
     for use in uses:
         for mesh in _meshes_of(use):
-            found.setdefault(mesh, set()).add(use.place.resolve().path)
+            found.setdefault(mesh, set()).add(use.place.path)
     return found
 
 

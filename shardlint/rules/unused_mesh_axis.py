@@ -71,7 +71,7 @@ def check(uses: Sequence[Use], settings: RuleSettings) -> Iterable[tuple[Use, Pr
     used = {axis for use in uses for axis in _axes(use)}
     by_path: dict[str, list[Use]] = {}
     for use in uses:
-        by_path.setdefault(use.place.resolve().path, []).append(use)
+        by_path.setdefault(use.place.path, []).append(use)
     for ours in by_path.values():
         if any(_is_open(use) for use in ours):
             continue
