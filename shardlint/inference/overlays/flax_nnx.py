@@ -307,7 +307,6 @@ TABLE: dict[str, Rule] = {
     "flax.nnx.ModelAndOptimizer": optimizer(state),
     "flax.nnx.jit": _jit,
     "flax.nnx.remat": _remat,
-    "flax.nnx.checkpoint": _remat,
     "flax.nnx.grad": _grad,
     "flax.nnx.value_and_grad": _grad,
     "flax.nnx.eval_shape": _eval_shape,

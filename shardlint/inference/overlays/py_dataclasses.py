@@ -285,6 +285,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "dataclasses.replace": _replace,
     "attrs.evolve": _replace,
     "dataclasses.asdict": _asdict,
+    "attr.asdict": _asdict,
     "attrs.asdict": _asdict,
     "dataclasses.astuple": _astuple,
     "dataclasses.fields": _fields,
@@ -298,9 +299,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
 }  # fmt: skip
 
 ALIASES: dict[str, str] = {
-    **{f"attr.{name}": f"attrs.{name}" for name in ("define", "frozen", "mutable", "evolve", "asdict")},
-    "attr.s": "attrs.s",
-    "chex.dataclass.dataclass": "chex.dataclass",
+    **{f"attr.{name}": f"attrs.{name}" for name in ("define", "frozen", "mutable", "evolve")},
 }
 
 METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {
