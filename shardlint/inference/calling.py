@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
@@ -190,6 +191,11 @@ def _call_function(
     return interpreter.memory.run(interpreter, function, bound, place, nested)
 
 
+@lru_cache(maxsize=4_096)
+def _names_in(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_WORD.findall(text)))
+
+
 def _unfollowed(
     interpreter: Interpreter, function: Function, args: Sequence[Value], kwargs: dict[str, Value], reason: str
 ) -> Unknown:
@@ -208,7 +214,7 @@ def _unfollowed(
                 scope = one.scope.find(name)
                 if scope is not None:
                     write(interpreter, scope, name, Unknown(f"`{name}` is set unseen"))
-        for name in dict.fromkeys(_WORD.findall(text)):
+        for name in _names_in(text):
             scope = one.scope.find(name)
             for value in options(scope.variables[name]) if scope is not None else ():
                 if isinstance(value, Function):
