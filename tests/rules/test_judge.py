@@ -181,6 +181,8 @@ def test_arrays_placed_by_one_call_are_sites_of_their_own() -> None:
 
 def test_places_are_resolved_only_where_something_is_wrong() -> None:
     class Unresolvable:
+        path = "program.py"
+
         def resolve(self) -> None:
             raise AssertionError("this costs work")
 

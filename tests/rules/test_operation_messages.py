@@ -214,4 +214,6 @@ def test_every_cause_of_rejection_is_reported() -> None:
         programs += [f"{module.HEADER}{line}\n" for line in lines]
     found = [rejection(finding) for program in programs for finding in findings(program)]
     uses = [use.verdict for use, *_ in test_messages.SAYS]
-    assert {verdict.cause for verdict in (*found, *uses) if isinstance(verdict, Rejected)} == set(Cause)
+    causes = {verdict.cause for verdict in (*found, *uses) if isinstance(verdict, Rejected)}
+    # A mesh that repeats a name can end JAX's process: `test_repeated_axes` runs those in others.
+    assert causes == set(Cause) - {Cause.REPEATED_AXIS}
