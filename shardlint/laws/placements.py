@@ -113,6 +113,8 @@ def judge_placement(
             return Undecided("what has an AbstractMesh is traced, not lowered")
         if AxisType.MANUAL in mesh.types and api not in TYPE_BLIND and not _holds_inside(verdict, raw):
             return Undecided("the law is not established for Manual axes")
+    if isinstance(mesh, Unknown) and isinstance(verdict, Rejected) and verdict.stage == "lower":
+        return Undecided("an AbstractMesh is traced, not lowered")
     if isinstance(verdict, Accepted) and verdict.spec is None:
         return result(api, mesh, spec, shape, held)
     return verdict
