@@ -58,10 +58,12 @@ def entry_instance(
     }
     if method.name not in _CONSTRUCTORS:
         constructed = _constructed(interpreter, cls, attributes, construct)
-        attributes |= {name: copied(value, {}) for name, value in constructed.items()}
+        known: dict[int, Value] = {}  # what two attributes hold stays one object
+        attributes |= {name: copied(value, known) for name, value in constructed.items()}
     # Attributes of the class that the program also sets on objects, or that a derived class replaces.
-    for name in _set_on_objects(cls) | cls.overridden:
-        if class_attribute(cls, name) is not None:
+    own = {name for text in _texts(cls, every=True) for name in sets_of_self(text)}
+    for name in own | _set_on_objects(cls) | cls.overridden:
+        if name not in attributes and class_attribute(cls, name) is not None:
             attributes[name] = Unknown(f"`self.{name}` may be set elsewhere")
     return Instance(cls, attributes, opaque=True, path=interpreter.path)
 

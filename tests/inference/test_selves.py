@@ -64,6 +64,25 @@ def test_what_something_else_may_set_is_not(more: str, after: str) -> None:
     assert specs("", more, after=after) == [None]
 
 
+@pytest.mark.parametrize(
+    "sets",
+    [
+        "    def use(self, spec):\n        self.spec = spec\n",
+        "    def __init__(self, spec=None):\n        self.spec = spec\n",
+        "    def __init__(self):\n        self.spec = None\n",
+    ],
+)
+def test_an_attribute_of_the_class_that_its_methods_set_is_not(sets: str) -> None:
+    program = f"""\
+class Layer:
+    spec = P("data", "data")
+{sets}
+    def __call__(self, x):
+        return jax.lax.with_sharding_constraint(x, self.spec)
+"""
+    assert [isinstance(use.spec, Spec) for use in placed(program)] == [False]
+
+
 def test_what_waits_to_be_filled_is_not() -> None:
     program = """\
 class Layer:
