@@ -17,6 +17,13 @@ INSTALLED = Release.parse(jax.__version__)
 SUBJECTS = sorted({row.subject for row in NAMES})
 
 
+def forget_warnings(module: Any) -> None:
+    """Let a deprecated name warn again: ``deprecation_getattr`` caches, so it warns once."""
+    cached = getattr(module, "__getattr__", None)
+    if hasattr(cached, "cache_clear"):
+        cached.cache_clear()
+
+
 def look_up(name: str) -> Any:
     """Import the longest module of a qualified name and reach for the rest."""
     parts = name.split(".")
@@ -25,6 +32,7 @@ def look_up(name: str) -> Any:
         try:
             found = importlib.import_module(".".join(parts[: position + 1]))
         except ImportError:
+            forget_warnings(found)
             for part in parts[position:]:
                 found = getattr(found, part)
             return found
