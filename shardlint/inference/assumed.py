@@ -32,16 +32,22 @@ def assumed_sizes(interpreter: Evaluator, names: tuple[str, ...]) -> Shape | Non
 
 
 def verdict_if_meant(interpreter: Evaluator, use: Use) -> Verdict:
-    """The verdict on a use of the assumed mesh; a spec of which another of the project's meshes has more axes
-    is meant for that one.
+    """The verdict on a use of the assumed mesh.
+
+    A spec of which another of the project's meshes has more axes is meant for that one, and where the
+    assumed mesh in context and one of the program differ, the program is meant for its own.
     """
     settings = interpreter.settings
-    if not isinstance(use.verdict, Rejected) or use.verdict.cause is not Cause.UNKNOWN_AXIS:
+    if settings.mesh is None or not isinstance(use.verdict, Rejected):
+        return use.verdict
+    if use.verdict.cause is Cause.OTHER_MESH and use.environment.context_mesh == settings.mesh:
+        return Undecided("the mesh in context is the caller's")
+    if use.verdict.cause is not Cause.UNKNOWN_AXIS:
         return use.verdict
     if not isinstance(use, Placement | ShardingUse | ParameterUse) or use.mesh is not settings.mesh:
         return use.verdict
     spec = use.names if isinstance(use, ParameterUse) else use.spec
-    if settings.mesh is None or not isinstance(spec, Spec):
+    if not isinstance(spec, Spec):
         return use.verdict
     axes = {axis for entry in spec.entries for axis in entry_axes(entry)}
     name, best = max(

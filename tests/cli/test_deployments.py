@@ -124,3 +124,15 @@ def test_types_that_are_said_count(tmp_path: Path) -> None:
     program = "@jax.jit\ndef f(x):\n    return jax.sharding.reshard(x, P('data'))\n"
     assert found(tmp_path, program, typed) == []
     assert found(tmp_path, program, typed.replace("explicit", "auto")) == ["3 SHL701 (on pod (data=16))"]
+
+
+def test_an_assumed_mesh_is_not_held_against_one_of_the_program(tmp_path: Path) -> None:
+    program = (
+        "mesh = jax.make_mesh((2, 4), ('data', 'model'))\n"
+        "def f(g):\n"
+        "    x = jax.device_put(jnp.zeros((32, 16)), NamedSharding(mesh, P('data')))\n"
+        "    y = jax.shard_map(lambda x: x, mesh=mesh, in_specs=P('data'), out_specs=P('data'))\n"
+        "    return x * 2 + y(x)\n"
+    )
+    typed = "[meshes]\nv5e = {data = 4, model = 4, axis-types = 'explicit'}\n"
+    assert found(tmp_path, program, typed) == []
