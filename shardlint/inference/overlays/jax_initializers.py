@@ -1,30 +1,70 @@
-"""`jax.nn.initializers`: functions of a key, a shape and a dtype, and what makes them."""
+"""`jax.nn.initializers`: functions of a key, a shape and a dtype, and what makes them.
+
+Each is evaluated as the draw that it makes (`jax._src.nn.initializers`, JAX 0.10.2), which decides about
+``out_sharding=`` and the sharding in the result's type; a factor of shape () changes neither.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.arrays import Transfer, dtype_argument, result, shape_of, table
-from shardlint.inference.values import Native, Value
+from shardlint.inference.overlays.arrays import Transfer, dtype_argument, given, table, unresolved
+from shardlint.inference.values import Const, External, Native, Value
+from shardlint.laws.values import Unknown
+
+#: Evaluates the call of an initializer, of this dtype where the call gives none.
+_Initialize = Callable[[Call, str | None], Value]
 
 
-def initialize(call: Call) -> Value:
-    """An initializer's own call, ``init(key, shape, dtype)``."""
-    _, shape, dtype, _ = call.bind("key", "shape", dtype=None, out_sharding=None)
-    return result(call, shape_of(shape), dtype_argument(dtype, "float32"))
+def _drawn(call: Call, default: str | None) -> Value:
+    """A draw of `jax.random`: those of initializers take the same ``out_sharding=``."""
+    key, shape, dtype, out = call.bind("key", "shape", dtype=None, out_sharding=None)
+    return _made(call, External("jax.random.normal"), [key, shape], dtype, default, out)
 
 
-def maker(*names: str) -> Transfer:
+def _filled(name: str) -> _Initialize:
+    def fill(call: Call, default: str | None) -> Value:
+        _, shape, dtype, out = call.bind("key", "shape", dtype=None, out_sharding=None)
+        return _made(call, External(f"jax.numpy.{name}"), [shape], dtype, default, out)
+
+    return fill
+
+
+def _unsharded(initialize: _Initialize) -> _Initialize:
+    """An initializer of which it is not followed what it makes of an ``out_sharding=``."""
+
+    def plain(call: Call, default: str | None) -> Value:
+        if given(call.argument(3, "out_sharding")):
+            unresolved("an initializer with an out_sharding")
+        return initialize(call, default)
+
+    return plain
+
+
+def _made(
+    call: Call,
+    function: Value,
+    args: list[Value | None],
+    dtype: Value | None,
+    default: str | None,
+    out_sharding: Value | None,
+) -> Value:
+    name = dtype_argument(dtype, default)
+    kwargs = {"dtype": Unknown("the dtype") if name is None else Const(name)}
+    if given(out_sharding) and out_sharding is not None:
+        kwargs["out_sharding"] = out_sharding
+    known = [Unknown("not given") if arg is None else arg for arg in args]
+    return call.interpreter.call(function, known, kwargs, call.place)
+
+
+def _maker(initialize: _Initialize, *names: str) -> Transfer:
     """A function of these parameters, ``dtype`` among them, that returns an initializer."""
 
     def transfer(call: Call) -> Value:
         options = dict(zip(names, call.bind(**dict.fromkeys(names)), strict=True))
         default = dtype_argument(options.get("dtype"), "float32")
-
-        def initializer(inner: Call) -> Value:
-            _, shape, dtype, _ = inner.bind("key", "shape", dtype=None, out_sharding=None)
-            return result(inner, shape_of(shape), dtype_argument(dtype, default))
-
-        ready = table("", {"f": initializer})["f"]
+        ready = table("", {"f": lambda inner: initialize(inner, default)})["f"]
         return Native(f"{call.name}(...)", ready, origin=call.place)
 
     return transfer
@@ -34,16 +74,16 @@ _FAN = ("in_axis", "out_axis", "batch_axis", "dtype")
 _KINDS = ("lecun", "glorot", "xavier", "he", "kaiming")
 
 _FUNCTIONS: dict[str, Transfer] = {
-    "zeros": initialize,
-    "ones": initialize,
-    **{f"{kind}_{law}": maker(*_FAN) for kind in _KINDS for law in ("normal", "uniform")},
-    "normal": maker("stddev", "dtype"),
-    "uniform": maker("scale", "dtype"),
-    "constant": maker("value", "dtype"),
-    "truncated_normal": maker("stddev", "dtype", "lower", "upper"),
-    "orthogonal": maker("scale", "column_axis", "dtype"),
-    "delta_orthogonal": maker("scale", "column_axis", "dtype"),
-    "variance_scaling": maker("scale", "mode", "distribution", *_FAN),
+    "zeros": lambda call: _filled("zeros")(call, "float32"),
+    "ones": lambda call: _filled("ones")(call, "float32"),
+    **{f"{kind}_{law}": _maker(_drawn, *_FAN) for kind in _KINDS for law in ("normal", "uniform")},
+    "normal": _maker(_drawn, "stddev", "dtype"),
+    "uniform": _maker(_drawn, "scale", "dtype"),
+    "constant": _maker(_unsharded(_filled("zeros")), "value", "dtype"),
+    "truncated_normal": _maker(_drawn, "stddev", "dtype", "lower", "upper"),
+    "orthogonal": _maker(_unsharded(_drawn), "scale", "column_axis", "dtype"),
+    "delta_orthogonal": _maker(_unsharded(_drawn), "scale", "column_axis", "dtype"),
+    "variance_scaling": _maker(_drawn, "scale", "mode", "distribution", *_FAN),
 }
 
 TABLE: dict[str, Transfer] = table("jax.nn.initializers.", _FUNCTIONS)
