@@ -21,6 +21,7 @@ import numpy as np
 
 from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.context import Context
+from shardlint.inference.overlays import transfer
 from shardlint.inference.values import (
     Array,
     Const,
@@ -59,7 +60,11 @@ class FakeInterpreter:
         return nullcontext()
 
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], place: object) -> Value:
-        """Call a `Native`."""
+        """Call a `Native`, or a library's function."""
+        if isinstance(function, External):
+            found = transfer(function.name)
+            assert found is not None
+            function = Native(function.name, found)
         assert isinstance(function, Native)
         return function.call(Call(self, function.description, args, kwargs, PLACE))  # type: ignore[arg-type]
 
