@@ -12,6 +12,7 @@ from shardlint.inference.classes import attribute_along, lineage
 from shardlint.inference.context import Frame, Scope
 from shardlint.inference.effects import changed
 from shardlint.inference.functions import Code
+from shardlint.inference.overlays import base_class
 from shardlint.inference.overlays.jax_specs import SPEC, subclassed
 from shardlint.inference.overlays.py_dataclasses import declare_fields, decorator_of, make_dataclass
 from shardlint.inference.overlays.py_enums import is_enumeration, make_members
@@ -54,7 +55,7 @@ def define_function(interpreter: Interpreter, code: Code, plain: bool = False) -
                     function.defaults[parameter.name.value] = evaluate(interpreter, parameter.default)
             for decorator in reversed(node.decorators):
                 applied = evaluate(interpreter, decorator.decorator)
-                value = _decorate(interpreter, applied, value, interpreter.place(decorator))
+                value = _decorate(interpreter, applied, value, interpreter.place(decorator.decorator))
     write(interpreter, scope.target(code.name), code.name, value)
 
 
@@ -132,7 +133,7 @@ def _decorate_class(interpreter: Interpreter, decorator: Value, cls: Value, plac
 
 def _base(base: Value) -> Value:
     """A subscripted generic counts as what it is made of."""
-    return base.function if isinstance(base, Partial) else base
+    return base_class(base.function if isinstance(base, Partial) else base)
 
 
 def _keeps(decorator: Value) -> bool:

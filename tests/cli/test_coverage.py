@@ -85,6 +85,21 @@ def test_what_is_judged() -> None:
     assert found[24] == [("psum", False, False, False)]
 
 
+def test_a_decorator_is_met_where_it_stands() -> None:
+    decorated = (
+        "import jax\nfrom functools import partial\n"
+        "def f(mesh, specs, x):\n"
+        "    @partial(jax.shard_map, mesh=mesh, in_specs=specs, out_specs=specs)\n"
+        "    def body(x):\n        return x\n"
+        "    @partial(jax.jit, out_shardings=specs)\n"
+        "    def step(x):\n        return x\n"
+        "    return step(body(x))\n"
+    )
+    sources = [source_from_text("train.py", decorated)]
+    uses = [use for use in Linter(Settings(devices=8)).uses(sources) if isinstance(use, Use)]
+    assert [one.reached for one in coverage(find_sites(sources[0]), uses)] == [True, True]
+
+
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
     path = tmp_path / "train.py"
