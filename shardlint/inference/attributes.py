@@ -154,16 +154,17 @@ def _of_instance(interpreter: Interpreter, value: Instance, name: str, place: Pl
         if isinstance(found, LibraryObject) and found.kind == "builtins.property":
             return interpreter.call(found.fields["function"], [value], {}, place)
         return method_of(found, value, value.cls)
-    from shardlint.inference.overlays import instance_attribute
+    from shardlint.inference.overlays import hides_attributes, instance_attribute
 
-    for base in library_bases(value.cls):
-        inherited = instance_attribute(interpreter, base, value, name, place)
+    bases = library_bases(value.cls)
+    for base in bases:
+        inherited = instance_attribute(base, value, name)
         if inherited is not None:
             return inherited
     text_or_number = stands_for(value)
     if text_or_number is not None:
         return interpreter.attribute(text_or_number, name, place)
-    if value.opaque or has_unknown_base(value.cls):
+    if value.opaque or has_unknown_base(value.cls) or hides_attributes(bases):
         return Unknown(f"`{value.cls.name}.{name}` may be set elsewhere")
     computes = class_attribute(value.cls, "__getattr__")
     if isinstance(computes, Function):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from shardlint.inference.classes import library_bases
 from shardlint.inference.effects import changed
 from shardlint.inference.values import (
     Alternatives,
@@ -16,6 +17,9 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
+
+#: Library classes whose instances nobody sets attributes of: what they hold may be changed all the same.
+_FROZEN = frozenset({"flax.struct.PyTreeNode"})
 
 
 def forget(value: Value) -> None:
@@ -50,6 +54,8 @@ def forget(value: Value) -> None:
             if not one.forgotten or one.attributes:
                 changed(one.born)
             waiting.extend(one.attributes.values())
+            if library_bases(one.cls) & _FROZEN:
+                continue
             one.attributes.clear()
             one.opaque = one.forgotten = True
 

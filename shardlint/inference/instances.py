@@ -12,7 +12,7 @@ from shardlint.inference.classes import (
     library_bases,
     lineage,
 )
-from shardlint.inference.overlays import FIELD_BASES, TRANSPARENT_BASES, created
+from shardlint.inference.overlays import FIELD_BASES, created, followed_bases, made_instance
 from shardlint.inference.overlays.py_dataclasses import field_default, is_init_only, positional_fields
 from shardlint.inference.overlays.py_enums import member_of_value
 from shardlint.inference.values import Bound, ClassValue, DictValue, Instance, Tuple, Value
@@ -58,7 +58,9 @@ def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
         return DictValue(dict(call.kwargs.items()), call.place, interpreter.path)
     if cls.members is not None or "builtins.type" in bases or class_attribute(cls, "__new__") is not None:
         return Unknown(f"an instance of `{cls.name}`")
-    opaque = has_unknown_base(cls) or not bases <= (_PLAIN_BASES | TRANSPARENT_BASES)
+    opaque = has_unknown_base(cls) or not bases <= (_PLAIN_BASES | followed_bases())
+    if (made := made_instance(call, cls, bases)) is not None:
+        return made
     instance = Instance(cls, {}, opaque, call.place, interpreter.path)
     init = class_attribute(cls, "__init__")
     if init is not None and not _generates_init(cls):

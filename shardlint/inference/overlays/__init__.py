@@ -8,6 +8,8 @@ Each module of this package exposes some of these tables; here they are merged o
   ``__getitem__``, ``__setitem__`` and ``__setattr__`` are what brackets and assignments mean.
 - ``CREATED``, ``METHOD_CONTEXTS``: what happens when a class of the program that derives from a
   library's is instantiated, and around each call of its methods.
+- ``BASES``, ``INSTANCES``: library classes as classes that a program's derive from, and what calling one
+  of the program's makes where that is no `Instance`.
 - ``CHILDREN``, ``DELEGATES``: kinds that are pytrees, and kinds that stand for one of their fields.
 """
 
@@ -20,12 +22,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import stands_for
+from shardlint.inference.classes import class_attribute, stands_for
 from shardlint.inference.overlays import aliases
 from shardlint.inference.releases import is_there
 from shardlint.inference.values import (
     Array,
     Bound,
+    ClassValue,
     Devices,
     DictValue,
     External,
@@ -49,7 +52,7 @@ Transfer = Callable[[Call], Value]
 #: Library classes whose subclasses take their annotated fields as constructor arguments.
 FIELD_BASES = frozenset({"flax.linen.Module", "flax.struct.PyTreeNode", "equinox.Module"})
 #: Library classes that set no attributes a program would read as sizes or specs.
-TRANSPARENT_BASES = frozenset(
+_TRANSPARENT_BASES = frozenset(
     {"equinox.Module", "flax.linen.Module", "flax.nnx.Module", "flax.struct.PyTreeNode"}
 )
 
@@ -58,6 +61,7 @@ def _modules() -> tuple[Any, ...]:
     from shardlint.inference.overlays import (
         einops,
         equinox,
+        flax_derived,
         flax_lifted,
         flax_linen,
         flax_logical,
@@ -87,6 +91,8 @@ def _modules() -> tuple[Any, ...]:
         jaxtyping,
         numpy_,
         optax_losses,
+        optax_states,
+        optax_wrappers,
         py_builtins,
         py_collections,
         py_dataclasses,
@@ -105,9 +111,9 @@ def _modules() -> tuple[Any, ...]:
         py_records, py_re, py_imports, jax_tree_paths, numpy_, jax_numpy, jax_lax, jax_convolution,
         jax_control, jax_nn, jax_random, jax_initializers, jax_tree, jax_specs, jax_sharding, jax_meshes,
         jax_devices, jax_contexts, jax_jit, jax_shard_map, jax_collectives, jax_transforms, jax_derivatives,
-        jax_placement, jaxtyping, axes, flax_linen, flax_lifted, flax_logical,
-        flax_logical_rules, flax_nnx, flax_training, optax_losses,
-        equinox, einops,
+        jax_placement, jaxtyping, axes, flax_derived, flax_linen, flax_lifted, flax_logical,
+        flax_logical_rules, flax_nnx, flax_training, optax_losses, optax_states,
+        optax_wrappers, equinox, einops,
     )  # fmt: skip
 
 
@@ -305,6 +311,9 @@ def _library_attribute(interpreter: Evaluator, value: LibraryObject, name: str, 
     found: Value | None = reader(value, name) if reader is not None else value.fields.get(name)
     if found is not None:
         return found
+    own = value.fields.get("__class__")
+    if isinstance(own, ClassValue) and class_attribute(own, name) is not None:
+        return Unknown(f"`{own.name}.{name}` is not followed")
     method = _merged("METHODS").get((value.kind, name))
     if method is not None:
         return Bound(Native(f"{value.kind}.{name}", method), value)
@@ -317,9 +326,34 @@ def _library_attribute(interpreter: Evaluator, value: LibraryObject, name: str, 
 # -- classes of the program that derive from a library's ------------------------------------------------
 
 
-def instance_attribute(
-    interpreter: Evaluator, base: str, value: Instance, name: str, place: Place
-) -> Value | None:
+@cache
+def followed_bases() -> frozenset[str]:
+    """Library classes whose instances hold nothing else than is seen."""
+    return _TRANSPARENT_BASES | frozenset(_merged("BASES"))
+
+
+def base_class(base: Value) -> Value:
+    """A base of a class: one of a library's that is followed as a class of its own."""
+    make = _merged("BASES").get(base.name) if isinstance(base, External) else None
+    made: Value = base if make is None else make()
+    return made
+
+
+def hides_attributes(bases: frozenset[str]) -> bool:
+    """Whether instances of these library classes have attributes that are not followed."""
+    return not _merged("BASES").keys().isdisjoint(bases)
+
+
+def made_instance(call: Call, cls: ClassValue, bases: frozenset[str]) -> Value | None:
+    """What calling a class of the program makes where that is no `Instance`, else None."""
+    for base in bases & _merged("INSTANCES").keys():
+        found: Value | None = _merged("INSTANCES")[base](call, cls)
+        if found is not None:
+            return found
+    return None
+
+
+def instance_attribute(base: str, value: Instance, name: str) -> Value | None:
     """An attribute that an instance inherits from a library's class, or None."""
     method = _merged("METHODS").get((base, name))
     return Bound(Native(f"{base}.{name}", method), value) if method is not None else None

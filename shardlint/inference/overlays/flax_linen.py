@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import Stop
+from shardlint.inference.overlays.flax_derived import linen_class, linen_layer
 from shardlint.inference.overlays.flax_functions import functions
 from shardlint.inference.overlays.flax_layers import (
     aliases,
@@ -107,15 +109,16 @@ def instance_created(interpreter: Evaluator, module: Instance) -> None:
     module_created(interpreter, module, module.cls.name, attributes.get("name"), attributes.get("parent"))
 
 
-def _forward(rule: Callable[[Forward], Value]) -> Callable[[Call], Value]:
+def _forward(name: str, rule: Callable[[Forward], Value]) -> Callable[[Call], Value]:
     """Turn what a layer does into a call of it."""
 
     def forward(call: Call) -> Value:
-        layer = call.args[0]
-        if not isinstance(layer, LibraryObject):
+        module = call.args[0]
+        layer = linen_layer(module, f"flax.linen.{name}")
+        if layer is None or not is_module(module):
             return call.unknown("an object of a class derived from a layer")
-        owner = owner_of(layer, call)
-        with running(call.interpreter, layer, call.place) as binding:
+        owner = owner_of(module, call)
+        with running(call.interpreter, module, call.place) as binding:
             running_layer = Forward(call, layer, binding, owner)
             try:
                 return rule(running_layer)
@@ -413,7 +416,13 @@ TABLE: dict[str, Callable[[Call], Value]] = {
 
 #: Calling an object of a kind.
 CALLS: dict[str, Callable[[Call], Value]] = {
-    f"flax.linen.{name}": _forward(layer.forward) for name, layer in LAYERS.items()
+    f"flax.linen.{name}": _forward(name, layer.forward) for name, layer in LAYERS.items()
+}
+
+#: Layers as classes that others derive from.
+BASES: dict[str, Callable[[], ClassValue]] = {
+    f"flax.linen.{name}": partial(linen_class, name, layer.fields, CALLS[f"flax.linen.{name}"])
+    for name, layer in LAYERS.items()
 }
 
 _OPAQUE_METHODS = (
@@ -437,7 +446,7 @@ _MODULE_METHODS: dict[str, Callable[[Call], Value]] = {
 #: Methods by kind and name; the object is the call's first argument.
 METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {
     **{(kind, name): method for kind in (_BASE, *CALLS, LIFTED) for name, method in _MODULE_METHODS.items()},
-    ("flax.linen.Embed", "attend"): _forward(attend),
+    ("flax.linen.Embed", "attend"): _forward("Embed", attend),
     **{(kind, "initialize_carry"): initialize_carry for kind in CELLS},
     **{(kind, "unbox"): _unbox for kind in (PARTITIONED, LOGICALLY_PARTITIONED)},
     **{(kind, "get_partition_spec"): _box_spec for kind in (PARTITIONED, LOGICALLY_PARTITIONED)},

@@ -11,11 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from shardlint.inference.overlays.jax_specs import is_unconstrained
+from shardlint.inference.overlays.nodes import map_parts, parts
 from shardlint.inference.values import (
     NONE,
     Array,
     Const,
     DictValue,
+    Instance,
     LibraryObject,
     ListValue,
     MeshValue,
@@ -36,8 +38,6 @@ PARTITIONED = "flax.linen.Partitioned"
 LOGICALLY_PARTITIONED = "flax.linen.LogicallyPartitioned"
 #: What an initializer that boxes is called.
 NAMING = "an initializer with names"
-#: A pytree of its own class, and the fields that are its children.
-TRAIN_STATE, TRAINED = "flax.training.train_state.TrainState", ("step", "params", "opt_state")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def with_value(box: LibraryObject, value: Value) -> LibraryObject:
 
 
 def map_tree(function: Callable[[Value], Value], tree: Value) -> Value:
-    """Map the leaves of a pytree; boxes and objects are leaves here, None is no leaf."""
+    """Map the leaves of a pytree; boxes and objects of libraries are leaves here, None is no leaf."""
     if isinstance(tree, DictValue):
         if tree.items is None:
             return tree
@@ -134,9 +134,8 @@ def map_tree(function: Callable[[Value], Value], tree: Value) -> Value:
         return replace(tree, items=tuple(map_tree(function, item) for item in tree.items))
     if isinstance(tree, ListValue):
         return tree if tree.items is None else ListValue([map_tree(function, item) for item in tree.items])
-    if isinstance(tree, LibraryObject) and tree.kind == TRAIN_STATE:
-        parts = {name: map_tree(function, tree.fields[name]) for name in TRAINED}
-        return LibraryObject(TRAIN_STATE, {**tree.fields, **parts}, tree.origin)
+    if isinstance(tree, Instance) and parts(tree) is not None:
+        return map_parts(tree, lambda _, part: map_tree(function, part))
     return tree if is_none(tree) else function(tree)
 
 

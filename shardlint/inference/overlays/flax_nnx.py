@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import Stop, given
+from shardlint.inference.overlays.flax_derived import nnx_class, nnx_layer
 from shardlint.inference.overlays.flax_functions import functions
 from shardlint.inference.overlays.flax_layers import aliases, initializer_makers
 from shardlint.inference.overlays.flax_linen_layers import KEY
@@ -24,8 +26,10 @@ from shardlint.inference.overlays.flax_nnx_cells import CELLS, attribute, initia
 from shardlint.inference.overlays.flax_nnx_cells import LAYERS as RECURRENT
 from shardlint.inference.overlays.flax_nnx_layers import LAYERS as PLAIN
 from shardlint.inference.overlays.flax_nnx_layers import Forward, attend, construct
-from shardlint.inference.overlays.flax_nnx_lifted import OPTIMIZER, fork, optimizer
 from shardlint.inference.overlays.flax_nnx_lifted import TABLE as TRANSFORMS
+from shardlint.inference.overlays.flax_nnx_lifted import fork
+from shardlint.inference.overlays.flax_nnx_optimizers import METHODS as OPTIMIZING
+from shardlint.inference.overlays.flax_nnx_optimizers import TABLE as OPTIMIZERS
 from shardlint.inference.overlays.flax_nnx_rngs import NAMES, random_methods
 from shardlint.inference.overlays.flax_nnx_state import METHODS as STATE_METHODS
 from shardlint.inference.overlays.flax_nnx_state import STATE, copied, entry, split, state
@@ -43,6 +47,7 @@ from shardlint.inference.overlays.flax_uses import Owner
 from shardlint.inference.values import (
     NONE,
     Array,
+    ClassValue,
     Const,
     External,
     LibraryObject,
@@ -90,8 +95,8 @@ def _construct(call: Call) -> Value:
 
 def _forward(rule: Callable[[Forward], Value]) -> Rule:
     def forward(call: Call) -> Value:
-        layer = call.args[0]
-        if not isinstance(layer, LibraryObject):
+        layer = nnx_layer(call.args[0])
+        if layer is None:
             return call.unknown("an object of a class derived from a layer")
         if is_altered(layer):
             return call.unknown("its parameters were replaced")
@@ -303,8 +308,7 @@ TABLE: dict[str, Rule] = {
     "flax.nnx.use_eager_sharding": _switch_eager,
     "flax.config.update": _configure,
     "flax.nnx.Rngs": _rngs,
-    "flax.nnx.Optimizer": optimizer(state),
-    "flax.nnx.ModelAndOptimizer": optimizer(state),
+    **OPTIMIZERS,
     "flax.nnx.jit": _jit,
     "flax.nnx.remat": _remat,
     "flax.nnx.grad": _grad,
@@ -320,6 +324,11 @@ CALLS: dict[str, Rule] = {
     **{f"flax.nnx.{name}": _forward(layer.forward) for name, layer in LAYERS.items()},
     _RNGS: _key,
     _STREAM: _key,
+}
+
+#: Layers as classes that others derive from.
+BASES: dict[str, Callable[[], ClassValue]] = {
+    f"flax.nnx.{name}": partial(nnx_class, name, _construct, CALLS[f"flax.nnx.{name}"]) for name in LAYERS
 }
 
 _LAYER_KINDS = tuple(f"flax.nnx.{name}" for name in LAYERS)
@@ -341,7 +350,7 @@ METHODS: dict[tuple[str, str], Rule] = {
     **random_methods(_RNGS),
     **random_methods(_STREAM),
     (_RNGS, "fork"): fork,
-    (OPTIMIZER, "update"): _nothing,
+    **OPTIMIZING,
     (_STREAM, "fork"): _identity,
 }
 

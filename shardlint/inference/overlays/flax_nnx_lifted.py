@@ -1,7 +1,7 @@
-"""nnx's transforms over objects, `nnx.vmap` and `nnx.scan`, and the optimizer that copies their metadata.
+"""nnx's transforms over objects: `nnx.vmap` and `nnx.scan`.
 
-From `flax.nnx.transforms.iteration`, `flax.nnx.spmd` and `flax.nnx.training.optimizer` 0.12.8. A stacked
-variable gets an axis; its names get one too only if ``transform_metadata`` has a name for it.
+From `flax.nnx.transforms.iteration` and `flax.nnx.spmd` 0.12.8. A stacked variable gets an axis; its names
+get one too only if ``transform_metadata`` has a name for it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from shardlint.inference.overlays.flax_axes import Sizes, names_with, slice_of, 
 from shardlint.inference.overlays.flax_lifted import PARTITION_NAME
 from shardlint.inference.overlays.flax_logical_uses import Setting, record_mistake
 from shardlint.inference.overlays.flax_metadata import Names, entry_of, names_of
-from shardlint.inference.overlays.flax_nnx_variables import is_variable, make_variable
-from shardlint.inference.overlays.flax_uses import Owner
+from shardlint.inference.overlays.flax_nnx_variables import is_variable
 from shardlint.inference.overlays.prefixes import traced
 from shardlint.inference.values import (
     Array,
@@ -38,14 +37,7 @@ from shardlint.laws.values import Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted
 from shardlint.spans import Place
 
-RNGS, OPTIMIZER = "flax.nnx.Rngs", "flax.nnx.Optimizer"
-_OPT_VARIABLE = "flax.nnx.OptVariable"
-#: Transformations whose state has arrays of the parameters' shapes.
-STATEFUL = (
-    "adabelief adadelta adagrad adam adamax adamaxw adamw adan amsgrad lamb lion nadam nadamw novograd "
-    "optimistic_adam radam rmsprop rprop yogi"
-).split()
-_TRANSFORMATION = "optax.GradientTransformation"
+RNGS = "flax.nnx.Rngs"
 
 # -- trees of objects -----------------------------------------------------------------------------------
 
@@ -183,7 +175,8 @@ def _slice(tree: Value, axis: Value, lift: Lift) -> Value:
             fields["out_sharding"] = Unknown("names of a slice")
         return LibraryObject(value.kind, fields, value.origin)
 
-    return traced(tree) if _is_whole(axis) else map_variables(traced(tree), change)
+    # What goes through whole stays the object it is: the body may change it.
+    return tree if _is_whole(axis) else map_variables(traced(tree), change)
 
 
 def _stack(call: Call, tree: Value, axis: Value, lift: Lift) -> Value:
@@ -252,62 +245,7 @@ def split_rngs(call: Call) -> Value:
     return Native("nnx.split_rngs(...)", decorate)
 
 
-# -- optimizers -------------------------------------------------------------------------------------------
-
-
-def _transformation(call: Call) -> Value:
-    """``optax.adam(...)``: its state holds arrays of the parameters' shapes."""
-    return LibraryObject(_TRANSFORMATION, {}, call.place)
-
-
-def _sgd(call: Call) -> Value:
-    momentum = call.argument(1, "momentum")
-    known = momentum is not None and isinstance(momentum, Const) and not is_none(momentum)
-    return LibraryObject(_TRANSFORMATION, {}, call.place) if known else call.unknown("no state is known")
-
-
-def _chain(call: Call) -> Value:
-    """``optax.chain(*transformations)``: the state of all of them."""
-    for part in call.args:
-        if isinstance(part, LibraryObject) and part.kind == _TRANSFORMATION:
-            return part
-    return call.unknown("no state is known")
-
-
-def optimizer(find: Callable[[Call], Value]) -> Callable[[Call], Value]:
-    """``nnx.Optimizer(model, tx, wrt=)``: makes variables of the parameters' shapes and metadata.
-
-    ``find`` gives the tree of the model's variables that are meant.
-    """
-
-    def make(call: Call) -> Value:
-        model, tx, wrt = call.argument(0, "model"), call.argument(1, "tx"), call.kwargs.get("wrt")
-        if model is None or not isinstance(tx, LibraryObject) or tx.kind != _TRANSFORMATION:
-            return call.unknown("what state it has is not known")
-        kinds = wrt or External("flax.nnx.Param")
-        found = find(Call(call.interpreter, "flax.nnx.state", [model, kinds], {}, call.place))
-        owner = Owner("nnx", call.name.removeprefix("flax."), call.place)
-
-        def remake(value: Value) -> Value:
-            if isinstance(value, LibraryObject) and is_variable(value):
-                metadata = {key: item for key, item in value.fields.items() if key != "value"}
-                if "optimizer_sharding" in metadata:
-                    metadata["out_sharding"] = metadata.pop("optimizer_sharding")
-                array = value.fields["value"]
-                fresh = replace(array, sharding=None, typed=None) if isinstance(array, Array) else array
-                make_variable(call, _OPT_VARIABLE, fresh, metadata, owner, "value")
-            return value
-
-        map_variables(found, remake)
-        return LibraryObject(OPTIMIZER, {"model": model, "tx": tx}, call.place)
-
-    return make
-
-
 TABLE: dict[str, Callable[[Call], Value]] = {
     **{f"flax.nnx.{name}": lifted for name in ("vmap", "scan")},
     "flax.nnx.split_rngs": split_rngs,
-    **{f"optax.{name}": _transformation for name in STATEFUL},
-    "optax.sgd": _sgd,
-    "optax.chain": _chain,
 }

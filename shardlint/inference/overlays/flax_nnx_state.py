@@ -15,8 +15,8 @@ from shardlint.inference.effects import changed
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.flax_metadata import map_tree
 from shardlint.inference.overlays.flax_nnx_assignment import assign
-from shardlint.inference.overlays.flax_nnx_lifted import OPTIMIZER, map_variables
-from shardlint.inference.overlays.flax_nnx_variables import PARAM, VARIABLES, is_variable
+from shardlint.inference.overlays.flax_nnx_lifted import map_variables
+from shardlint.inference.overlays.flax_nnx_variables import PARENTS, VARIABLES, is_variable
 from shardlint.inference.values import (
     NONE,
     Array,
@@ -35,7 +35,6 @@ from shardlint.laws.values import Unknown
 
 STATE, GRAPH = "flax.nnx.State", "flax.nnx.GraphDef"
 _FILTER = "flax.nnx.filterlib.Filter"
-_ANY_VARIABLE = "flax.nnx.Variable"
 
 Path = tuple[Hashable, ...]
 #: Whether a filter lets a variable at a path through; None where that is not known.
@@ -65,8 +64,10 @@ def filter_of(call: Call, value: Value) -> Filter | None:
 def _is_a(variable: LibraryObject, cls: Value) -> bool:
     """Whether a variable is of a class: one of nnx, or one of the program that derives from it."""
     if isinstance(cls, External):
-        kinds = {variable.kind, _ANY_VARIABLE, *((PARAM,) if variable.kind == "flax.nnx.LoRAParam" else ())}
-        return cls.name in kinds
+        kind: str | None = variable.kind
+        while kind not in (cls.name, None):
+            kind = PARENTS[kind]
+        return kind is not None
     own = variable.fields.get("__class__")
     return isinstance(own, ClassValue) and cls in lineage(own)
 
@@ -148,8 +149,7 @@ def split(call: Call) -> Value:
 def _variables(node: Value, accepts: Filter, taken: set[int], path: Path) -> Value:
     """The variables in an object, by attribute; unknown where an attribute is."""
     tree: dict[Hashable, Value] = {}
-    hidden = isinstance(node, LibraryObject) and node.kind == OPTIMIZER
-    if hidden or (isinstance(node, Instance) and node.opaque):
+    if isinstance(node, Instance) and node.opaque:
         return Unknown("the object is not known")
     for name, value in children(node):
         if isinstance(value, LibraryObject) and is_variable(value):
@@ -171,9 +171,13 @@ def _variables(node: Value, accepts: Filter, taken: set[int], path: Path) -> Val
 def children(node: Value) -> Iterator[tuple[Hashable, Value]]:
     """What an object or container holds, by name or position."""
     if isinstance(node, Instance):
-        yield from node.attributes.items()
+        yield from ((name, value) for name, value in node.attributes.items() if not name.startswith("("))
+    elif isinstance(node, LibraryObject) and node.kind == STATE:
+        yield from children(node.fields["tree"])
     elif isinstance(node, LibraryObject) and node.kind.startswith("flax.nnx."):
         yield from ((name, value) for name, value in node.fields.items() if not isinstance(value, Unknown))
+    elif isinstance(node, Tuple) and node.fields is not None:
+        yield from zip(node.fields, node.items, strict=True)
     elif isinstance(node, DictValue) and node.items is not None:
         yield from node.items.items()
     elif (items := as_items(node)) is not None:

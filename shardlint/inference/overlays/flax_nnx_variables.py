@@ -45,10 +45,19 @@ from shardlint.spans import Place
 
 METADATA = "flax.nnx.VariableMetadata"
 PARAM = "flax.nnx.Param"
-#: Classes of variables; subclasses of the program's own are not followed.
-VARIABLES = tuple(
-    f"flax.nnx.{name}" for name in ("Variable", "Param", "BatchStat", "Cache", "Intermediate", "LoRAParam")
-)
+OPTIMIZER = "flax.nnx.Optimizer"
+#: Classes of variables, each with the one it derives from.
+PARENTS = {
+    "flax.nnx.Variable": None,
+    **{
+        f"flax.nnx.{name}": "flax.nnx.Variable"
+        for name in ("Param", "BatchStat", "Cache", "Intermediate", "Perturbation", "OptState")
+    },
+    "flax.nnx.LoRAParam": PARAM,
+    "flax.nnx.OptArray": "flax.nnx.OptState",
+    "flax.nnx.OptVariable": "flax.nnx.OptState",
+}
+VARIABLES = tuple(PARENTS)
 #: What ``out_sharding`` was called before.
 OLD_NAMES = ("sharding", "sharding_names")
 

@@ -192,7 +192,13 @@ def super_attribute(value: LibraryObject, name: str) -> Value:
         return method_of(found, receiver, owner if isinstance(owner, ClassValue) else cls)
     if name in ("__init__", "__post_init__", "setup", "__init_subclass__"):
         return Native(f"super().{name}", lambda call: NONE)
-    return Unknown(f"super().{name}")
+    if isinstance(receiver, Instance):
+        from shardlint.inference.overlays import instance_attribute
+
+        libraries = (base.name for base in after if isinstance(base, External))
+        inherited = (instance_attribute(library, receiver, name) for library in libraries)
+        found = next((method for method in inherited if method is not None), None)
+    return found or Unknown(f"super().{name}")
 
 
 def _descriptor(kind: str) -> Callable[[Call], Value]:

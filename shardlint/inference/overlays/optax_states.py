@@ -1,0 +1,353 @@
+"""optax's gradient transformations: the trees of state that their ``init`` makes of parameters.
+
+From optax 0.2.8 (`_src.transform`, `_src.alias`). A transformation is a `LibraryObject` whose field ``init``
+is a function on abstract values, made of others' as optax makes it. One that is not in the tables here is
+Unknown, and so is its part of a chain's state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.arrays import Stop, given
+from shardlint.inference.overlays.dtypes import as_dtype
+from shardlint.inference.overlays.prefixes import map_arrays
+from shardlint.inference.overlays.trees import tree_map
+from shardlint.inference.truth import truth
+from shardlint.inference.values import (
+    NONE,
+    Array,
+    Bound,
+    Const,
+    DictValue,
+    Function,
+    Integer,
+    LibraryObject,
+    Native,
+    Partial,
+    Tuple,
+    Value,
+    as_bool,
+    is_none,
+)
+from shardlint.laws.values import Unknown
+
+Rule = Callable[[Call], Value]
+#: What a transformation's ``init`` makes of parameters.
+Init = Callable[[Call, Value], Value]
+
+TRANSFORMATION = "optax.GradientTransformation"
+COUNT = Array((), "int32")
+#: What `tree_map_params` gives ``init`` for parameters.
+PLACEHOLDER = "optax.params"
+EMPTY = Tuple(())
+
+
+def like(tree: Value, dtype: Value | None = None) -> Value:
+    """A tree of new arrays with the shapes and boxes of another: `optax.tree.zeros_like(tree, dtype)`."""
+    cast = dtype is not None and not is_none(dtype)
+
+    def fresh(array: Array, _: str) -> Value:
+        held = as_dtype(dtype) if cast and dtype is not None else array.dtype
+        return replace(array, dtype=held, weak=False, numpy=False, sharding=None, committed=None,
+                       struct=False, name=None)  # fmt: skip
+
+    return map_arrays(tree, fresh)
+
+
+def updated(tree: Value) -> Value:
+    """A tree like another after an update: what is narrower than ``float32`` may have been promoted."""
+
+    def wide(array: Array, _: str) -> Value:
+        narrow = array.dtype in ("bfloat16", "float16")
+        return replace(array, dtype=None) if narrow else array
+
+    return map_arrays(like(tree), wide)
+
+
+# -- transformations ------------------------------------------------------------------------------------
+
+
+def transformation(call: Call, init: Init) -> LibraryObject:
+    """A transformation of its ``init``."""
+
+    def run(inner: Call) -> Value:
+        (params,) = inner.bind("params")
+        try:
+            return inner.unknown("no parameters") if params is None else init(inner, params)
+        except Stop as stop:
+            return stop.answer(call.name)
+
+    return LibraryObject(TRANSFORMATION, {"init": Native(f"{call.name}.init", run)}, call.place)
+
+
+def init_of(value: Value | None) -> Init:
+    """The ``init`` of a transformation that a program gave; of another value it is not known."""
+    if not isinstance(value, LibraryObject) or value.kind != TRANSFORMATION:
+        return lambda call, params: call.unknown("what state a transformation has is not known")
+    function = value.fields["init"]
+    return lambda call, params: call.interpreter.call(function, [params], {}, call.place)
+
+
+def _empty(call: Call, params: Value) -> Value:
+    return EMPTY
+
+
+def chained(*parts: Init) -> Init:
+    return lambda call, params: Tuple(tuple(part(call, params) for part in parts), call.place)
+
+
+def masked(inner: Init, mask: Value) -> Init:
+    """``optax.masked``: leaves of the parameters that the mask leaves out become empty nodes."""
+
+    def init(call: Call, params: Value) -> Value:
+        if isinstance(params, LibraryObject) and params.kind == PLACEHOLDER:
+            return Tuple((inner(call, params),), call.place, ("inner_state",))
+        kept = mask
+        if is_callable(mask):
+            kept = call.interpreter.call(mask, [params], {}, call.place)
+
+        def choose(wanted: Value, part: Value) -> Value:
+            decided = truth(wanted)
+            return Unknown("what is masked is not known") if decided is None else part if decided else EMPTY
+
+        return Tuple((inner(call, tree_map(choose, kept, params)),), call.place, ("inner_state",))
+
+    return init
+
+
+def is_callable(value: Value | None) -> bool | None:
+    """Whether a value, a rate or a mask, is a function; None where that is not known."""
+    if isinstance(value, Function | Native | Bound | Partial):
+        return True
+    plain = value is None or isinstance(value, Const | Integer | Array | Tuple | DictValue)
+    return False if plain else None
+
+
+# -- states of fields -----------------------------------------------------------------------------------
+
+#: Transformations whose state is a named tuple: arguments, and fields. A field is a ``count`` (or ``t``), or
+#: a tree like the parameters, of the dtype that the argument after the colon gives; ``:scalar`` and
+#: ``:flag`` are trees of scalars.
+_STATES = {
+    "scale_by_adam": ("b1 b2 eps eps_root mu_dtype nesterov", "count mu:mu_dtype nu"),
+    "scale_by_adamax": ("b1 b2 eps", "count mu nu"),
+    "scale_by_adadelta": ("rho eps", "e_g e_x"),
+    "scale_by_adan": ("b1 b2 b3 eps eps_root", "m v n g t"),
+    "scale_by_amsgrad": (
+        "b1 b2 eps eps_root mu_dtype bias_correction_mu bias_correction_nu",
+        "count mu:mu_dtype nu nu_max",
+    ),
+    "scale_by_belief": ("b1 b2 eps eps_root nesterov", "count mu nu"),
+    "scale_by_lion": ("b1 b2 mu_dtype mode smooth_beta", "count mu:mu_dtype"),
+    "scale_by_novograd": ("b1 b2 eps eps_root weight_decay mu_dtype", "count mu:mu_dtype nu:scalar"),
+    "scale_by_radam": ("b1 b2 eps eps_root threshold nesterov", "count mu nu"),
+    "scale_by_rprop": (
+        "learning_rate eta_minus eta_plus min_step_size max_step_size",
+        "step_sizes prev_updates",
+    ),
+    "scale_by_rss": ("initial_accumulator_value eps", "sum_of_squares"),
+    "scale_by_yogi": ("b1 b2 eps eps_root initial_accumulator_value", "count mu nu"),
+    "scale_by_schedule": ("step_size_fn", "count"),
+    "trace": ("decay nesterov accumulator_dtype", "trace:accumulator_dtype"),
+    "ema": ("decay debias accumulator_dtype", "count ema:accumulator_dtype"),
+    "apply_every": ("k", "count grad_acc"),
+    "zero_nans": ("", "found_nan:flag"),
+}
+_STATELESS = (
+    "adaptive_grad_clip centralize clip clip_by_block_rms clip_by_global_norm identity "
+    "keep_params_nonnegative normalize_by_update_norm scale scale_by_param_block_norm "
+    "scale_by_param_block_rms scale_by_sign scale_by_trust_ratio set_to_zero stateless "
+    "stateless_with_tree_map"
+).split()
+#: Transformations whose state is not followed.
+_UNFOLLOWED = (
+    "adafactor add_noise conditionally_mask conditionally_transform flatten freeze fromage lars lbfgs "
+    "lookahead measure_with_ema noisy_sgd optimistic_adam optimistic_adam_v2 optimistic_gradient_descent "
+    "polyak_sgd scale_by_backtracking_linesearch scale_by_distance_over_gradients scale_by_factored_rms "
+    "scale_by_lbfgs scale_by_optimistic_gradient scale_by_polyak scale_by_sm3 scale_by_zoom_linesearch "
+    "selective_transform signum sm3 snapshot"
+).split()
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of a transformation by name."""
+
+    given: Mapping[str, Value | None]
+
+    def __getitem__(self, name: str) -> Value | None:
+        return self.given.get(name)
+
+    def has(self, name: str) -> bool:
+        """Whether an argument is given, and is not None for sure."""
+        return given(self[name])
+
+    def flag(self, name: str) -> bool | None:
+        """A boolean argument that is False if it is not given."""
+        value = self[name]
+        return False if value is None else as_bool(value)
+
+
+def arguments_of(call: Call, names: str) -> Arguments:
+    """Match the arguments with a signature. Raises CannotBind."""
+    order = names.split()
+    return Arguments(dict(zip(order, call.bind(**dict.fromkeys(order)), strict=True)))
+
+
+def _state(fields: str, args: Arguments) -> Init:
+    """The ``init`` of a state of fields, as `_STATES` describes them."""
+
+    def made(params: Value, field: str) -> Value:
+        name, _, kind = field.partition(":")
+        if name in ("count", "t"):
+            return COUNT
+        if kind in ("scalar", "flag"):
+            return map_arrays(
+                like(params), lambda array, _: Array((), "bool" if kind == "flag" else array.dtype)
+            )
+        return like(params, args[kind] if kind else None)
+
+    names = fields.split()
+    keys = tuple(field.partition(":")[0] for field in names)
+    return lambda call, params: Tuple(tuple(made(params, field) for field in names), call.place, keys)
+
+
+def _part(name: str, args: Arguments | None = None) -> Init:
+    """The ``init`` of one of `_STATES`."""
+    return _state(_STATES[name][1], args or Arguments({}))
+
+
+def _rate(value: Value | None) -> Init:
+    """A rate, of learning or decay: a schedule counts steps."""
+    decided = is_callable(value)
+    if decided is None:
+        return lambda call, params: call.unknown("whether it is a schedule is not known")
+    return _part("scale_by_schedule") if decided else _empty
+
+
+def _decay(value: Value | None, mask: Value | None) -> Init:
+    """``add_decayed_weights(weight_decay, mask)``."""
+    inner = _rate(value)
+    return inner if mask is None or is_none(mask) else masked(inner, mask)
+
+
+def _rms(args: Arguments, fields: str) -> Init:
+    """``scale_by_rms`` and ``scale_by_stddev`` count steps to correct a bias."""
+    corrects = args.flag("bias_correction")
+    if corrects is None:
+        return lambda call, params: call.unknown("whether it counts is not known")
+    return _state(f"count {fields}" if corrects else fields, args)
+
+
+def _momentum(args: Arguments) -> Init:
+    momentum = args["momentum"]
+    if isinstance(momentum, Unknown):
+        return lambda call, params: call.unknown("whether it has momentum is not known")
+    return _part("trace", args) if args.has("momentum") else _empty
+
+
+def _rmsprop(args: Arguments) -> Init:
+    centered = args.flag("centered")
+    if centered is None:
+        return lambda call, params: call.unknown("whether it is centered is not known")
+    scaled = _rms(args, "mu nu" if centered else "nu")
+    return chained(scaled, _rate(args["learning_rate"]), _momentum(args))
+
+
+def _alias(part: str, decays: bool = False, more: tuple[Init, ...] = ()) -> Callable[[Arguments], Init]:
+    """An optimizer of a first part, decay of weights, what is ``more``, and the learning rate."""
+
+    def init(args: Arguments) -> Init:
+        decay = (_decay(args["weight_decay"], args["mask"]),) if decays else ()
+        return chained(_part(part, args), *decay, *more, _rate(args["learning_rate"]))
+
+    return init
+
+
+#: Optimizers by name: arguments, and what they chain.
+_ALIASES: dict[str, tuple[str, Callable[[Arguments], Init]]] = {
+    "adam": ("learning_rate b1 b2 eps eps_root mu_dtype nesterov", _alias("scale_by_adam")),
+    "adamw": (
+        "learning_rate b1 b2 eps eps_root mu_dtype weight_decay mask nesterov",
+        _alias("scale_by_adam", decays=True),
+    ),
+    "nadam": ("learning_rate b1 b2 eps eps_root mu_dtype nesterov", _alias("scale_by_adam")),
+    "nadamw": (
+        "learning_rate b1 b2 eps eps_root mu_dtype weight_decay mask nesterov",
+        _alias("scale_by_adam", decays=True),
+    ),
+    "lion": ("learning_rate b1 b2 mu_dtype weight_decay mask", _alias("scale_by_lion", decays=True)),
+    "lamb": (
+        "learning_rate b1 b2 eps eps_root weight_decay mask",
+        _alias("scale_by_adam", decays=True, more=(_empty,)),
+    ),
+    "adan": ("learning_rate b1 b2 b3 eps eps_root weight_decay mask", _alias("scale_by_adan", decays=True)),
+    "adamax": ("learning_rate b1 b2 eps", _alias("scale_by_adamax")),
+    "adamaxw": ("learning_rate b1 b2 eps weight_decay mask", _alias("scale_by_adamax", decays=True)),
+    "adabelief": ("learning_rate b1 b2 eps eps_root nesterov", _alias("scale_by_belief")),
+    "amsgrad": (
+        "learning_rate b1 b2 eps eps_root mu_dtype bias_correction_mu bias_correction_nu",
+        _alias("scale_by_amsgrad"),
+    ),
+    "radam": ("learning_rate b1 b2 eps eps_root threshold nesterov", _alias("scale_by_radam")),
+    "yogi": ("learning_rate b1 b2 eps", _alias("scale_by_yogi")),
+    "novograd": ("learning_rate b1 b2 eps eps_root weight_decay", _alias("scale_by_novograd")),
+    "adagrad": ("learning_rate initial_accumulator_value eps", _alias("scale_by_rss")),
+    "rprop": (
+        "learning_rate eta_minus eta_plus min_step_size max_step_size",
+        lambda args: chained(_part("scale_by_rprop"), _empty),
+    ),
+    "adadelta": (
+        "learning_rate rho eps weight_decay weight_decay_mask",
+        lambda args: chained(
+            _decay(args["weight_decay"], args["weight_decay_mask"]),
+            _part("scale_by_adadelta"),
+            _rate(args["learning_rate"]),
+        ),
+    ),
+    "sgd": (
+        "learning_rate momentum nesterov accumulator_dtype",
+        lambda args: chained(_momentum(args), _rate(args["learning_rate"])),
+    ),
+    "sign_sgd": ("learning_rate", lambda args: chained(_empty, _rate(args["learning_rate"]))),
+    "rmsprop": (
+        "learning_rate decay eps initial_scale eps_in_sqrt centered momentum nesterov bias_correction",
+        _rmsprop,
+    ),
+    "scale_by_rms": ("decay eps initial_scale eps_in_sqrt bias_correction", lambda args: _rms(args, "nu")),
+    "scale_by_stddev": (
+        "decay eps initial_scale eps_in_sqrt bias_correction",
+        lambda args: _rms(args, "mu nu"),
+    ),
+    "scale_by_learning_rate": ("learning_rate flip_sign", lambda args: _rate(args["learning_rate"])),
+    "add_decayed_weights": ("weight_decay mask", lambda args: _decay(args["weight_decay"], args["mask"])),
+    "masked": (
+        "inner mask mask_compatible_extra_args",
+        lambda args: masked(init_of(args["inner"]), args["mask"] or NONE),
+    ),
+    **{name: (names, partial(_state, fields)) for name, (names, fields) in _STATES.items()},
+}
+
+
+def _known(call: Call) -> Value:
+    names, made = _ALIASES[call.name.rpartition(".")[2]]
+    return transformation(call, made(arguments_of(call, names)))
+
+
+def _stateless(call: Call) -> Value:
+    return transformation(call, _empty)
+
+
+def _unfollowed(call: Call) -> Value:
+    return transformation(call, lambda inner, params: inner.unknown("what state it has is not followed"))
+
+
+TABLE: dict[str, Rule] = {
+    **{f"optax.{name}": _known for name in _ALIASES},
+    **{f"optax.{name}": _stateless for name in _STATELESS},
+    **{f"optax.{name}": _unfollowed for name in _UNFOLLOWED},
+}
