@@ -217,9 +217,10 @@ def as_argument(value: Value) -> Value:
     return value if isinstance(meant, DictValue) else meant
 
 
-def children(value: LibraryObject) -> tuple[str, ...]:
-    """The fields that hold a pytree's children."""
-    return tuple(_merged("CHILDREN").get(value.kind, ()))
+def children(value: LibraryObject) -> tuple[str, ...] | None:
+    """The fields that hold a pytree's children; None for those that hold data, whichever these are."""
+    found: tuple[str, ...] | None = _merged("CHILDREN").get(value.kind, ())
+    return found
 
 
 def object_item(interpreter: Evaluator, receiver: LibraryObject, key: Value, place: Place) -> Value:

@@ -30,6 +30,7 @@ from shardlint.inference.overlays.flax_nnx_lifted import TABLE as TRANSFORMS
 from shardlint.inference.overlays.flax_nnx_lifted import fork
 from shardlint.inference.overlays.flax_nnx_optimizers import METHODS as OPTIMIZING
 from shardlint.inference.overlays.flax_nnx_optimizers import TABLE as OPTIMIZERS
+from shardlint.inference.overlays.flax_nnx_objects import over_objects
 from shardlint.inference.overlays.flax_nnx_rngs import NAMES, random_methods
 from shardlint.inference.overlays.flax_nnx_state import METHODS as STATE_METHODS
 from shardlint.inference.overlays.flax_nnx_state import STATE, copied, entry, split, state
@@ -229,7 +230,7 @@ def _jit(call: Call) -> Value:
         return Native("nnx.jit", _jit) if not call.args else call.unknown("no function")
     if any(given(call.kwargs.get(name)) for name in ("in_shardings", "out_shardings")):
         return call.unknown("shardings of state")
-    return call.interpreter.call(External("jax.jit"), [function], {}, call.place)
+    return over_objects(call, "jax.jit", function)
 
 
 def _remat(call: Call) -> Value:
@@ -237,7 +238,7 @@ def _remat(call: Call) -> Value:
     function = call.argument(0, "f")
     if function is None:
         return Native("nnx.remat(...)", lambda inner: _remat(replace(call, args=inner.args)))
-    return call.interpreter.call(External("jax.checkpoint"), [function], {}, call.place)
+    return over_objects(call, "jax.checkpoint", function)
 
 
 def _grad(call: Call) -> Value:
@@ -367,7 +368,8 @@ ATTRIBUTES: dict[str, Callable[[LibraryObject, str], Value | None]] = {
 DELEGATES: dict[str, str] = {**dict.fromkeys(VARIABLES, "value"), STATE: "tree"}
 
 #: Kinds that are pytrees, with the fields that hold their children.
-CHILDREN: dict[str, tuple[str, ...]] = {
+CHILDREN: dict[str, tuple[str, ...] | None] = {
+    **dict.fromkeys(_LAYER_KINDS),
     **dict.fromkeys((*VARIABLES, METADATA), ("value",)),
     STATE: ("tree",),
 }

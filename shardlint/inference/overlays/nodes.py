@@ -2,18 +2,31 @@
 
 A class is a pytree because of a library class that it derives from, or of a decorator (`ClassValue.nodes`);
 its fields are the children, but for those declared static (`equinox.field(static=True)`,
-`flax.struct.field(pytree_node=False)`).
+`flax.struct.field(pytree_node=False)`). Of nnx's objects they are the attributes that hold data: arrays,
+variables, other objects, and containers of them (`flax.nnx.pytreelib.is_data`, 0.12.8).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from shardlint.inference.classes import all_fields, has_unknown_base, library_bases
-from shardlint.inference.values import Instance, LibraryObject, Value, as_bool
+from shardlint.inference.values import (
+    Array,
+    DictValue,
+    Instance,
+    LibraryObject,
+    ListValue,
+    Tuple,
+    Value,
+    as_bool,
+)
+from shardlint.laws.values import Unknown
 
 #: Library classes whose subclasses are pytrees of their fields.
 NODE_BASES = frozenset({"equinox.Module", "flax.struct.PyTreeNode"})
+#: Library classes whose subclasses are pytrees of the attributes that hold data.
+DATA_BASES = frozenset({"flax.nnx.Module", "flax.nnx.Pytree", "flax.nnx.Object"})
 
 
 def parts(value: Value) -> dict[str, Value] | None:
@@ -24,11 +37,16 @@ def parts(value: Value) -> dict[str, Value] | None:
     if isinstance(value, LibraryObject):
         from shardlint.inference.overlays import children
 
-        return {name: value.fields[name] for name in children(value) if name in value.fields} or None
+        names = children(value)
+        if names is None:
+            return _data(value.fields) if _is_tree(value) else None
+        return {name: value.fields[name] for name in names if name in value.fields} or None
     if not isinstance(value, Instance):
         return None
     if isinstance(value.cls.nodes, tuple):
         return {name: value.attributes[name] for name in value.cls.nodes if name in value.attributes}
+    if is_data_node(value):
+        return _data(value.attributes) if _is_tree(value) else None
     if not library_bases(value.cls) & NODE_BASES:
         return None
     names = (name for name, default in all_fields(value.cls).items() if not _is_static(default))
@@ -37,6 +55,8 @@ def parts(value: Value) -> dict[str, Value] | None:
 
 def is_whole(value: Value) -> bool:
     """Whether `parts` are all the children that an object has."""
+    if is_data_node(value) and any(isinstance(held, Unknown) for held in _held(value).values()):
+        return False
     if not isinstance(value, Instance):
         return isinstance(value, LibraryObject)
     return not (value.opaque or value.forgotten or has_unknown_base(value.cls))
@@ -64,3 +84,54 @@ def _is_static(default: Value | None) -> bool:
     return (static is not None and as_bool(static) is not False) or (
         node is not None and as_bool(node) is not True
     )
+
+
+# -- objects of nnx ---------------------------------------------------------------------------------------
+
+
+def is_data_node(value: Value) -> bool:
+    """Whether the children of an object are what of its attributes is data."""
+    if isinstance(value, LibraryObject):
+        from shardlint.inference.overlays import children
+
+        return children(value) is None
+    return isinstance(value, Instance) and bool(library_bases(value.cls) & DATA_BASES)
+
+
+def _held(value: Value) -> dict[str, Value]:
+    return value.fields if isinstance(value, LibraryObject) else getattr(value, "attributes", {})
+
+
+def _data(held: Mapping[str, Value]) -> dict[str, Value]:
+    """What of the attributes is data, by name in JAX's order."""
+    return {name: held[name] for name in sorted(held) if not name.startswith("(") and _is_data(held[name])}
+
+
+def _is_data(value: Value) -> bool:
+    if isinstance(value, LibraryObject):
+        from shardlint.inference.overlays import children
+
+        return children(value) != ()
+    if isinstance(value, Tuple | ListValue | DictValue):
+        return any(map(_is_data, _items(value)))
+    return isinstance(value, Array) or is_data_node(value)
+
+
+def _items(value: Tuple | ListValue | DictValue) -> Iterable[Value]:
+    return (value.items or {}).values() if isinstance(value, DictValue) else value.items or ()
+
+
+def _is_tree(value: Value) -> bool:
+    """Whether an object does not hold itself, as nnx's may that are no pytrees."""
+    seen: set[int] = set()
+    waiting: list[Value] = [*_held(value).values()]
+    while waiting:
+        one = waiting.pop()
+        if one is value:
+            return False
+        if isinstance(one, Tuple | ListValue | DictValue):
+            waiting.extend(_items(one))
+        elif id(one) not in seen and is_data_node(one):
+            seen.add(id(one))
+            waiting.extend(_held(one).values())
+    return True

@@ -14,6 +14,7 @@ from shardlint.inference.overlays.explicit import (
     indexing_rules,
     joining_rules,
     layout_rules,
+    random_rules,
     reducing_rules,
     slicing_rules,
 )
@@ -29,6 +30,7 @@ RULES: dict[str, Rule] = {
     **indexing_rules.RULES,
     **slicing_rules.RULES,
     **convolution_rules.RULES,
+    **random_rules.RULES,
 }
 
 

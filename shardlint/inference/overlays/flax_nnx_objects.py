@@ -1,0 +1,66 @@
+"""JAX's transforms as nnx has them: the function gets the very objects that it is called with.
+
+`flax.nnx.transforms` (0.12.8) carries what the function changes in an object back to it, where JAX's own
+transforms work on a copy of each pytree.
+"""
+
+from __future__ import annotations
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.jax_jit import function_name
+from shardlint.inference.overlays.nodes import is_data_node
+from shardlint.inference.values import (
+    DictValue,
+    External,
+    LibraryObject,
+    ListValue,
+    Native,
+    Tuple,
+    Value,
+)
+
+_WHOLE = "flax.nnx.whole"
+
+
+def over_objects(call: Call, transform: str, function: Value) -> Value:
+    """``transform(function)``, a transform of JAX's by its name, that leaves objects as they are."""
+    interpreter = call.interpreter
+
+    def shown(inner: Call) -> Value:
+        args, kwargs = [_show(arg) for arg in inner.args], {k: _show(v) for k, v in inner.kwargs.items()}
+        return _hide(interpreter.call(function, args, kwargs, inner.place, inner.opaque))
+
+    traced = Native(function_name(function), shown, wraps=function)
+    made = interpreter.call(External(transform), [traced], {}, call.place)
+
+    def run(inner: Call) -> Value:
+        args, kwargs = [_hide(arg) for arg in inner.args], {k: _hide(v) for k, v in inner.kwargs.items()}
+        return _show(interpreter.call(made, args, kwargs, inner.place, inner.opaque))
+
+    name = f"{call.name.removeprefix('flax.')}({function_name(function)})"
+    return interpreter.wrapped(Native(name, run, wraps=function, origin=call.place))
+
+
+def _hide(tree: Value) -> Value:
+    """The tree with each object in a box that is no pytree."""
+    match tree:
+        case Tuple():
+            return Tuple(tuple(map(_hide, tree.items)), tree.origin, tree.fields)
+        case ListValue(items=items) if items is not None:
+            return ListValue(list(map(_hide, items)), tree.origin)
+        case DictValue(items=known) if known is not None and tree.kind == "dict":
+            return DictValue({key: _hide(item) for key, item in known.items()}, tree.origin)
+    return LibraryObject(_WHOLE, {"value": tree}) if is_data_node(tree) else tree
+
+
+def _show(tree: Value) -> Value:
+    match tree:
+        case Tuple():
+            return Tuple(tuple(map(_show, tree.items)), tree.origin, tree.fields)
+        case ListValue(items=items) if items is not None:
+            return ListValue(list(map(_show, items)), tree.origin)
+        case DictValue(items=known) if known is not None and tree.kind == "dict":
+            return DictValue({key: _show(item) for key, item in known.items()}, tree.origin)
+        case LibraryObject(kind="flax.nnx.whole"):
+            return tree.fields["value"]
+    return tree
