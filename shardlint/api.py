@@ -107,8 +107,8 @@ class Linter:
     def read_paths(self, paths: Iterable[str], progress: Progress | None = None) -> tuple[int, list[Source]]:
         """Return the number of files under the paths, and the sources of those that can matter.
 
-        A file that does not mention sharding can matter only when something relevant imports it, which
-        is inference's to find out. A file named by the user always matters.
+        A file that does not mention sharding can matter when something relevant imports it, which is
+        inference's to find out, or when it calls what does. A file named by the user always matters.
         """
         from shardlint.files.discovery import discover
         from shardlint.files.prefilter import mentions_sharding
@@ -117,6 +117,7 @@ class Linter:
         settings = self.settings
         found = discover(paths, settings.root, settings.exclude, settings.include)
         sources = []
+        others: dict[str, bytes] = {}
         for number, file in enumerate(found):
             if progress is not None:
                 progress("reading", number, len(found))
@@ -127,6 +128,13 @@ class Linter:
                 continue
             if file.named or settings.exhaustive or mentions_sharding(data):
                 sources.append(read_source(file.path, data))
+            else:
+                others[file.path] = data
+        if sources and others:
+            from shardlint.inference.callers import calling
+
+            order = {file.path: number for number, file in enumerate(found)}
+            sources = sorted([*sources, *calling(sources, others)], key=lambda source: order[source.path])
         return len(found), sources
 
     def confirm(self, report: Report, python: str | None = None, progress: Progress | None = None) -> Report:

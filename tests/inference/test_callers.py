@@ -1,0 +1,74 @@
+"""A file that never mentions sharding counts where it calls what does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shardlint.api import Linter, Settings
+
+MODEL = """\
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+def place(rows):
+    return jax.device_put(jnp.zeros((rows, 8)), NamedSharding(mesh, P("model")))
+def other():
+    return 3
+"""
+#: Path → text. Each holds one call, of 6 rows, which 4 devices do not divide.
+CALLERS = {
+    "directly": {"app/train.py": "from app.model import place\nplace(6)\n"},
+    "by its module": {"app/train.py": "from app import (\n    model,  # the model\n)\nmodel.place(6)\n"},
+    "renamed": {"train.py": "import app.model as m\ndef test():\n    m.place(6)\n"},
+    "relatively": {"app/train.py": "from .model import place\ndef test():\n    place(rows=6)\n"},
+    "through another": {
+        "app/layers.py": "from app.model import place\ndef layer(size):\n    return place(size)\n",
+        "train.py": "from app.layers import layer\nlayer(6)\n",
+    },
+    "through a package": {
+        "app/__init__.py": "from app.model import place\n",
+        "train.py": "from app import place\nplace(6)\n",
+    },
+}
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in ({"app/__init__.py": "", "app/model.py": MODEL} | files).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+
+
+@pytest.mark.parametrize("files", CALLERS.values(), ids=CALLERS)
+def test_callers_are_read(tmp_path: Path, files: dict[str, str]) -> None:
+    write(tmp_path, files)
+    settings = Settings(root=str(tmp_path), devices=8)
+    found = Linter(settings).check_paths([str(tmp_path)]).findings
+    assert [(f.code, f.span.line) for f in found] == [("SHL202", 5)]
+    assert found == Linter(replace(settings, exhaustive=True)).check_paths([str(tmp_path)]).findings
+
+
+def test_others_are_not(tmp_path: Path) -> None:
+    """What calls nothing that matters, or has the name from elsewhere, costs no evaluation."""
+    others = {
+        "idle.py": "from app.model import other\nother()\n",
+        "homonym.py": "from theirs import place\nplace(6)\n",
+        "words.py": "# imports nothing; place, model\nx = 1\n",
+    }
+    write(tmp_path, others)
+    files, sources = Linter(Settings(root=str(tmp_path), devices=8)).read_paths([str(tmp_path)])
+    assert files == 5
+    assert [Path(source.path).name for source in sources] == ["model.py"]
+
+
+def test_what_cannot_be_read_is_left_out_of_the_search(tmp_path: Path) -> None:
+    write(tmp_path, {})
+    (tmp_path / "latin.py").write_bytes(b"from app.model import place\nplace(6)  # \xe9\n")
+    (tmp_path / "broken.py").write_bytes(b"from app.model import place\nplace(6\n")
+    report = Linter(Settings(root=str(tmp_path), devices=8)).check_paths([str(tmp_path)])
+    assert sorted((f.code, Path(f.span.path).name) for f in report.findings) == [
+        ("SHL001", "broken.py"),
+        ("SHL002", "latin.py"),
+    ]
