@@ -323,7 +323,9 @@ def _einsum(draw: Draw, program: Program, shapes: Shapes) -> str | None:
     draw.rng.shuffle(kept)
     out = ""
     if draw.chance(0.3):
-        out = f", out_sharding={_spec_text(program, draw, tuple(letters[c] for c in kept))}"
+        # Now and then one entry too many.
+        sizes = tuple(letters[c] for c in kept) + (8,) * draw.chance(0.1)
+        out = f", out_sharding={_spec_text(program, draw, sizes)}"
     return f'jnp.einsum("{",".join(terms)}->{"".join(kept)}", {found[0]}, {other[0]}{out})'
 
 

@@ -33,6 +33,7 @@ from shardlint.laws.dims import Dim, fresh, product
 from shardlint.laws.values import Unknown
 from shardlint.laws.varying import (
     CONSTANT,
+    UNKNOWN,
     collective_result,
     judge_foreign,
     judge_operand,
@@ -109,7 +110,8 @@ class Collective:
             if not isinstance(result, Array) or manual is None or self.to is None:
                 return result
             if self.checked and self.to in ("reduced", "unreduced"):
-                return Unknown("operations on reduced and unreduced values are not followed")
+                # Operations on reduced and unreduced values have laws of their own: nothing is claimed.
+                return result.vary(UNKNOWN)
             varied = collective_result(
                 self.function, axes & manual, variation_of(array), manual=manual,
                 checked=self.checked is True, to=self.to, groups=self.groups is not None,

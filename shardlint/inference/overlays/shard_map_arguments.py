@@ -36,6 +36,7 @@ from shardlint.laws.shard_map import inferred_spec, local_type
 from shardlint.laws.shards import shard_shape
 from shardlint.laws.source import shape_source
 from shardlint.laws.values import AxisType, Mesh, Unknown, entry_axes
+from shardlint.laws.varying import UNKNOWN
 from shardlint.laws.verdicts import Accepted, Api
 from shardlint.spans import Place
 from shardlint.uses import ArityUse
@@ -164,9 +165,10 @@ def _shard(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array
 def _cut(array: Array, leaf: SpecValue, region: Region, mesh: Mesh) -> Value:
     """One shard of an array that is split by a spec."""
     assert array.shape is not None
-    if region.checked is not False and (leaf.spec.unreduced or leaf.spec.reduced):
-        return Unknown("operations on reduced and unreduced values are not followed")
     local = laid_out(shard_shape, mesh, leaf.spec, array.shape)
+    if region.checked is not False and (leaf.spec.unreduced or leaf.spec.reduced):
+        # Operations on reduced and unreduced values have laws of their own: nothing is claimed.
+        return Array(local, array.dtype, array.weak, origin=array.origin, name=array.name).vary(UNKNOWN)
     axes = frozenset(axis for entry in leaf.spec.entries for axis in entry_axes(entry))
     inside, typed = region.inside, None
     # Step by step, operations do not follow Explicit axes in types as they do when traced.

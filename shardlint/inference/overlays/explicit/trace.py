@@ -347,11 +347,15 @@ class Trace:
         return ArrayType(shape, None, found)
 
     def _out(self, value: Value | None, order: Sequence[int] = ()) -> laws.OutSharding:
-        """An ``out_sharding=``, its entries in another order where one is told."""
+        """An ``out_sharding=``, its entries in another order where one is told.
+
+        In order, a spec goes as it is to the primitive, which also sees what is too long in it.
+        """
         wanted = out_sharding(value)
         if self.callers and isinstance(wanted, Spec):
             return Unknown("the mesh of the context is the caller's")
-        if not order or wanted is None or isinstance(wanted, Unknown):
+        in_order = [*order] == [*range(len(order))]
+        if in_order or wanted is None or isinstance(wanted, Unknown):
             return wanted
         spec = wanted.spec if isinstance(wanted, TypeSharding) else wanted
         if len(spec) > len(order):

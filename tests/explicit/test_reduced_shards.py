@@ -1,0 +1,74 @@
+"""Reduced and unreduced arrays through `jax.shard_map`: what JAX takes is not refused, types are JAX's."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+
+import random
+from typing import Any
+
+import jax
+import pytest
+from explicit_probes import evaluate
+
+from shardlint.inference.values import Array
+from shardlint.laws.verdicts import Rejected
+
+PRELUDE = """
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.sharding import PartitionSpec as P
+
+mesh = jax.make_mesh((4, 2), ("x", "y"))
+a = jnp.ones((8, 8))
+"""
+SPECS = ('P("x", None)', 'P("x", None)', 'P("x", "y")', 'P(None, "y")', "P()")
+REDUCED = ('P(None, None, reduced={"x"})', 'P(reduced={"x"})', "P()", 'P(None, "y", reduced={"x"})')
+BODIES = (
+    "a @ r", "a + r", "r", "r * 2", "r.sum()", "lax.psum(r, 'x')", "lax.pcast(a, 'x', to='unreduced')",
+    "lax.pcast(a @ r, ('x',), to='unreduced')", "lax.psum(a, 'y') + r", "jnp.tanh(r)", "(a, r)",
+    "lax.pcast(r, 'x', to='varying')", "lax.psum(a @ r, 'x')", "lax.all_gather(r, 'y')", "r.reshape(-1)",
+    "lax.scan(lambda c, _: (c @ r, None), a @ r, None, length=2)[0]", "lax.psum(a @ r, ('x', 'y'))",
+)  # fmt: skip
+OUT = (
+    'P("x", None)', 'P("x", None)', 'P(None, None, unreduced={"x"})', 'P(None, None, reduced={"x"})', "P()",
+    'P("x", "y")', "(P(),)", '(P("x", None), P(None, None, reduced={"x"}))', 'P(None, "y", unreduced={"x"})',
+)  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_reduced_shards_follow_jax() -> None:
+    scope: dict[str, Any] = {}
+    exec(PRELUDE, scope)
+    rng = random.Random(0)
+    accepted = typed = rejected = found = 0
+    for _ in range(150 * int(os.environ.get("SHARDLINT_EXPLICIT_SCALE", "1"))):
+        split, reduced = rng.choice(SPECS), rng.choice(REDUCED)
+        mapped = f"jax.shard_map(lambda a, r: {rng.choice(BODIES)}, in_specs=({split}, {reduced}), "
+        mapped += f"out_specs={rng.choice(OUT)})"
+        if rng.random() < 0.5:
+            mapped = f"jax.jit({mapped})"
+        text = f"{mapped}(jax.reshard(a, {split}), jax.reshard(a, {reduced}))"
+        probes, uses = evaluate(f"{PRELUDE}\nwith jax.set_mesh(mesh):\n    probe(0, {text})\n")
+        refused = [use.verdict for use in uses if isinstance(use.verdict, Rejected)]
+        with jax.set_mesh(scope["mesh"]):
+            try:
+                real = jax.eval_shape(lambda text=text: eval(text, scope))
+            except Exception:
+                rejected, found = rejected + 1, found + bool(refused)
+                continue
+        accepted += 1
+        assert not refused, (text, refused)
+        value = probes.get(0)
+        if isinstance(value, Array) and value.typed is not None:
+            typed += 1
+            spec = real.sharding.spec
+            assert value.typed.spec.entries == spec.partitions, (text, value.typed)
+            assert value.typed.spec.unreduced == spec.unreduced, (text, value.typed)
+            assert value.typed.spec.reduced == spec.reduced, (text, value.typed)
+    assert accepted >= 20 and typed, (accepted, typed)
+    assert found >= 0.4 * rejected, (found, rejected)
