@@ -226,7 +226,7 @@ def constrained(case: Case) -> Outcome:
     asserts = all_of(AxisType.EXPLICIT, case.context)
     if asserts is None and all_of(AxisType.EXPLICIT, case.mesh) is False:
         asserts = False
-    asserted = None if asserts is False else as_held(case)
+    asserted = None if asserts is False else _reductions(case) or as_held(case)
     constraining = None if asserts else only_auto(case)
     if asserts is not None:
         return asserted or constraining
@@ -237,8 +237,21 @@ def constrained(case: Case) -> Outcome:
     return Undecided("whether all axes of the context mesh are Explicit is not known")
 
 
+def _reductions(case: Case) -> Outcome:
+    """`pjit.assert_shardings_equal` iterates over both specs: neither may have unreduced or reduced axes."""
+    for spec in (case.held, case.spec):
+        if isinstance(spec, Spec) and (spec.unreduced or spec.reduced):
+            if isinstance(unique(case), Rejected):
+                return None
+            told = "" if case.held is None or case.held == case.spec else str(case.held)
+            return Rejected(Cause.OTHER_SHARDING, "ValueError", "", detail=told)
+    return None
+
+
 def constrained_as_typed(case: Case) -> Outcome:
     """As `constrained`, of an array whose type holds the sharding of the constraint."""
+    if isinstance(case.spec, Spec) and (case.spec.unreduced or case.spec.reduced):
+        return Undecided("what becomes of unreduced and reduced axes is not known")
     return constrained(replace(case, held=case.spec) if isinstance(case.spec, Spec) else case)
 
 
