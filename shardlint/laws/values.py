@@ -107,7 +107,9 @@ class Spec:
         return len(self.entries)
 
     def __str__(self) -> str:
-        return f"P({', '.join(entry_text(entry) for entry in self.entries)})"
+        marked = (("unreduced", self.unreduced), ("reduced", self.reduced))
+        sets = [f"{name}={{{', '.join(map(entry_text, sorted(axes)))}}}" for name, axes in marked if axes]
+        return f"P({', '.join([*map(entry_text, self.entries), *sets])})"
 
 
 def entry_text(entry: object) -> str:
