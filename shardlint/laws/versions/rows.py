@@ -227,6 +227,21 @@ NAMES: tuple[Row, ...] = (
     ),
 )  # fmt: skip
 
+#: What takes an ``out_sharding=``, and was never called with ``out_shardings=``, as `jax.jit` is.
+_SHARDED_RESULTS = (
+    *_under(
+        "jax.numpy.",
+        "arange array asarray bincount broadcast_to dot einsum empty full full_like matmul ones ones_like "
+        "ravel repeat reshape tensordot zeros zeros_like",
+    ),
+    *_under("jax.lax.", "broadcast broadcast_in_dim broadcasted_iota dot dot_general reduce_sum reshape"),
+    *_under(
+        "jax.random.",
+        "ball bernoulli beta bits categorical cauchy chisquare exponential gamma gumbel laplace loggamma "
+        "logistic lognormal normal poisson randint truncated_normal uniform",
+    ),
+)
+
 _OLD_SHARD_MAP = "jax.experimental.shard_map.shard_map"
 ARGUMENTS: tuple[Row, ...] = (
     *_removed(
@@ -239,6 +254,7 @@ ARGUMENTS: tuple[Row, ...] = (
     *_removed(None, "axis_names=", "", "jax.shard_map(auto=)"),
     *_removed(None, "in_shardings=", "", *_under("jax.jit", "(in_axis_resources=) (in_sharding=)")),
     *_removed(None, "out_shardings=", "", *_under("jax.jit", "(out_axis_resources=) (out_sharding=)")),
+    *_removed(None, "out_sharding=", "", *(f"{name}(out_shardings=)" for name in _SHARDED_RESULTS)),
     *_removed(None, "device=", "", *_under("jax.device_put", "(sharding=) (shardings=) (devices=)")),
     *_removed(None, "shardings=", "", "jax.lax.with_sharding_constraint(sharding=)"),
     *_removed(None, "scatter_dimension=", "", "jax.lax.psum_scatter(axis=)"),
