@@ -165,6 +165,8 @@ def _enter(interpreter: Interpreter, manager: Value, place: Place) -> Iterator[V
         if isinstance(manager, Instance):
             leave = interpreter.attribute(manager, "__exit__", place)
             interpreter.call(leave, [Unknown("an exception, or None")] * 3, {}, place)
+        elif isinstance(manager, LibraryObject) and "leave" in manager.fields:
+            interpreter.call(manager.fields["leave"], [], {}, place)
     finally:
         if interpreter.context is inside:
             interpreter.context = before

@@ -197,3 +197,23 @@ def test_what_runs_is_not_rejected(body: str) -> None:
     text = HEADER + body
     assert raised(text) is None
     assert claimed(text) is None
+
+
+#: Where eager sharding is switched off, and names that no mesh has.
+_SWITCHES = (
+    "with nnx.use_eager_sharding(False):\n    NAMES",
+    "with nnx.use_eager_sharding(False):\n    pass\nNAMES",
+    "nnx.use_eager_sharding(False)\nNAMES",
+    "nnx.use_eager_sharding(False)\nwith nnx.use_eager_sharding(False):\n    pass\nNAMES",
+    "with nnx.use_eager_sharding(True):\n    NAMES",
+)
+
+
+@pytest.mark.parametrize("switching", _SWITCHES)
+def test_eager_sharding_is_off_where_it_is_switched_off(switching: str) -> None:
+    named = 'nnx.Param(jnp.ones((8, 8)), out_sharding=("z", None), mesh=mesh)'
+    text = HEADER + switching.replace("NAMES", named) + "\n"
+    try:
+        assert claimed(text) == raised(text)
+    finally:
+        raised(HEADER + "nnx.use_eager_sharding(True)\n")

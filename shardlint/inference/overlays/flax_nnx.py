@@ -207,10 +207,17 @@ def _get_named_sharding(call: Call) -> Value:
 
 
 def _switch_eager(call: Call) -> Value:
-    """``use_eager_sharding(value)``: once it is switched, nothing is claimed any more."""
-    if as_bool(call.argument(0, "value")) is not True:
-        call.interpreter.switches.add(NOT_EAGER)
-    return LibraryObject("harmless", {}, call.place)
+    """``use_eager_sharding(value)``: while it is switched off nothing is claimed. A block switches it back."""
+    switches = call.interpreter.switches
+    if as_bool(call.argument(0, "value")) is True or NOT_EAGER in switches:
+        return LibraryObject("harmless", {}, call.place)
+    switches.add(NOT_EAGER)
+
+    def leave(inner: Call) -> Value:
+        inner.interpreter.switches.discard(NOT_EAGER)
+        return NONE
+
+    return LibraryObject("harmless", {"leave": Native("use_eager_sharding.__exit__", leave)}, call.place)
 
 
 def _configure(call: Call) -> Value:
