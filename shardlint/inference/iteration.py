@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Hashable, Sequence
 
 from shardlint.inference.classes import class_attribute, stands_for
@@ -114,7 +115,7 @@ def constant(key: object) -> Value:
     """A dict key or set item as a value."""
     if isinstance(key, _TextMember | _NumberMember):
         return key.member
-    if isinstance(key, Instance | ClassValue | Function):
+    if isinstance(key, Instance | ClassValue | Function | External):
         return key
     if isinstance(key, Spec):
         return SpecValue(key)
@@ -141,7 +142,7 @@ def hashable(value: Value) -> tuple[bool, Hashable]:
     """
     if isinstance(value, Const):
         return True, value.value
-    if isinstance(value, ClassValue | Function):
+    if isinstance(value, ClassValue | Function) or _is_variable_class(value):
         return True, value
     if isinstance(value, Instance) and value.cls.members is not None:
         return _member_key(value)
@@ -151,6 +152,11 @@ def hashable(value: Value) -> tuple[bool, Hashable]:
         parts = [hashable(item) for item in value.items]
         return all(found for found, _ in parts), tuple(part for _, part in parts)
     return False, None
+
+
+def _is_variable_class(value: Value) -> bool:
+    """Whether a value is a class of nnx's, which filters are written with: each has one name."""
+    return isinstance(value, External) and re.fullmatch(r"flax\.nnx\.[A-Z]\w*", value.name) is not None
 
 
 def _member_key(member: Instance) -> tuple[bool, Hashable]:

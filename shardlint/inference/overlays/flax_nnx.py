@@ -24,16 +24,26 @@ from shardlint.inference.overlays.flax_nnx_assignment import METHODS as ASSIGNIN
 from shardlint.inference.overlays.flax_nnx_assignment import is_altered
 from shardlint.inference.overlays.flax_nnx_cells import CELLS, attribute, initialize_carry
 from shardlint.inference.overlays.flax_nnx_cells import LAYERS as RECURRENT
+from shardlint.inference.overlays.flax_nnx_filters import TABLE as FILTERS
+from shardlint.inference.overlays.flax_nnx_flat import METHODS as FLAT_METHODS
 from shardlint.inference.overlays.flax_nnx_layers import LAYERS as PLAIN
 from shardlint.inference.overlays.flax_nnx_layers import Forward, attend, construct
 from shardlint.inference.overlays.flax_nnx_lifted import TABLE as TRANSFORMS
-from shardlint.inference.overlays.flax_nnx_lifted import fork
+from shardlint.inference.overlays.flax_nnx_objects import TABLE as BRANCHES
+from shardlint.inference.overlays.flax_nnx_objects import over_objects
 from shardlint.inference.overlays.flax_nnx_optimizers import METHODS as OPTIMIZING
 from shardlint.inference.overlays.flax_nnx_optimizers import TABLE as OPTIMIZERS
-from shardlint.inference.overlays.flax_nnx_objects import over_objects
-from shardlint.inference.overlays.flax_nnx_rngs import NAMES, random_methods
+from shardlint.inference.overlays.flax_nnx_rngs import (
+    RNGS,
+    STREAM,
+    fork,
+    make_streams,
+    one_stream,
+    random_methods,
+)
+from shardlint.inference.overlays.flax_nnx_rngs import attribute as stream_attribute
+from shardlint.inference.overlays.flax_nnx_state import DICT, STATE, copied, dict_entry, entry, split, state
 from shardlint.inference.overlays.flax_nnx_state import METHODS as STATE_METHODS
-from shardlint.inference.overlays.flax_nnx_state import STATE, copied, entry, split, state
 from shardlint.inference.overlays.flax_nnx_state import TABLE as STATES
 from shardlint.inference.overlays.flax_nnx_variables import (
     METADATA,
@@ -73,9 +83,14 @@ Rule = Callable[[Call], Value]
 #: nnx's classes by name.
 LAYERS = {**PLAIN, **RECURRENT, **ADAPTERS}
 
-ALIASES = aliases("flax.nnx")
+ALIASES = {
+    **aliases("flax.nnx"),
+    **{
+        f"flax.nnx.optimizer.{name}": f"flax.nnx.{name}"
+        for name in ("OptState", "OptArray", "OptVariable", "Optimizer")
+    },
+}
 _BASE = "flax.nnx.Module"
-_RNGS, _STREAM = "flax.nnx.Rngs", "flax.nnx.RngStream"
 
 
 # -- layers and variables ---------------------------------------------------------------------
@@ -137,14 +152,6 @@ def _fields(receiver: LibraryObject, name: str) -> Value | None:
 
 
 # -- random streams ---------------------------------------------------------------------------
-
-
-def _rngs(call: Call) -> Value:
-    return LibraryObject(_RNGS, {}, call.place)
-
-
-def _stream(receiver: LibraryObject, name: str) -> Value | None:
-    return None if name in NAMES else LibraryObject(_STREAM, dict(receiver.fields), receiver.origin)
 
 
 def _key(call: Call) -> Value:
@@ -306,6 +313,8 @@ _SPMD = ("flax.nnx", "flax.nnx.spmd")
 TABLE: dict[str, Rule] = {
     **TRANSFORMS,
     **STATES,
+    **FILTERS,
+    **BRANCHES,
     **{f"flax.nnx.{name}": _construct for name in LAYERS},
     **dict.fromkeys(VARIABLES, _variable),
     **{f"{module}.with_partitioning": with_metadata for module in _SPMD},
@@ -315,7 +324,7 @@ TABLE: dict[str, Rule] = {
     "flax.nnx.with_metadata": with_metadata,
     "flax.nnx.use_eager_sharding": _switch_eager,
     "flax.config.update": _configure,
-    "flax.nnx.Rngs": _rngs,
+    RNGS: make_streams,
     **OPTIMIZERS,
     "flax.nnx.jit": _jit,
     "flax.nnx.remat": _remat,
@@ -330,8 +339,8 @@ TABLE: dict[str, Rule] = {
 #: Calling an object of a kind.
 CALLS: dict[str, Rule] = {
     **{f"flax.nnx.{name}": _forward(layer.forward) for name, layer in LAYERS.items()},
-    _RNGS: _key,
-    _STREAM: _key,
+    RNGS: _key,
+    STREAM: _key,
 }
 
 #: Layers as classes that others derive from.
@@ -353,30 +362,35 @@ METHODS: dict[tuple[str, str], Rule] = {
     },
     **ASSIGNING,
     **STATE_METHODS,
+    **FLAT_METHODS,
     ("flax.nnx.Embed", "attend"): _forward(attend),
     **{(kind, "initialize_carry"): initialize_carry for kind in CELLS},
-    **random_methods(_RNGS),
-    **random_methods(_STREAM),
-    (_RNGS, "fork"): fork,
+    **random_methods(RNGS),
+    **random_methods(STREAM),
+    (RNGS, "fork"): fork,
     **OPTIMIZING,
-    (_STREAM, "fork"): _identity,
+    (STREAM, "fork"): one_stream,
 }
 
 #: Attributes by kind; None where the overlay does not know.
 ATTRIBUTES: dict[str, Callable[[LibraryObject, str], Value | None]] = {
     **dict.fromkeys((*_LAYER_KINDS, *VARIABLES), _fields),
     **dict.fromkeys(CELLS, attribute),
-    _RNGS: _stream,
+    RNGS: stream_attribute,
     STATE: entry,
+    DICT: dict_entry,
 }
 
 #: Kinds that stand for the value in one of their fields: in operators, by index, and for
 #: attributes that `ATTRIBUTES` does not know.
-DELEGATES: dict[str, str] = {**dict.fromkeys(VARIABLES, "value"), STATE: "tree"}
+DELEGATES: dict[str, str] = {**dict.fromkeys(VARIABLES, "value"), STATE: "tree", DICT: "items"}
 
 #: Kinds that are pytrees, with the fields that hold their children.
 CHILDREN: dict[str, tuple[str, ...] | None] = {
     **dict.fromkeys(_LAYER_KINDS),
     **dict.fromkeys((*VARIABLES, METADATA), ("value",)),
     STATE: ("tree",),
+    RNGS: ("streams",),
+    STREAM: ("count", "key"),
+    DICT: ("items",),
 }

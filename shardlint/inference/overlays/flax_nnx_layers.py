@@ -32,6 +32,7 @@ from shardlint.inference.overlays.flax_layers import (
 from shardlint.inference.overlays.flax_linen_layers import KEY
 from shardlint.inference.overlays.flax_metadata import carries_names
 from shardlint.inference.overlays.flax_nnx_assignment import MADE, shapes_of
+from shardlint.inference.overlays.flax_nnx_rngs import kept_stream
 from shardlint.inference.overlays.flax_nnx_variables import METADATA, PARAM, make_variable
 from shardlint.inference.overlays.flax_unfollowed import record_named
 from shardlint.inference.overlays.flax_uses import Owner
@@ -457,4 +458,5 @@ def construct(
     except Stop:
         record_named(call, owner, args, build.made)
         raise
-    return LibraryObject(kind, {**args, **made, MADE: shapes_of(made)}, owner.place)
+    kept = kept_stream(call, class_name, args)
+    return LibraryObject(kind, {**args, **made, **kept, MADE: shapes_of(made)}, owner.place)

@@ -10,13 +10,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.iteration import constant
 from shardlint.inference.overlays.flax_axes import Sizes, names_with, slice_of, stacked_array
 from shardlint.inference.overlays.flax_lifted import PARTITION_NAME
 from shardlint.inference.overlays.flax_logical_uses import Setting, record_mistake
 from shardlint.inference.overlays.flax_metadata import Names, entry_of, names_of
+from shardlint.inference.overlays.flax_nnx_filters import asks_path, filter_of
+from shardlint.inference.overlays.flax_nnx_rngs import RNGS, split_streams
 from shardlint.inference.overlays.flax_nnx_variables import is_variable
 from shardlint.inference.overlays.prefixes import traced
 from shardlint.inference.values import (
+    NONE,
     Array,
     Const,
     DictValue,
@@ -37,7 +41,7 @@ from shardlint.laws.values import Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted
 from shardlint.spans import Place
 
-RNGS = "flax.nnx.Rngs"
+_STATE_AXES = "flax.nnx.StateAxes"
 
 # -- trees of objects -----------------------------------------------------------------------------------
 
@@ -130,7 +134,7 @@ def _lift(call: Call, function: Value) -> Value:
 def _run(call: Call, function: Value, lift: Lift) -> Value:
     if call.kwargs or call.opaque:
         return call.unknown("keyword arguments of a mapped function")
-    args = _each(list(call.args), lift.in_axes, lambda tree, axis: _slice(tree, axis, lift))
+    args = _each(list(call.args), lift.in_axes, lambda tree, axis: _slice(call, tree, axis, lift))
     if args is None:
         return call.unknown("in_axes that do not fit")
     in_jit = True if lift.scan else call.interpreter.context.in_jit or None
@@ -153,42 +157,84 @@ def _each(trees: Sequence[Value], axes: Value, change: Callable[[Value, Value], 
     return [change(tree, axis) for tree, axis in zip(trees, columns, strict=True)]
 
 
+def _state_axes(call: Call) -> Value:
+    """``nnx.StateAxes({filter: axis, ...})``."""
+    (mapping,) = call.bind("_mapping")
+    if not isinstance(mapping, DictValue) or mapping.items is None:
+        return call.unknown("the axes are not known")
+    pairs = [Tuple((constant(key), axis)) for key, axis in mapping.items.items()]
+    return LibraryObject(_STATE_AXES, {"pairs": Tuple(tuple(pairs))}, call.place)
+
+
+def _axis_of(call: Call, axes: Value, value: Value) -> Value:
+    """The axis of one variable: that of the first filter that takes it."""
+    if not isinstance(axes, LibraryObject) or axes.kind != _STATE_AXES:
+        return axes
+    if not isinstance(value, LibraryObject) or not is_variable(value):
+        return NONE if isinstance(value, Array) else Unknown("the axis of streams")
+    for pair in as_items(axes.fields["pairs"]) or ():
+        accepts_by, axis = as_items(pair) or (pair, NONE)
+        accepts = None if asks_path(accepts_by) else filter_of(call, accepts_by)
+        answer = None if accepts is None else accepts((), value)
+        if answer is not False:
+            return axis if answer else Unknown("whether a filter takes it is not known")
+    return NONE
+
+
 def _is_whole(axis: Value) -> bool:
     """Whether an argument or result goes through whole: it is the carry, or is shared."""
     return is_none(axis) or (isinstance(axis, External) and axis.name.endswith(".Carry"))
 
 
-def _slice(tree: Value, axis: Value, lift: Lift) -> Value:
+def _slice(call: Call, tree: Value, axes: Value, lift: Lift) -> Value:
     """An argument as the body sees it."""
-    number, name = as_int(axis), (lift.metadata or {}).get(PARTITION_NAME)
+    name = (lift.metadata or {}).get(PARTITION_NAME)
+
+    def part(array: Value, axis: Value) -> Value:
+        number = as_int(axis)
+        if not isinstance(array, Array) or number is None:
+            return Array(None, array.dtype if isinstance(array, Array) else None)
+        return slice_of(array, number, lift.sizes)
 
     def change(value: Value) -> Value:
+        axis = _axis_of(call, axes, value)
+        if _is_whole(axis):
+            return value
         if isinstance(value, Array):
-            return Array(None, value.dtype) if number is None else slice_of(value, number, lift.sizes)
+            return part(value, axis)
         assert isinstance(value, LibraryObject)
         if value.kind == RNGS:
             if (split := as_dim(value.fields.get("split"))) is not None:
                 lift.sizes.seen.append(split)
-            return LibraryObject(RNGS, {}, value.origin)
-        fields = {**value.fields, "value": change(value.fields["value"])}
+            return split_streams(call, value, None, plain=True)
+        fields = {**value.fields, "value": part(value.fields["value"], axis)}
         if name is not None or lift.metadata is None:
             fields["out_sharding"] = Unknown("names of a slice")
         return LibraryObject(value.kind, fields, value.origin)
 
     # What goes through whole stays the object it is: the body may change it.
-    return tree if _is_whole(axis) else map_variables(traced(tree), change)
+    return tree if _is_whole(axes) else map_variables(traced(tree), change)
 
 
-def _stack(call: Call, tree: Value, axis: Value, lift: Lift) -> Value:
+def _stack(call: Call, tree: Value, axes: Value, lift: Lift) -> Value:
     """A result of the body, stacked."""
-    number, length, unnamed = as_int(axis), lift.sizes.known, []
+    length, unnamed = lift.sizes.known, []
+
+    def stacked_one(array: Value, number: int | None) -> Value:
+        if not isinstance(array, Array) or number is None:
+            return Array(None, array.dtype if isinstance(array, Array) else None)
+        return stacked_array(array, number, length)
 
     def change(value: Value) -> Value:
+        axis = _axis_of(call, axes, value)
+        if _is_whole(axis):
+            return value
+        number = as_int(axis)
         if isinstance(value, Array):
-            return Array(None, value.dtype) if number is None else stacked_array(value, number, length)
+            return stacked_one(value, number)
         if not isinstance(value, LibraryObject) or value.kind == RNGS:
             return value
-        fields = {**value.fields, "value": change(value.fields["value"])}
+        fields = {**value.fields, "value": stacked_one(value.fields["value"], number)}
         names = names_of(fields.get("out_sharding"))
         if number is None or lift.metadata is None:
             fields["out_sharding"] = Unknown("names of a stack")
@@ -200,7 +246,7 @@ def _stack(call: Call, tree: Value, axis: Value, lift: Lift) -> Value:
             unnamed.append(value)
         return LibraryObject(value.kind, fields, value.origin)
 
-    if _is_whole(axis):
+    if _is_whole(axes):
         return tree
     stacked = map_variables(tree, change)
     if unnamed:
@@ -213,14 +259,6 @@ def _stack(call: Call, tree: Value, axis: Value, lift: Lift) -> Value:
 # -- streams of keys --------------------------------------------------------------------------------------
 
 
-def fork(call: Call) -> Value:
-    """``rngs.fork(split=n)``: streams of n keys each."""
-    split = call.argument(1, "split")
-    if split is None or as_dim(split) is None:
-        return LibraryObject(RNGS, {}, call.place)
-    return LibraryObject(RNGS, {"split": split}, call.place)
-
-
 def split_rngs(call: Call) -> Value:
     """``@nnx.split_rngs(splits=n)``: the function gets streams of n keys each."""
     splits = call.kwargs.get("splits")
@@ -229,7 +267,7 @@ def split_rngs(call: Call) -> Value:
 
     def with_split(value: Value) -> Value:
         is_rngs = isinstance(value, LibraryObject) and value.kind == RNGS
-        return LibraryObject(RNGS, {"split": splits}, call.place) if is_rngs else value
+        return split_streams(call, value, splits) if is_rngs else value
 
     def decorate(inner: Call) -> Value:
         function = inner.args[0]
@@ -248,4 +286,5 @@ def split_rngs(call: Call) -> Value:
 TABLE: dict[str, Callable[[Call], Value]] = {
     **{f"flax.nnx.{name}": lifted for name in ("vmap", "scan")},
     "flax.nnx.split_rngs": split_rngs,
+    _STATE_AXES: _state_axes,
 }

@@ -6,6 +6,8 @@ transforms work on a copy of each pytree.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.jax_jit import function_name
 from shardlint.inference.overlays.nodes import is_data_node
@@ -17,6 +19,7 @@ from shardlint.inference.values import (
     Native,
     Tuple,
     Value,
+    as_items,
 )
 
 _WHOLE = "flax.nnx.whole"
@@ -39,6 +42,34 @@ def over_objects(call: Call, transform: str, function: Value) -> Value:
 
     name = f"{call.name.removeprefix('flax.')}({function_name(function)})"
     return interpreter.wrapped(Native(name, run, wraps=function, origin=call.place))
+
+
+def _branches(call: Call) -> Value:
+    """``nnx.cond(pred, true_fun, false_fun, *operands)``, ``nnx.switch(index, branches, *operands)``."""
+    interpreter = call.interpreter
+
+    def shown(function: Value) -> Value:
+        def run(inner: Call) -> Value:
+            return _hide(interpreter.call(function, [_show(arg) for arg in inner.args], {}, inner.place))
+
+        return Native(function_name(function), run, wraps=function)
+
+    count = 3 if call.name.endswith("cond") else 2
+    if call.opaque or call.kwargs or len(call.args) < count:
+        return call.unknown("the branches are not known")
+    chosen, *functions = call.args[:count]
+    if count == 3:
+        given = [shown(function) for function in functions]
+    elif (listed := as_items(functions[0])) is not None:
+        given = [Tuple(tuple(map(shown, listed)))]
+    else:
+        return call.unknown("the branches are not known")
+    name = call.name.replace("flax.nnx", "jax.lax")
+    operands = [_hide(arg) for arg in call.args[count:]]
+    return _show(interpreter.call(External(name), [chosen, *given, *operands], {}, call.place))
+
+
+TABLE: dict[str, Callable[[Call], Value]] = {f"flax.nnx.{name}": _branches for name in ("cond", "switch")}
 
 
 def _hide(tree: Value) -> Value:

@@ -10,17 +10,20 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import lineage
 from shardlint.inference.effects import changed
 from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.mutation import set_item
 from shardlint.inference.overlays.flax_metadata import map_tree
 from shardlint.inference.overlays.flax_nnx_assignment import assign
+from shardlint.inference.overlays.flax_nnx_filters import Filter, Path, filter_of
+from shardlint.inference.overlays.flax_nnx_flat import STATE, in_order
+from shardlint.inference.overlays.flax_nnx_flat import TABLE as FLAT
 from shardlint.inference.overlays.flax_nnx_lifted import map_variables
-from shardlint.inference.overlays.flax_nnx_variables import PARENTS, VARIABLES, is_variable
+from shardlint.inference.overlays.flax_nnx_rngs import RNGS, STREAM
+from shardlint.inference.overlays.flax_nnx_variables import is_variable
 from shardlint.inference.values import (
     NONE,
     Array,
-    ClassValue,
     Const,
     DictValue,
     External,
@@ -33,88 +36,10 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.values import Unknown
 
-STATE, GRAPH = "flax.nnx.State", "flax.nnx.GraphDef"
-_FILTER = "flax.nnx.filterlib.Filter"
-
-Path = tuple[Hashable, ...]
-#: Whether a filter lets a variable at a path through; None where that is not known.
-Filter = Callable[[Path, LibraryObject], bool | None]
-
-
-# -- filters ----------------------------------------------------------------------------------------------
-
-
-def filter_of(call: Call, value: Value) -> Filter | None:
-    """What a filter lets through, or None where it is not known."""
-    if isinstance(value, Const) and (value.value is ... or value.value is True):
-        return lambda path, variable: True
-    if isinstance(value, Const) and (value.value is None or value.value is False):
-        return lambda path, variable: False
-    if isinstance(value, External) and value.name in VARIABLES:
-        return lambda path, variable: _is_a(variable, value)
-    if isinstance(value, ClassValue):
-        return lambda path, variable: _is_a(variable, value)
-    if (items := as_items(value)) is not None:
-        return _some(call, items)
-    if isinstance(value, LibraryObject) and value.kind == _FILTER:
-        return _combined(call, value)
-    return None
-
-
-def _is_a(variable: LibraryObject, cls: Value) -> bool:
-    """Whether a variable is of a class: one of nnx, or one of the program that derives from it."""
-    if isinstance(cls, External):
-        kind: str | None = variable.kind
-        while kind not in (cls.name, None):
-            kind = PARENTS[kind]
-        return kind is not None
-    own = variable.fields.get("__class__")
-    return isinstance(own, ClassValue) and cls in lineage(own)
-
-
-def _some(call: Call, values: tuple[Value, ...]) -> Filter | None:
-    filters = [filter_of(call, value) for value in values]
-    known = [one for one in filters if one is not None]
-    if len(known) < len(filters):
-        return None
-    return lambda path, variable: _either(one(path, variable) for one in known)
-
-
-def _either(answers: Iterator[bool | None]) -> bool | None:
-    found = list(answers)
-    return True if True in found else None if None in found else False
-
-
-def _negated(answer: bool | None) -> bool | None:
-    return None if answer is None else not answer
-
-
-def _combined(call: Call, value: LibraryObject) -> Filter | None:
-    """``Any``, ``All``, ``Not``, ``PathContains``, ``OfType``."""
-    name, args = value.fields["name"], as_items(value.fields["args"]) or ()
-    assert isinstance(name, Const)
-    if name.value in ("Everything", "Nothing"):
-        return lambda path, variable: name.value == "Everything"
-    if name.value == "PathContains":
-        key = args[0]
-        return (lambda path, variable: key.value in path) if isinstance(key, Const) else None
-    parts = [filter_of(call, arg) for arg in args]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts) or not known:
-        return None
-    if name.value == "Not":
-        return lambda path, variable: _negated(known[0](path, variable))
-    if name.value == "All":
-        return lambda path, variable: _negated(_either(_negated(one(path, variable)) for one in known))
-    return lambda path, variable: _either(one(path, variable) for one in known)
-
-
-def _filter(call: Call) -> Value:
-    if call.opaque or call.kwargs:
-        return call.unknown("a filter")
-    name = call.name.rpartition(".")[2]
-    return LibraryObject(_FILTER, {"name": Const(name), "args": Tuple(tuple(call.args))}, call.place)
-
+GRAPH = "flax.nnx.GraphDef"
+DICT = "flax.nnx.Dict"
+#: Objects that hold others in a field, of which they are made.
+_INSIDE = {STATE: "tree", DICT: "items", RNGS: "streams"}
 
 # -- taking apart -----------------------------------------------------------------------------------------
 
@@ -151,6 +76,10 @@ def _variables(node: Value, accepts: Filter, taken: set[int], path: Path) -> Val
     tree: dict[Hashable, Value] = {}
     if isinstance(node, Instance) and node.opaque:
         return Unknown("the object is not known")
+    if isinstance(node, LibraryObject) and node.kind in (RNGS, STREAM) and not any(children(node)):
+        # Whatever it holds are keys and counts.
+        nothing = accepts(path, LibraryObject("flax.nnx.RngKey", {})) is False
+        return DictValue({}) if nothing else Unknown("the streams are not known")
     for name, value in children(node):
         if isinstance(value, LibraryObject) and is_variable(value):
             answer = False if id(value) in taken else accepts((*path, name), value)
@@ -165,15 +94,15 @@ def _variables(node: Value, accepts: Filter, taken: set[int], path: Path) -> Val
             below = _variables(value, accepts, taken, (*path, name))
             if not (isinstance(below, DictValue) and not below.items):
                 tree[name] = below
-    return DictValue(tree)
+    return DictValue({name: tree[name] for name in in_order(tree)})
 
 
 def children(node: Value) -> Iterator[tuple[Hashable, Value]]:
     """What an object or container holds, by name or position."""
     if isinstance(node, Instance):
         yield from ((name, value) for name, value in node.attributes.items() if not name.startswith("("))
-    elif isinstance(node, LibraryObject) and node.kind == STATE:
-        yield from children(node.fields["tree"])
+    elif isinstance(node, LibraryObject) and node.kind in _INSIDE:
+        yield from children(node.fields.get(_INSIDE[node.kind], NONE))
     elif isinstance(node, LibraryObject) and node.kind.startswith("flax.nnx."):
         yield from ((name, value) for name, value in node.fields.items() if not isinstance(value, Unknown))
     elif isinstance(node, Tuple) and node.fields is not None:
@@ -343,17 +272,24 @@ def _below(receiver: LibraryObject, found: Value) -> Value:
 
 
 def _dict(call: Call) -> Value:
-    """``nnx.Dict(mapping, **items)``."""
-    if call.opaque:
-        return call.unknown("starred arguments")
-    if not call.args:
-        return DictValue(dict(call.kwargs.items()), call.place)
-    given = call.args[0]
-    if not isinstance(given, DictValue) or given.items is None:
-        return call.unknown("its items are not known")
-    items: dict[Hashable, Value] = {**given.items}
-    items.update(call.kwargs.items())
-    return DictValue(items, call.place)
+    """``nnx.Dict(mapping, **items)``: an object of these attributes, which are its items too."""
+    made = call.interpreter.call(External("builtins.dict"), list(call.args), dict(call.kwargs), call.place)
+    known = isinstance(made, DictValue) and not call.opaque
+    return LibraryObject(DICT, {"items": made if known else DictValue(None)}, call.place)
+
+
+def dict_entry(receiver: LibraryObject, name: str) -> Value | None:
+    """``d.name``: an item."""
+    items = receiver.fields["items"]
+    return items.items.get(name) if isinstance(items, DictValue) and items.items is not None else None
+
+
+def _set_entry(call: Call) -> Value:
+    """``d[key] = value``, ``d.name = value``."""
+    receiver, key, value = call.args
+    assert isinstance(receiver, LibraryObject)
+    set_item(call.interpreter, receiver.fields["items"], key, value, call.place)
+    return NONE
 
 
 def _list(call: Call) -> Value:
@@ -370,14 +306,18 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "flax.nnx.update": _update,
     "flax.nnx.clone": _clone,
     "flax.nnx.pop": _pop,
+    **FLAT,
+    **dict.fromkeys(("flax.nnx.filter_state", "flax.nnx.split_state"), state),
+    "flax.nnx.replace_by_pure_dict": _update,
     "flax.nnx.to_pure_dict": _pure,
     "flax.nnx.pure": _pure,
     "flax.nnx.Dict": _dict,
     "flax.nnx.List": _list,
-    **{
-        f"flax.nnx{module}.{name}": _filter
-        for module in ("", ".filterlib")
-        for name in ("Any", "All", "Not", "PathContains", "OfType", "Everything", "Nothing")
-    },
 }
-METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {(STATE, "__getitem__"): _item}
+METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {
+    (STATE, "__getitem__"): _item,
+    **dict.fromkeys(((STATE, "filter"), (STATE, "split")), state),
+    (STATE, "to_pure_dict"): _pure,
+    (STATE, "replace_by_pure_dict"): _update,
+    **{(DICT, name): _set_entry for name in ("__setattr__", "__setitem__")},
+}

@@ -51,9 +51,11 @@ PARENTS = {
     "flax.nnx.Variable": None,
     **{
         f"flax.nnx.{name}": "flax.nnx.Variable"
-        for name in ("Param", "BatchStat", "Cache", "Intermediate", "Perturbation", "OptState")
+        for name in ("Param", "BatchStat", "Cache", "Intermediate", "Perturbation", "OptState", "RngState")
     },
     "flax.nnx.LoRAParam": PARAM,
+    "flax.nnx.RngKey": "flax.nnx.RngState",
+    "flax.nnx.RngCount": "flax.nnx.RngState",
     "flax.nnx.OptArray": "flax.nnx.OptState",
     "flax.nnx.OptVariable": "flax.nnx.OptState",
 }
