@@ -102,7 +102,7 @@ def _fill_fields(interpreter: Evaluator, call: Call, cls: ClassValue, instance: 
             instance.attributes[name] = field_default(interpreter, default, call.place)
         else:
             instance.attributes[name] = Unknown(f"`{name}` is not given")
-    for name in given.keys() - set(names):
+    for name in (name for name in given if name not in fields):
         instance.attributes[name] = given[name]
     # Arguments that only `__post_init__` sees.
     passing = [instance.attributes.pop(name) for name in names if is_init_only(fields[name])]

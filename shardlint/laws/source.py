@@ -1,4 +1,4 @@
-"""Specs and meshes as Python source.
+"""Constants, specs and meshes as Python source.
 
 The names are those of a witness program: ``jax np P Mesh AbstractMesh AxisType``.
 """
@@ -17,6 +17,21 @@ def tuple_source(parts: Iterable[str]) -> str:
     return f"({written[0]},)" if len(written) == 1 else f"({', '.join(written)})"
 
 
+def constant_source(value: object) -> str:
+    """Write a constant. Members of a set stand in the order of their texts, whatever the hash seed."""
+    if type(value) is tuple:
+        return tuple_source(map(constant_source, value))
+    if type(value) is frozenset:
+        return f"frozenset({set_source(value) if value else ''})"
+    return set_source(value) if type(value) is set else repr(value)
+
+
+def set_source(members: Iterable[object]) -> str:
+    """Write a set with these members: ``{'data', 'model'}``, ``set()``."""
+    written = sorted(map(constant_source, members))
+    return "{" + ", ".join(written) + "}" if written else "set()"
+
+
 def shape_source(shape: Shape) -> str | None:
     """Write a shape, or return None where a size is symbolic."""
     return repr(tuple(shape)) if all(isinstance(size, int) for size in shape) else None
@@ -29,7 +44,7 @@ def spec_source(spec: Spec) -> str | None:
     if len(parts) < len(entries):
         return None
     marked = (("unreduced", spec.unreduced), ("reduced", spec.reduced))
-    parts += [f"{keyword}={{{', '.join(map(repr, sorted(axes)))}}}" for keyword, axes in marked if axes]
+    parts += [f"{keyword}={set_source(axes)}" for keyword, axes in marked if axes]
     return f"P({', '.join(parts)})"
 
 

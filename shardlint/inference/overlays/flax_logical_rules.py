@@ -13,7 +13,7 @@ from shardlint.inference.calls import Call
 from shardlint.inference.context import assumed_rules
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.flax_metadata import entry_of
-from shardlint.inference.overlays.placing import text_of
+from shardlint.inference.overlays.placing import junk_of, text_of
 from shardlint.inference.values import (
     NONE,
     Const,
@@ -38,7 +38,7 @@ def rules_of(value: Value | None) -> RuleTable:
     if value is None or is_none(value):
         return ()
     if isinstance(value, Const):
-        return Junk(repr(value.value), type(value.value).__name__, falsy=not value.value)
+        return junk_of(value)
     return value if isinstance(value, Unknown) else Unknown("the rules are not known")
 
 

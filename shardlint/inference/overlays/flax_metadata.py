@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from shardlint.inference.overlays.jax_specs import is_unconstrained
 from shardlint.inference.overlays.nodes import map_parts, parts
+from shardlint.inference.overlays.placing import junk_of
 from shardlint.inference.values import (
     NONE,
     Array,
@@ -30,7 +31,7 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws.values import Entry, Junk, Marker, Mesh, Spec, Unknown
+from shardlint.laws.values import Entry, Marker, Mesh, Spec, Unknown
 from shardlint.spans import Place
 
 #: The boxes linen knows. A rule table decides what the second one does.
@@ -89,7 +90,7 @@ def entry_of(value: Value) -> Entry:
     if isinstance(value, Const):
         if value.value is None or isinstance(value.value, str):
             return value.value
-        return Junk(repr(value.value), type(value.value).__name__, falsy=not value.value)
+        return junk_of(value)
     items = as_items(value)
     if items is not None:
         return tuple(entry_of(item) for item in items)

@@ -8,7 +8,7 @@ from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.iteration import spec_items
 from shardlint.inference.overlays.mesh_arguments import as_thing
-from shardlint.inference.overlays.placing import text_of
+from shardlint.inference.overlays.placing import junk_of, text_of
 from shardlint.inference.overlays.printing import source_of
 from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.releases import holds
@@ -60,7 +60,7 @@ def _part(value: Value) -> Name:
     if isinstance(value, Const):
         if value.value is None or isinstance(value.value, str):
             return value.value
-        return Junk(repr(value.value), type(value.value).__name__, falsy=not value.value)
+        return junk_of(value)
     if is_unconstrained(value):
         return Marker.UNCONSTRAINED
     if isinstance(value, Tuple | ListValue) and value.items is not None:
@@ -101,7 +101,7 @@ def partition_spec(call: Call) -> Value:
     """``PartitionSpec(*entries, unreduced=, reduced=)``."""
     if call.opaque:
         return Unknown("a spec of unknown length")
-    for keyword in call.kwargs.keys() - {"unreduced", "reduced"}:
+    for keyword in (name for name in call.kwargs if name not in ("unreduced", "reduced")):
         detail = f"it has no argument `{keyword}`"
         record_call(call, Rejected(Cause.BAD_ARGUMENT, "TypeError", "P()", detail=detail), function=SPEC)
         return Unknown("JAX rejects this spec")

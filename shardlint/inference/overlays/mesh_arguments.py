@@ -5,7 +5,7 @@ from __future__ import annotations
 from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.iteration import constant, spec_items
-from shardlint.inference.overlays.placing import text_of
+from shardlint.inference.overlays.placing import junk_of, text_of
 from shardlint.inference.overlays.printing import call_source
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.values import (
@@ -99,7 +99,7 @@ def by_position(call: Call, fixed: dict[str, Value], order: tuple[str, ...]) -> 
 def as_thing(value: Value | None) -> Junk | Unknown:
     """A value that is known to be no mesh (or whatever is meant), as text and class."""
     if isinstance(value, Const):
-        return Junk(repr(value.value), type(value.value).__name__, falsy=not value.value)
+        return junk_of(value)
     if isinstance(value, Integer):
         return Junk(str(value.dim), "int")
     if isinstance(value, Tuple):
@@ -150,7 +150,7 @@ def _size(item: Value, raw: bool) -> Dim | Junk | Unknown:
     try:
         return int(item.value)
     except (TypeError, ValueError, OverflowError):
-        return Junk(repr(item.value), type(item.value).__name__)
+        return junk_of(item)
 
 
 def _items(value: Value | None) -> tuple[Value, ...] | None:

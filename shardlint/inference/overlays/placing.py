@@ -8,6 +8,7 @@ from dataclasses import replace
 from shardlint.inference.assumed import assumed_mesh
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.explicit.sources import held_in_type, typed_by
+from shardlint.inference.overlays.printing import source_of
 from shardlint.inference.values import (
     Array,
     Const,
@@ -25,6 +26,7 @@ from shardlint.inference.values import (
 from shardlint.laws.dims import Shape
 from shardlint.laws.placements import judge_placement
 from shardlint.laws.shard_map import judge_inside
+from shardlint.laws.source import constant_source
 from shardlint.laws.values import AxisType, Failed, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.spans import Place
@@ -192,7 +194,7 @@ def as_junk(value: Value) -> Spec | Junk | Unknown | None:
     if isinstance(value, Const):
         if value.value is None:
             return None
-        return Junk(repr(value.value), type(value.value).__name__, falsy=not value.value)
+        return junk_of(value)
     if isinstance(value, Integer):
         return Junk(str(value.dim), "int")
     if isinstance(value, Tuple | ListValue) and value.items is not None:
@@ -204,16 +206,21 @@ def as_junk(value: Value) -> Spec | Junk | Unknown | None:
     return Unknown("what is given is not known")
 
 
+def junk_of(value: Const) -> Junk:
+    """A constant where it has no business: its text and class."""
+    return Junk(constant_source(value.value), type(value.value).__name__, falsy=not value.value)
+
+
 def text_of(value: Value) -> str:
     """A value as Python writes it."""
     if isinstance(value, Const):
-        return repr(value.value)
+        return constant_source(value.value)
     if isinstance(value, Integer):
         return str(value.dim)
     if isinstance(value, SpecValue):
         return str(value.spec)
     if isinstance(value, SetValue):
-        return "a set" if value.items is None else repr(set(value.items))
+        return source_of(value) or "a set"
     if isinstance(value, Tuple):
         inner = ", ".join(map(text_of, value.items))
         return f"({inner},)" if len(value.items) == 1 else f"({inner})"

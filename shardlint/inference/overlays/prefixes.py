@@ -94,8 +94,8 @@ def mismatch(prefix: Value, tree: Value, path: str = "") -> str | None:
 def _keys_differ(prefix: DictValue, tree: DictValue, path: str) -> str | None:
     given, items = prefix.items or {}, tree.items or {}
     if given.keys() != items.keys():
-        missing = ", ".join(repr(key) for key in items.keys() - given.keys())
-        surplus = ", ".join(repr(key) for key in given.keys() - items.keys())
+        missing = ", ".join(repr(key) for key in items if key not in given)
+        surplus = ", ".join(repr(key) for key in given if key not in items)
         parts = [
             f"no spec for {missing}" if missing else "",
             f"a spec for {surplus}, which is not there" if surplus else "",

@@ -22,14 +22,20 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.laws.dims import product
-from shardlint.laws.source import mesh_source, shape_source, spec_source, tuple_source
+from shardlint.laws.source import (
+    constant_source,
+    mesh_source,
+    shape_source,
+    spec_source,
+    tuple_source,
+)
 
 
 def source_of(value: Value) -> str | None:
     """Return an expression that makes an equal value, or None where the value is not wholly known."""
     match value:
         case Const():
-            return repr(value.value)
+            return constant_source(value.value)
         case Tuple():
             items = _sources(value.items)
             return None if items is None else tuple_source(items)
@@ -37,7 +43,7 @@ def source_of(value: Value) -> str | None:
             items = None if value.items is None else _sources(value.items)
             return None if items is None else f"[{', '.join(items)}]"
         case SetValue():
-            return None if value.items is None else _set(value.items)
+            return _set(value)
         case DictValue():
             return _dict(value)
         case SpecValue():
@@ -79,8 +85,10 @@ def _dict(value: DictValue) -> str | None:
     return "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(value.items, values, strict=True)) + "}"
 
 
-def _set(items: frozenset[object]) -> str:
-    return "{" + ", ".join(sorted(map(repr, items))) + "}" if items else "set()"
+def _set(value: SetValue) -> str | None:
+    if value.items is None:
+        return None
+    return constant_source(value.items if value.frozen else set(value.items))
 
 
 def _array(value: Array) -> str | None:
