@@ -1,4 +1,4 @@
-"""Initializers, bare and inside nnx's layers, with an ``out_sharding=``: verdicts and types beside JAX's."""
+"""Initializers, bare and inside nnx's layers, and keys of other meshes: verdicts and types beside JAX's."""
 
 from __future__ import annotations
 
@@ -29,6 +29,19 @@ auto = jax.make_mesh((4, 2), ("x", "y"), axis_types=(A, A))
 expl = jax.make_mesh((4, 2), ("x", "y"), axis_types=(E, E))
 mixed = jax.make_mesh((4, 2), ("x", "y"), axis_types=(E, A))
 init = jax.nn.initializers
+
+
+def used(stream):
+    stream()
+    return stream
+
+
+def kept(stream, layer):
+    with jax.set_mesh(other):
+        return stream()
+
+
+other = jax.make_mesh((2, 4), ("x", "y"))
 """
 INITIALIZERS = (
     "init.normal()", "init.uniform(0.1)", "init.truncated_normal()", "init.zeros", "init.ones",
@@ -50,6 +63,27 @@ CALLS = (
     "nnx.Linear(*{s}, kernel_init=partial({i}, out_sharding={p}), rngs=nnx.Rngs(0)).kernel.get_value()",
     "nnx.Embed(*{s}, embedding_init=partial({i}, out_sharding={p}), rngs=nnx.Rngs(0)).embedding.get_value()",
 )
+#: What is made under one mesh and used under another.
+MADE = (
+    "jax.random.key(0)", "jax.random.split(jax.random.key(0))[0]", "jax.random.PRNGKey(0)", "nnx.Rngs(0)",
+    "nnx.Rngs(params=0, dropout=1)", "used(nnx.Rngs(0))", "used(nnx.Rngs(0).params)", "nnx.Rngs(0).fork()",
+)  # fmt: skip
+USES_OF_KEYS = (
+    "jax.random.normal({k}, (8, 8))", "jax.random.bernoulli({k}, 0.5, (8,))", "jax.random.split({k}, 3)",
+    "jax.random.fold_in({k}, 1)", "init.normal()({k}, (8, 8))", "jax.random.randint({k}, (8,), 0, 4)",
+    "init.normal()({k}, (8, 8), out_sharding=P('x'))",
+)  # fmt: skip
+USES_OF_STREAMS = (
+    "{k}()", "{k}.params()", "{k}.normal((8, 8))", "{k}.lecun_normal()((8, 8))", "{k}.fork().normal((8,))",
+    "nnx.Linear(8, 8, rngs={k}).kernel.get_value()", "{k}.fork(split=4).params.key.get_value()",
+    "jax.vmap(lambda r: r.normal((8,)))({k}.fork(split=4))",
+    *(f"kept({{k}}, nnx.{layer}, rngs={{k}}))" for layer in (
+        "Linear(8, 8", "LinearGeneral(8, (4, 2)", "Einsum('ab,bc->ac', (8, 8), (8,)", "Embed(8, 8",
+        "Conv(4, 8, (3,)", "ConvTranspose(4, 8, (3,)", "LayerNorm(8", "RMSNorm(8", "BatchNorm(8",
+        "GroupNorm(8, 4", "Dropout(0.5", "MultiHeadAttention(2, 8", "LSTMCell(4, 8", "GRUCell(4, 8",
+        "InstanceNorm(8", "LoRA(8, 2, 8", "SimpleCell(4, 8",
+    )),
+)  # fmt: skip
 SHAPES = ("(8, 8)", "(8, 4)", "(16, 2)", "(5, 8)")
 
 
@@ -93,3 +127,38 @@ def test_initializers_are_those_of_jax() -> None:
     assert accepted >= 30 and rejected >= 30
     assert known >= 0.8 * accepted, (known, accepted)
     assert found >= 0.8 * rejected, (found, rejected)
+
+
+def test_keys_are_of_one_mesh() -> None:
+    scope: dict[str, Any] = {}
+    exec(PRELUDE, scope)
+    rng = random.Random(1)
+    meshes = (None, "auto", "expl", "other")
+    accepted = known = rejected = found = 0
+    for _ in range(int(os.environ.get("SHARDLINT_EXPLICIT_SCALE", "1")) * 60):
+        made, first, second = rng.choice(MADE), rng.choice(meshes), rng.choice(meshes)
+        use = rng.choice(USES_OF_STREAMS if "Rngs" in made else USES_OF_KEYS)
+        if ".params)" in made:
+            use = "{k}()"
+        with nullcontext() if first is None else jax.set_mesh(scope[first]):
+            scope["k"] = eval(made, scope)
+        text = use.replace("{k}", "k")
+        real = _real(text, second, scope)
+        held = ["if True:" if mesh is None else f"with jax.set_mesh({mesh}):" for mesh in (first, second)]
+        program = f"{PRELUDE}{held[0]}\n    k = {made}\n{held[1]}\n    probe(0, {text})\n"
+        probes, uses = evaluate(program)
+        refused = [use.verdict for use in uses if isinstance(use.verdict, Rejected)]
+        told = (made, first, text, second, real, refused)
+        if isinstance(real, Exception):
+            rejected += 1
+            found += bool(refused)
+            assert not refused or type(real).__name__ == refused[0].exception, told
+            continue
+        assert not refused, told
+        value = probes.get(0)
+        accepted += 1
+        if isinstance(value, Array) and value.typed is not None:
+            known += 1
+            assert value.typed.spec.entries == tuple(real.spec), (*told, value.typed)
+    assert known >= 0.6 * accepted, (known, accepted)
+    assert found >= 0.7 * rejected > 5, (found, rejected)

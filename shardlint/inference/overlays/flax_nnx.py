@@ -16,7 +16,6 @@ from shardlint.inference.overlays.arrays import Stop, given
 from shardlint.inference.overlays.flax_derived import nnx_class, nnx_layer
 from shardlint.inference.overlays.flax_functions import functions
 from shardlint.inference.overlays.flax_layers import aliases, initializer_makers
-from shardlint.inference.overlays.flax_linen_layers import KEY
 from shardlint.inference.overlays.flax_metadata import map_tree
 from shardlint.inference.overlays.flax_modules import NOT_EAGER
 from shardlint.inference.overlays.flax_nnx_adapters import LAYERS as ADAPTERS
@@ -37,6 +36,7 @@ from shardlint.inference.overlays.flax_nnx_rngs import (
     RNGS,
     STREAM,
     fork,
+    give_key,
     make_streams,
     one_stream,
     random_methods,
@@ -151,13 +151,6 @@ def _fields(receiver: LibraryObject, name: str) -> Value | None:
     return receiver.fields.get(name)
 
 
-# -- random streams ---------------------------------------------------------------------------
-
-
-def _key(call: Call) -> Value:
-    return KEY
-
-
 # -- metadata ---------------------------------------------------------------------------------
 
 
@@ -214,7 +207,7 @@ def _get_named_sharding(call: Call) -> Value:
 
 
 def _switch_eager(call: Call) -> Value:
-    """``use_eager_sharding(value)``: while it is switched off nothing is claimed. A block switches it back."""
+    """``use_eager_sharding(value)``: while it is off nothing is claimed. A block switches it back."""
     switches = call.interpreter.switches
     if as_bool(call.argument(0, "value")) is True or NOT_EAGER in switches:
         return LibraryObject("harmless", {}, call.place)
@@ -339,8 +332,8 @@ TABLE: dict[str, Rule] = {
 #: Calling an object of a kind.
 CALLS: dict[str, Rule] = {
     **{f"flax.nnx.{name}": _forward(layer.forward) for name, layer in LAYERS.items()},
-    RNGS: _key,
-    STREAM: _key,
+    RNGS: give_key,
+    STREAM: give_key,
 }
 
 #: Layers as classes that others derive from.

@@ -29,10 +29,9 @@ from shardlint.inference.overlays.flax_layers import (
     transposed,
     typed_as_made,
 )
-from shardlint.inference.overlays.flax_linen_layers import KEY
 from shardlint.inference.overlays.flax_metadata import carries_names
 from shardlint.inference.overlays.flax_nnx_assignment import MADE, shapes_of
-from shardlint.inference.overlays.flax_nnx_rngs import kept_stream
+from shardlint.inference.overlays.flax_nnx_rngs import kept_stream, key_for_parameter
 from shardlint.inference.overlays.flax_nnx_variables import METADATA, PARAM, make_variable
 from shardlint.inference.overlays.flax_unfollowed import record_named
 from shardlint.inference.overlays.flax_uses import Owner
@@ -109,13 +108,14 @@ class Build:
     def initialized(self, init: Value | None, shape: Shape, flat: Shape | None) -> Value:
         """What the initializer returns, in the shape that the layer needs."""
         array = Array(shape, self.param_dtype, origin=self.call.place)
+        key = key_for_parameter(self.call)
         if init is None:
             return replace(array, typed=made_here(self.call.interpreter, shape))
         asked = shape_value(shape if flat is None else flat)
         dtype: Value = Const(self.param_dtype) if self.param_dtype else Unknown("the dtype")
         if refuse_array(self.call, "the layer", init):
             return Unknown("rejected")
-        made = initialized(self.call, init, [KEY, asked, dtype], {})
+        made = initialized(self.call, init, [key, asked, dtype], {})
         if isinstance(made, LibraryObject) and made.kind == METADATA:
             array = replace(array, typed=typed_as_made(made.fields["value"], shape))
             return LibraryObject(METADATA, {**made.fields, "value": array}, made.origin)

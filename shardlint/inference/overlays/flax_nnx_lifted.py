@@ -16,7 +16,7 @@ from shardlint.inference.overlays.flax_lifted import PARTITION_NAME
 from shardlint.inference.overlays.flax_logical_uses import Setting, record_mistake
 from shardlint.inference.overlays.flax_metadata import Names, entry_of, names_of
 from shardlint.inference.overlays.flax_nnx_filters import asks_path, filter_of
-from shardlint.inference.overlays.flax_nnx_rngs import RNGS, split_streams
+from shardlint.inference.overlays.flax_nnx_rngs import RNGS, split_of, split_streams
 from shardlint.inference.overlays.flax_nnx_variables import is_variable
 from shardlint.inference.overlays.prefixes import traced
 from shardlint.inference.values import (
@@ -204,7 +204,7 @@ def _slice(call: Call, tree: Value, axes: Value, lift: Lift) -> Value:
             return part(value, axis)
         assert isinstance(value, LibraryObject)
         if value.kind == RNGS:
-            if (split := as_dim(value.fields.get("split"))) is not None:
+            if (split := split_of(value)) is not None:
                 lift.sizes.seen.append(split)
             return split_streams(call, value, None, plain=True)
         fields = {**value.fields, "value": part(value.fields["value"], axis)}

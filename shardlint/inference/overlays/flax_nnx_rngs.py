@@ -2,7 +2,8 @@
 
 `flax.nnx.rnglib` (0.12.8) has `jax.random`'s functions and the makers of initializers as methods of `Rngs`
 and of `RngStream`; each takes its key from the stream. Both are objects with variables; those of an `Rngs`
-that came from elsewhere are not known, nor are those of one that was split.
+that came from elsewhere are not known. A key, and the count, which goes up with each key that is taken, have
+the mesh in their types that was set then: under another one of Explicit axes JAX refuses them.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from shardlint.inference.calls import Call
 from shardlint.inference.overlays import jax_initializers, jax_random
 from shardlint.inference.overlays.explicit.types import made_here
 from shardlint.inference.overlays.flax_linen_layers import KEY
+from shardlint.inference.overlays.flax_nnx_assignment import assign
 from shardlint.inference.values import (
     NONE,
     Array,
     Const,
     DictValue,
+    External,
     Integer,
     LibraryObject,
     Native,
@@ -27,7 +30,7 @@ from shardlint.inference.values import (
     as_dim,
     is_none,
 )
-from shardlint.laws.dims import Shape
+from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 
@@ -52,12 +55,56 @@ NAMES = frozenset((*_DRAWS, *_INITIALIZERS, "broadcast", "fork", "items", "split
 # -- streams ------------------------------------------------------------------------------------------------
 
 
-def stream(call: Call, shape: Shape = ()) -> LibraryObject:
-    """A stream of keys, and of a count for each of how many were taken."""
+def stream(call: Call, shape: Shape = (), key: Array | None = None) -> LibraryObject:
+    """A stream of keys, and of a count for each of how many were taken; of new ones unless told."""
     typed = made_here(call.interpreter, shape)
-    key = LibraryObject("flax.nnx.RngKey", {"value": Array(shape, KEY.dtype, typed=typed)}, call.place)
-    count = LibraryObject("flax.nnx.RngCount", {"value": Array(shape, "uint32", typed=typed)}, call.place)
-    return LibraryObject(STREAM, {"key": key, "count": count}, call.place)
+    held = Array(shape, KEY.dtype, typed=typed) if key is None else key
+    counts = Array(shape, "uint32", typed=typed) if key is None else _counts(call, key)
+    variables = {
+        "key": LibraryObject("flax.nnx.RngKey", {"value": held}, call.place),
+        "count": LibraryObject("flax.nnx.RngCount", {"value": counts}, call.place),
+    }
+    return LibraryObject(STREAM, dict(variables), call.place)
+
+
+def _counts(call: Call, key: Array) -> Array:
+    typed = None if key.shape is None else made_here(call.interpreter, key.shape)
+    return Array(key.shape, "uint32", typed=typed)
+
+
+def _seeded(call: Call, seed: Value) -> LibraryObject:
+    """A stream of a seed, or of a key; raw keys get a type of their own."""
+    if not isinstance(seed, Array):
+        return stream(call)
+    if seed.dtype == KEY.dtype:
+        return stream(call, key=seed)
+    return stream(call, key=replace(KEY, typed=None))
+
+
+def take_key(call: Call, held: Value) -> Value:
+    """The key that a stream, or the default one of several, gives; its count goes up."""
+    if isinstance(held, LibraryObject) and held.kind == RNGS:
+        held = (streams_of(held) or {}).get("default", NONE)
+    if not isinstance(held, LibraryObject) or not streams_like(held):
+        return KEY
+    key, count = held.fields["key"], held.fields["count"]
+    assert isinstance(key, LibraryObject) and isinstance(count, LibraryObject)
+    one, taken = key.fields["value"], count.fields["value"]
+    if not isinstance(one, Array) or not isinstance(taken, Array) or one.shape != ():
+        return call.unknown("several keys")
+    interpreter, place = call.interpreter, call.place
+    made = interpreter.call(External("jax.random.fold_in"), [one, taken], {}, place)
+    after = interpreter.operation("Add", taken, Const(1), place)
+    assign(interpreter, count, after if isinstance(after, Array) else replace(taken, typed=None))
+    return made
+
+
+def key_for_parameter(call: Call) -> Value:
+    """The key that a layer takes for one of its parameters: of its ``rngs=``, ``params`` or the default."""
+    rngs = call.kwargs.get("rngs")
+    if not isinstance(rngs, LibraryObject) or rngs.kind not in (RNGS, STREAM):
+        return KEY
+    return take_key(call, rngs if rngs.kind == STREAM else attribute(rngs, "params") or NONE)
 
 
 def elsewhere(kind: str, origin: Place | None, split: Value | None = None) -> LibraryObject:
@@ -70,13 +117,14 @@ def elsewhere(kind: str, origin: Place | None, split: Value | None = None) -> Li
 def make_streams(call: Call) -> Value:
     """``nnx.Rngs(default, **streams)``."""
     default = call.argument(0, "default")
-    names = [name for name in call.kwargs if name != "default"]
+    seeds: dict[Hashable, Value] = {name: seed for name, seed in call.kwargs.items() if name != "default"}
     plain = default is None or is_none(default) or isinstance(default, Const | Integer | Array)
     if call.opaque or not plain:
         return elsewhere(RNGS, call.place)
     if default is not None and not is_none(default):
-        names.append("default")
-    return LibraryObject(RNGS, {"streams": _fresh(names, call)}, call.place)
+        seeds["default"] = default
+    streams = DictValue({name: _seeded(call, seed) for name, seed in seeds.items()})
+    return LibraryObject(RNGS, {"streams": streams}, call.place)
 
 
 def _fresh(names: Iterable[Hashable], call: Call, shape: Shape = ()) -> DictValue:
@@ -105,7 +153,16 @@ def fork(call: Call) -> Value:
     receiver, split = call.args[0], call.argument(1, "split")
     plain = split is None or is_none(split)
     size = None if plain else as_dim(split)
-    return split_streams(call, receiver, split if size is not None else None, plain)
+    known = streams_of(receiver) if isinstance(receiver, LibraryObject) else None
+    if known is None or (size is None and not plain):
+        return split_streams(call, receiver, split if size is not None else None, plain)
+    forked: dict[Hashable, Value] = {}
+    for name, one in known.items():
+        key = take_key(call, one)
+        if size is not None and split is not None:
+            key = call.interpreter.call(External("jax.random.split"), [key, split], {}, call.place)
+        forked[name] = stream(call, key=key) if isinstance(key, Array) else elsewhere(STREAM, call.place)
+    return LibraryObject(RNGS, {"streams": DictValue(forked)}, call.place)
 
 
 def split_streams(call: Call, rngs: Value, split: Value | None, plain: bool = False) -> LibraryObject:
@@ -116,6 +173,16 @@ def split_streams(call: Call, rngs: Value, split: Value | None, plain: bool = Fa
         return elsewhere(RNGS, call.place, split)
     streams: dict[str, Value] = {"streams": _fresh(known, call, () if size is None else (size,))}
     return LibraryObject(RNGS, streams if split is None else {**streams, "split": split}, call.place)
+
+
+def split_of(rngs: LibraryObject) -> Dim | None:
+    """How many keys each stream holds; None for one, and where that is not known."""
+    for one in (streams_of(rngs) or {}).values():
+        key = one.fields["key"] if isinstance(one, LibraryObject) and streams_like(one) else NONE
+        held = key.fields["value"] if isinstance(key, LibraryObject) else NONE
+        if isinstance(held, Array) and held.shape:
+            return held.shape[0]
+    return as_dim(rngs.fields.get("split"))
 
 
 def one_stream(call: Call) -> Value:
@@ -173,13 +240,19 @@ def _is_split(call: Call) -> bool:
     return not isinstance(receiver, LibraryObject) or "split" in receiver.fields
 
 
+def give_key(call: Call) -> Value:
+    """``rngs()``, ``rngs.params()``."""
+    return take_key(call, call.args[0])
+
+
 def _draw(name: str) -> _Rule:
     rule = jax_random.TABLE.get(f"jax.random.{name}")
 
     def draw(call: Call) -> Value:
         if rule is None or _is_split(call):
             return call.unknown("what is drawn is not known")
-        return rule(replace(call, name=f"jax.random.{name}", args=[KEY, *call.args[1:]]))
+        args = [take_key(call, call.args[0]), *call.args[1:]]
+        return call.interpreter.call(External(f"jax.random.{name}"), args, dict(call.kwargs), call.place)
 
     return draw
 
@@ -193,7 +266,8 @@ def _initializer(name: str) -> _Rule:
             return call.unknown("an initializer that is not known")
 
         def initialize(inner: Call) -> Value:
-            return made.call(replace(inner, args=[KEY, *inner.args], arg_places={}))
+            key = take_key(inner, call.args[0])
+            return made.call(replace(inner, args=[key, *inner.args], arg_places={}))
 
         return Native(f"rngs.{name}(...)", initialize, origin=call.place)
 
