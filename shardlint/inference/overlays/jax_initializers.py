@@ -51,7 +51,7 @@ def _made(
     out_sharding: Value | None,
 ) -> Value:
     name = dtype_argument(dtype, default)
-    kwargs = {"dtype": Unknown("the dtype") if name is None else Const(name)}
+    kwargs: dict[str, Value] = {"dtype": Unknown("the dtype") if name is None else Const(name)}
     if given(out_sharding) and out_sharding is not None:
         kwargs["out_sharding"] = out_sharding
     known = [Unknown("not given") if arg is None else arg for arg in args]

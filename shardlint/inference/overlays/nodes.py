@@ -37,10 +37,10 @@ def parts(value: Value) -> dict[str, Value] | None:
     if isinstance(value, LibraryObject):
         from shardlint.inference.overlays import children
 
-        names = children(value)
-        if names is None:
+        fields = children(value)
+        if fields is None:
             return _data(value.fields) if _is_tree(value) else None
-        return {name: value.fields[name] for name in names if name in value.fields} or None
+        return {name: value.fields[name] for name in fields if name in value.fields} or None
     if not isinstance(value, Instance):
         return None
     if isinstance(value.cls.nodes, tuple):
