@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from shardlint.findings import Confirmation, Finding, Related, Severity
+from shardlint.findings import Confirmation, Finding, Group, Related, Severity
 from shardlint.spans import Span
 from shardlint.uses import FileProblem
 
@@ -19,6 +19,8 @@ class FileRule:
     summary: str
     kind: str
     docs: str
+    group: Group = Group.FILES
+    preview: bool = False
 
 
 def _rule(code: str, name: str, kind: str, summary: str, why: str) -> FileRule:

@@ -61,6 +61,7 @@ def _modules() -> tuple[Any, ...]:
     from shardlint.inference.overlays import (
         einops,
         equinox,
+        flax_boxes,
         flax_derived,
         flax_lifted,
         flax_linen,
@@ -111,7 +112,7 @@ def _modules() -> tuple[Any, ...]:
         py_records, py_re, py_imports, jax_tree_paths, numpy_, jax_numpy, jax_lax, jax_convolution,
         jax_control, jax_nn, jax_random, jax_initializers, jax_tree, jax_specs, jax_sharding, jax_meshes,
         jax_devices, jax_contexts, jax_jit, jax_shard_map, jax_collectives, jax_transforms, jax_derivatives,
-        jax_placement, jaxtyping, axes, flax_derived, flax_linen, flax_lifted, flax_logical,
+        jax_placement, jaxtyping, axes, flax_boxes, flax_derived, flax_linen, flax_lifted, flax_logical,
         flax_logical_rules, flax_nnx, flax_training, optax_losses, optax_states,
         optax_wrappers, equinox, einops,
     )  # fmt: skip

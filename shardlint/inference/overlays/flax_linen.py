@@ -30,6 +30,8 @@ from shardlint.inference.overlays.flax_linen_cells import CELLS, attribute, init
 from shardlint.inference.overlays.flax_linen_cells import LAYERS as RECURRENT
 from shardlint.inference.overlays.flax_linen_layers import KEY, Forward, attend
 from shardlint.inference.overlays.flax_linen_layers import LAYERS as PLAIN
+from shardlint.inference.overlays.flax_linen_methods import TABLE as BRANCHES
+from shardlint.inference.overlays.flax_linen_methods import clone
 from shardlint.inference.overlays.flax_linen_wrappers import LAYERS as WRAPPERS
 from shardlint.inference.overlays.flax_metadata import (
     LOGICALLY_PARTITIONED,
@@ -404,6 +406,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     **{f"flax.linen.{name}": _decorator for name in ("compact", "nowrap", "compact_name_scope")},
     **initializer_makers("flax.linen"),
     **functions("flax.linen"),
+    **BRANCHES,
     "flax.linen.remat": _lifted_class("Checkpoint"),
     "flax.linen.checkpoint": _lifted_class("Checkpoint"),
     "flax.linen.jit": _lifted_class("Jit"),
@@ -426,7 +429,7 @@ BASES: dict[str, Callable[[], ClassValue]] = {
 }
 
 _OPAQUE_METHODS = (
-    *("bind", "clone", "copy", "get_variable", "has_rng", "has_variable", "sow"),
+    *("bind", "get_variable", "has_rng", "has_variable", "sow"),
     *("is_mutable_collection", "put_variable", "tabulate", "unbind"),
 )
 
@@ -440,6 +443,7 @@ _MODULE_METHODS: dict[str, Callable[[Call], Value]] = {
     "make_rng": _key,
     "is_initializing": _is_initializing,
     "perturb": lambda call: call.args[2] if len(call.args) > 2 else call.unknown("no value"),
+    **dict.fromkeys(("clone", "copy"), clone),
     **dict.fromkeys(_OPAQUE_METHODS, _unknown),
 }
 
