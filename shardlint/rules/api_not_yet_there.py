@@ -48,6 +48,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.findings import Group
 from shardlint.laws.verdicts import Rejected
 from shardlint.laws.versions import state_of
 from shardlint.rules.base import Problem, Rule, RuleSettings
@@ -70,6 +71,7 @@ RULE = Rule(
     name="api-not-yet-there",
     summary="A name about sharding is newer than the JAX that is meant",
     docs=__doc__,
+    group=Group.VERSIONS,
     kinds=(ApiReference,),
     check=check,
 )

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Severity
+from shardlint.findings import Group, Severity
 from shardlint.laws.versions import holds, is_removed
 from shardlint.laws.versions.rows import EXPLICIT_BY_DEFAULT, WARNS_OF_DEFAULT
 from shardlint.rules.base import Problem, Rule, RuleSettings
@@ -60,6 +60,7 @@ RULE = Rule(
     name="axis-types-left-to-the-default",
     summary="A mesh has other axis types on other releases of JAX that are meant",
     docs=__doc__,
+    group=Group.VERSIONS,
     kinds=(ApiReference,),
     check=check,
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
-from shardlint.findings import Fix, Severity
+from shardlint.findings import Fix, Group, Severity
 from shardlint.laws.versions import NEWEST_ONLY, Target
 from shardlint.spans import Place
 from shardlint.uses import Fact, Use
@@ -42,7 +42,7 @@ class Problem:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Described:
     """What all rules have. ``explains`` names, by code, findings at the same place that this one causes:
-    they are one mistake, and shown as this one.
+    they are one mistake, and shown as this one. A rule in ``preview`` is off unless previews are asked for.
     """
 
     code: str
@@ -50,6 +50,8 @@ class _Described:
     summary: str
     docs: str
     kinds: tuple[type[Use], ...]
+    group: Group = Group.CORRECTNESS
+    preview: bool = False
     explains: tuple[str, ...] = ()
 
     @property

@@ -44,7 +44,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Severity
+from shardlint.findings import Group, Severity
 from shardlint.laws.versions import is_removed, state_of
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording_versions import described, first_name, fix_for
@@ -71,6 +71,7 @@ RULE = Rule(
     name="deprecated-api",
     summary="A name about sharding is deprecated in JAX",
     docs=__doc__,
+    group=Group.VERSIONS,
     kinds=(ApiReference,),
     check=check,
 )

@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.findings import Group
 from shardlint.laws.meshes import duplicate_names
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
@@ -64,6 +65,7 @@ RULE = Rule(
     name="duplicate-mesh-axis",
     summary="A mesh has two axes of one name",
     docs=__doc__,
+    group=Group.SUSPICIOUS,
     kinds=(MeshUse, Placement),
     check=check,
 )

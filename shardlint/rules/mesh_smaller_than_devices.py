@@ -35,6 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.findings import Group
 from shardlint.laws.verdicts import Accepted
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.uses import CallUse
@@ -56,6 +57,7 @@ RULE = Rule(
     name="mesh-smaller-than-devices",
     summary="A mesh takes fewer devices than there are",
     docs=__doc__,
+    group=Group.SUSPICIOUS,
     kinds=(CallUse,),
     check=check,
 )

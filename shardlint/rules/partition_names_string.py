@@ -42,6 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.findings import Group
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import array_text, names_text
 from shardlint.uses import ParameterUse
@@ -64,6 +65,7 @@ RULE = Rule(
     name="partition-names-string",
     summary="Partitioning names are a bare string",
     docs=__doc__,
+    group=Group.SUSPICIOUS,
     kinds=(ParameterUse,),
     explains=("SHL103", "SHL201", "SHL501"),
     check=check,

@@ -42,6 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.findings import Group
 from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
@@ -78,6 +79,7 @@ RULE = Rule(
     name="partition-names-too-long",
     summary="A Flax parameter has more partitioning names than dimensions",
     docs=__doc__,
+    group=Group.SUSPICIOUS,
     kinds=ARRAY_KINDS,
     explains=("SHL201",),
     check=check,

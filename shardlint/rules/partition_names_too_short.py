@@ -44,6 +44,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.findings import Group
 from shardlint.laws.values import Spec, Unknown, entry_axes, entry_text
 from shardlint.laws.verdicts import Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
@@ -86,6 +87,7 @@ RULE = Rule(
     name="partition-names-too-short",
     summary="A kernel's partitioning names are too few and fall on its input dimension",
     docs=__doc__,
+    group=Group.SUSPICIOUS,
     kinds=(ParameterUse,),
     check=check,
 )

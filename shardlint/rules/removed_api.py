@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.findings import Group
 from shardlint.laws.verdicts import Rejected
 from shardlint.laws.versions import state_of
 from shardlint.rules.base import Problem, Rule, RuleSettings
@@ -54,6 +55,7 @@ RULE = Rule(
     name="removed-api",
     summary="A name about sharding is gone from JAX",
     docs=__doc__,
+    group=Group.VERSIONS,
     kinds=(ApiReference,),
     check=check,
 )

@@ -46,6 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.findings import Group
 from shardlint.laws.verdicts import Rejected
 from shardlint.laws.versions import state_of
 from shardlint.rules.base import Problem, Rule, RuleSettings
@@ -70,6 +71,7 @@ RULE = Rule(
     name="renamed-argument",
     summary="JAX does not take an argument any more, or calls it otherwise",
     docs=__doc__,
+    group=Group.VERSIONS,
     kinds=(ApiReference,),
     check=check,
     explains=("SHL307",),

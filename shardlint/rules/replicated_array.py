@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Severity
+from shardlint.findings import Group, Severity
 from shardlint.laws.memory import array_bytes, best_split, text_of_bytes
 from shardlint.laws.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api, Rejected
@@ -116,6 +116,7 @@ RULE = Rule(
     name="replicated-array",
     summary="A large array is whole on every device",
     docs=__doc__,
+    group=Group.MEMORY,
     kinds=ARRAY_KINDS,
     check=check,
 )

@@ -60,6 +60,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.findings import Group
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import names_text
@@ -91,6 +92,7 @@ RULE = Rule(
     name="replicated-operand",
     summary="A collective over an axis that its array does not vary over, or a cast to what it is already",
     docs=__doc__,
+    group=Group.SUSPICIOUS,
     kinds=(CollectiveUse,),
     check=check,
 )

@@ -41,6 +41,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.findings import Group
 from shardlint.laws.values import Entry, Junk, entry_text
 from shardlint.laws.verdicts import Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
@@ -74,6 +75,7 @@ RULE = Rule(
     name="silently-empty-entry",
     summary="A PartitionSpec has an entry that JAX silently reads as None",
     docs=__doc__,
+    group=Group.SUSPICIOUS,
     kinds=(SpecUse,),
     check=check,
 )

@@ -57,6 +57,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.findings import Group
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.uses import CallUse
 
@@ -79,6 +80,7 @@ RULE = Rule(
     name="unchecked-reduction",
     summary="check_vma=False hides that a result of shard_map varies over an axis that out_specs do not name",
     docs=__doc__,
+    group=Group.SUSPICIOUS,
     kinds=(CallUse,),
     check=check,
 )

@@ -55,6 +55,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.findings import Group
 from shardlint.laws.dims import product
 from shardlint.laws.values import Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted
@@ -94,6 +95,7 @@ RULE = Rule(
     name="uneven-constraint",
     summary="A constraint inside jit that does not divide is silently dropped",
     docs=__doc__,
+    group=Group.MEMORY,
     kinds=ARRAY_KINDS,
     check=check,
 )

@@ -42,6 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
+from shardlint.findings import Group
 from shardlint.laws.values import Entry, Spec, Unknown, entry_axes, entry_text
 from shardlint.laws.verdicts import Rejected
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
@@ -101,6 +102,7 @@ RULE = ProjectRule(
     name="unpartitioned-bias",
     summary="A layer's kernel is partitioned on its output dimension and its bias is not",
     docs=__doc__,
+    group=Group.SUSPICIOUS,
     kinds=(ParameterUse,),
     check=check,
 )

@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from shardlint.findings import Severity
+from shardlint.findings import Group, Severity
 from shardlint.laws.memory import device_bytes, text_of_bytes
 from shardlint.laws.values import Marker, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api
@@ -165,6 +165,7 @@ RULE = ProjectRule(
     name="unused-mesh-axis",
     summary="A mesh axis of several devices that nothing is split over",
     docs=__doc__,
+    group=Group.MEMORY,
     kinds=(
         CallUse, CollectiveUse, MeshUse, OperationUse, ParameterUse, Placement, ShardingUse, SpecUse
     ),

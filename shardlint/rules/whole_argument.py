@@ -46,6 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.findings import Group
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.uses import CallUse
 
@@ -65,6 +66,7 @@ RULE = Rule(
     name="whole-argument",
     summary="None in shard_map's in_specs gives every device the whole array",
     docs=__doc__,
+    group=Group.MEMORY,
     kinds=(CallUse,),
     check=check,
 )

@@ -96,7 +96,7 @@ def test_sizes(tmp_path: Path, value: str, count: int) -> None:
         ("[confirm]\ntimout = 3", 'unknown key "confirm.timout"; did you mean "timeout"?'),
         ("devices = 0", '"devices" must be a whole number above 0, not 0'),
         ("devices = true", '"devices" must be a whole number above 0, not true'),
-        ('select = "SHL1"', "\"select\" must be a list of strings, not 'SHL1'"),
+        ('select = "SHL1"', '"select" must be a list of strings, not "SHL1"'),
         ('select = ["SHL999"]', '"select": no rule is called "SHL999"; did you mean "SHL'),
         ('ignore = ["unknown-mesh-axes"]', 'did you mean "unknown-mesh-axis"?'),
         ('target-jax = "new"', '"target-jax" must be a version such as "0.10.2" or a range'),

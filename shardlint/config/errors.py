@@ -1,0 +1,29 @@
+"""What is wrong with a configuration, and the word that was probably meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class ConfigError(Exception):
+    """A wrong key or value; the message names it, and the nearest right one.
+
+    ``at`` is the path of the key in its table, and ``word`` the part of its value that is wrong, if it is
+    one of several: whoever knows the file adds the line.
+    """
+
+    def __init__(self, message: str, at: tuple[str, ...] = (), word: str | None = None) -> None:
+        super().__init__(message)
+        self.at = at
+        self.word = word
+
+
+def nearest_of(word: str, known: Iterable[str], *, others: bool = True) -> str:
+    """The end of a message: the known word nearest to a wrong one, or (``others``) which there are."""
+    known = list(known)
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    if close:
+        return f'; did you mean "{close[0]}"?'
+    shown = sorted(known)[:24] + ["..."] * (len(known) > 24)
+    return f"; the keys are {', '.join(shown)}" if others and known else ""

@@ -1,0 +1,143 @@
+"""Where settings come from: files, and the command line, as layers of raw values."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from shardlint.config.errors import ConfigError, nearest_of
+from shardlint.config.keys import BY_NAME, SECTIONS
+from shardlint.config.kinds import At
+from shardlint.config.toml_lines import line_of
+
+#: The files of one folder in the order in which they count, and where in them the settings are.
+FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (".shardlint.toml", ()),
+    ("shardlint.toml", ()),
+    ("pyproject.toml", ("tool", "shardlint")),
+)
+
+#: What stands for an entry of a table that is a setting of its own: the key, and the entry's name.
+Entry = tuple[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a value comes from: ``default``, ``file``, ``command line`` or ``requirement`` (of jax).
+
+    ``name`` is the file, or the option of the command line; ``line`` counts from 1.
+    """
+
+    kind: str
+    name: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        if self.kind == "file":
+            return f"{shown(self.name or '')}{f':{self.line}' if self.line else ''}"
+        return self.kind if self.name is None else f"{self.kind}, {shown(self.name)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What one place says: raw values by entry, all of them valid.
+
+    ``folder`` is what paths in it are relative to; ``text`` and ``prefix`` tell the lines of a file.
+    """
+
+    kind: str
+    name: str
+    folder: str
+    values: Mapping[Entry, Any]
+    text: str = ""
+    prefix: tuple[str, ...] = ()
+    names: Mapping[Entry, str] = field(default_factory=dict)
+
+    def origin(self, entry: Entry) -> Origin:
+        """Where an entry stands."""
+        key, name = entry
+        path = (*self.prefix, *BY_NAME[key].path, *((name,) if name is not None else ()))
+        line = line_of(self.text, path) if self.text else None
+        return Origin(self.kind, self.names.get(entry, self.name), line)
+
+
+def read_toml(file: str) -> tuple[str, dict[str, Any]]:
+    """Return the text of a TOML file and what it says. Raises ConfigError."""
+    try:
+        with open(file, "rb") as stream:
+            text = stream.read().decode()
+        return text, tomllib.loads(text)
+    except OSError as error:
+        raise ConfigError(f"{shown(file)}: {error.strerror or error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigError(f"{shown(file)}: {error}") from None
+
+
+def file_layer(file: str, folder: str, prefix: tuple[str, ...]) -> Layer | None:
+    """Read a file's settings, those at a prefix; None if it has none there. Raises ConfigError."""
+    text, document = read_toml(file)
+    table: Any = document
+    for key in prefix:
+        table = table.get(key) if isinstance(table, dict) else None
+    if table is None:
+        return None
+    try:
+        if not isinstance(table, dict):
+            raise ConfigError("[tool.shardlint] must be a table")
+        return Layer("file", file, folder, dict(entries_of(table, folder)), text, prefix)
+    except ConfigError as error:
+        line = line_of(text, (*prefix, *error.at), error.word)
+        raise ConfigError(f"{shown(file)}{f':{line}' if line else ''}: {error}") from None
+
+
+def inline_layer(text: str, folder: str) -> Layer:
+    """Read ``--config 'key = value'``. Raises ConfigError."""
+    option = f"--config '{text}'"
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        key, _, value = text.partition("=")
+        hint = ""
+        if value.strip() and not value.strip().startswith(("[", "{", '"', "'")):
+            hint = f'; a string has quotes: {key.strip()}="{value.strip()}"'
+        raise ConfigError(f"{option}: {error}{hint}") from None
+    try:
+        return Layer("command line", option, folder, dict(entries_of(table, folder)))
+    except ConfigError as error:
+        raise ConfigError(f"{option}: {error}") from None
+
+
+def entries_of(table: dict[str, Any], folder: str, above: str = "") -> Iterator[tuple[Entry, Any]]:
+    """The entries of a table, each of which is valid. Raises ConfigError."""
+    for key, value in table.items():
+        name = above + key
+        if name in SECTIONS and not above:
+            if not isinstance(value, dict):
+                raise At((name,)).must_be("a table", value)
+            yield from entries_of(value, folder, f"{name}.")
+            continue
+        if name not in BY_NAME:
+            known = _names(above)
+            path = (*filter(None, [above.rstrip(".")]), key)
+            raise ConfigError(f'unknown key "{name}"{nearest_of(key, known)}', path)
+        kind = BY_NAME[name].kind
+        kind.read(value, At(BY_NAME[name].path, folder))
+        if kind.entries is None:
+            yield (name, None), value
+        else:
+            yield from (((name, entry), inner) for entry, inner in kind.entries(value).items())
+
+
+def _names(above: str) -> Iterable[str]:
+    if above:
+        return [name.removeprefix(above) for name in BY_NAME if name.startswith(above)]
+    return [*(name for name in BY_NAME if "." not in name), *SECTIONS]
+
+
+def shown(file: str) -> str:
+    """A file as the user would name it: relative, where it lies under the folder they are in."""
+    relative = os.path.relpath(file)
+    return file if relative.startswith(os.pardir) else relative

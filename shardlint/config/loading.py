@@ -1,0 +1,290 @@
+"""From paths and the command line to settings: the nearest configuration of each file."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from shardlint.config.errors import ConfigError
+from shardlint.config.keys import BY_NAME, KEYS, Key
+from shardlint.config.kinds import At
+from shardlint.config.layers import (
+    FILES,
+    Entry,
+    Layer,
+    Origin,
+    entries_of,
+    file_layer,
+    inline_layer,
+    read_toml,
+)
+from shardlint.config.settings import Selection, Settings
+from shardlint.requirements import jax_requirement
+
+#: What the command line says of these does not take the place of what a file says, but goes after it.
+SELECTION = ("select", "extend-select", "ignore", "extend-ignore")
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """What a command line says of the configuration.
+
+    ``configs`` are files or ``key = value``; ``isolated`` leaves all files aside. ``options`` are keys and
+    their values by option (``devices``: ``8``). ``select`` and the like, and ``per-file-ignores`` and
+    ``exclude``, are in ``options`` as well.
+    """
+
+    configs: tuple[str, ...] = ()
+    isolated: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """A value that is in force, as TOML has it: ``name`` is its key, or an entry of a key that is a table."""
+
+    key: Key
+    entry: str | None
+    value: Any
+    origin: Origin
+
+
+def load_settings(path: str, config: str | None = None, **overrides: Any) -> Settings:
+    """Return the settings for a file or folder: the nearest configuration upwards, then ``overrides``.
+
+    ``config`` is a file to read instead of the nearest. Overrides that are None do not count. Raises
+    ConfigError.
+    """
+    return Configurations(CommandLine(() if config is None else (config,)), **overrides).of(path)
+
+
+class Configurations:
+    """The settings of each file: those of the nearest configuration, and what the command line changes.
+
+    Args:
+        command_line: what is said there.
+        overrides: fields of `Settings` to replace; None does not count.
+
+    Raises ConfigError for what the command line has wrong, and each method for what a file has wrong.
+    """
+
+    def __init__(self, command_line: CommandLine | None = None, **overrides: Any) -> None:
+        given = command_line or CommandLine()
+        self._overrides = {name: value for name, value in overrides.items() if value is not None}
+        self._isolated = given.isolated
+        self._layers: dict[str, tuple[str, Layer | None]] = {}
+        self._made: dict[str, Settings] = {}
+        self._given: Layer | None = None
+        self._inline: list[Layer] = []
+        files = [config for config in given.configs if os.path.isfile(config) or not _is_inline(config)]
+        if len(files) > 1 or (files and given.isolated):
+            what = (
+                "--config names one file" if len(files) > 1 else "with --isolated there is no --config FILE"
+            )
+            raise ConfigError(f"{what}: {', '.join(files)}")
+        for config in given.configs:
+            if config not in files:
+                self._inline.append(inline_layer(config, os.getcwd()))
+        if files:
+            self._given = _given_file(files[0])
+        self._options = _options_layer(given.options)
+
+    def of(self, path: str) -> Settings:
+        """The settings for a file or folder, which need not exist."""
+        path = os.path.abspath(path)
+        folder = path if os.path.isdir(path) else os.path.dirname(path)
+        return self.of_folder(folder)
+
+    def of_folder(self, folder: str) -> Settings:
+        """The settings for the files in a folder (its absolute path)."""
+        if folder not in self._made:
+            root, layers = self._found(folder)
+            settings = _settings(root, layers)
+            if layers and not self._isolated:
+                settings = dataclasses.replace(settings, outer_roots=self._outer(root))
+            if settings.target_jax is None and not self._isolated:
+                settings = dataclasses.replace(settings, target_jax=_required(folder)[0])
+            settings = dataclasses.replace(settings, **self._asked(), **self._overrides)
+            # One object for all folders of one configuration.
+            self._made[folder] = next((made for made in self._made.values() if made == settings), settings)
+        return self._made[folder]
+
+    def in_force(self, path: str) -> Iterator[InForce]:
+        """Every value that is in force for a file or folder, by key, and where it comes from."""
+        path = os.path.abspath(path)
+        folder = path if os.path.isdir(path) else os.path.dirname(path)
+        root, layers = self._found(folder)
+        del root
+        if (options := self._options) is not None:
+            layers = [*layers, options]
+        for key in KEYS:
+            yield from self._values(key, layers, folder)
+
+    def _values(self, key: Key, layers: list[Layer], folder: str) -> Iterator[InForce]:
+        latest: dict[Entry, Layer] = {}
+        options = self._options
+        anew = options is not None and key.name in SELECTION and ("select", None) in options.values
+        for layer in layers:
+            if layer is self._options and anew:
+                # A selection of the command line that has `select` takes the place of the file's.
+                latest.clear()
+            if key.name == "per-file-ignores" and layer is self._options and _has(layer, key):
+                latest.clear()
+            for entry in layer.values:
+                if entry[0] == key.name:
+                    if key.name in SELECTION and layer is self._options and entry in latest:
+                        yield InForce(key, None, latest[entry].values[entry], latest[entry].origin(entry))
+                    latest[entry] = layer
+        for entry, layer in latest.items():
+            yield InForce(key, entry[1], layer.values[entry], layer.origin(entry))
+        if not latest:
+            asks = key.name == "target-jax" and not self._isolated
+            target, file = _required(folder) if asks else (None, None)
+            if target is not None:
+                yield InForce(key, None, str(target), Origin("requirement", file))
+            else:
+                yield InForce(key, None, key.default, Origin("default"))
+
+    def _found(self, folder: str) -> tuple[str, list[Layer]]:
+        """The root of a folder's configuration, and the layers that hold for it but the options."""
+        if self._isolated:
+            return os.getcwd(), self._inline
+        root, layer = (os.getcwd(), self._given) if self._given is not None else self._nearest(folder)
+        return root, [*([layer] if layer is not None else ()), *self._inline]
+
+    def _nearest(self, folder: str) -> tuple[str, Layer | None]:
+        if folder not in self._layers:
+            parent = os.path.dirname(folder)
+            if (layer := _layer_in(folder)) is not None:
+                found: tuple[str, Layer | None] = (folder, layer)
+            elif parent == folder:
+                found = (os.getcwd(), None)
+            elif os.path.exists(os.path.join(folder, ".git")):
+                found = (folder, None)
+            else:
+                found = self._nearest(parent)
+            self._layers[folder] = found
+        return self._layers[folder]
+
+    def _outer(self, root: str) -> tuple[str, ...]:
+        """The roots of the configurations around one, up to the repository."""
+        outer = []
+        while not os.path.exists(os.path.join(root, ".git")) and (parent := os.path.dirname(root)) != root:
+            above, layer = self._nearest(parent)
+            if layer is None and not (_holds(above, root) and os.path.exists(os.path.join(above, ".git"))):
+                break
+            outer.append(above)
+            root = above
+        return tuple(outer)
+
+    def _asked(self) -> dict[str, Any]:
+        """The fields that options of the command line set."""
+        layer = self._options
+        if layer is None:
+            return {}
+        given = _read(layer.values, layer.folder)
+        fields: dict[str, Any] = {}
+        selects = {name.replace("-", "_"): given.pop(name.replace("-", "_"), None) for name in SELECTION}
+        if any(value is not None for value in selects.values()):
+            ignored = (*(selects["ignore"] or ()), *(selects["extend_ignore"] or ()))
+            fields["asked"] = Selection(selects["select"], selects["extend_select"] or (), ignored)
+        if "exclude" in given:
+            fields |= {"exclude": (), "extend_exclude": ()}
+        excluded = (*given.pop("exclude", ()), *given.pop("extend_exclude", ()))
+        if "per_file_ignores" in given:
+            fields |= {"per_file_ignores": (), "extend_per_file_ignores": ()}
+        ignores = (*given.pop("per_file_ignores", ()), *given.pop("extend_per_file_ignores", ()))
+        if excluded:
+            fields["asked_exclude"] = excluded
+        if ignores:
+            fields["asked_per_file_ignores"] = ignores
+        return {**fields, **given}
+
+
+def _has(layer: Layer, key: Key) -> bool:
+    return any(name == key.name for name, _ in layer.values)
+
+
+def _holds(folder: str, inner: str) -> bool:
+    return os.path.commonpath([folder, inner]) == folder
+
+
+def _is_inline(config: str) -> bool:
+    return "=" in config
+
+
+def _given_file(file: str) -> Layer:
+    """The settings of a file that is named; what is relative in it is so to where the user is."""
+    if not os.path.exists(file):
+        raise ConfigError(f'--config {file}: there is no such file, and a setting is written key="value"')
+    prefix = ("tool", "shardlint") if os.path.basename(file) == "pyproject.toml" else ()
+    layer = file_layer(file, os.getcwd(), prefix)
+    if layer is None:
+        raise ConfigError(f"{file}: there is no [tool.shardlint] in it")
+    return layer
+
+
+def _options_layer(options: Mapping[str, Any]) -> Layer | None:
+    """What options of the command line say, each under the name of its key."""
+    values: dict[Entry, Any] = {}
+    names: dict[Entry, str] = {}
+    for key, value in options.items():
+        try:
+            for entry, inner in entries_of({key: value}, os.getcwd()):
+                values[entry], names[entry] = inner, f"--{key}"
+        except ConfigError as error:
+            raise ConfigError(f"--{error.args[0].removeprefix(chr(34)).replace(chr(34), '', 1)}") from None
+    return Layer("command line", "", os.getcwd(), values, names=names) if values else None
+
+
+def _layer_in(folder: str) -> Layer | None:
+    for name, prefix in FILES:
+        file = os.path.join(folder, name)
+        if os.path.isfile(file) and (layer := file_layer(file, folder, prefix)) is not None:
+            return layer
+    return None
+
+
+def _settings(root: str, layers: list[Layer]) -> Settings:
+    """What layers say, the later ones before the earlier ones."""
+    merged: dict[Entry, Any] = {}
+    for layer in layers:
+        merged.update(layer.values)
+    return Settings(root=root, **_read(merged, layers[0].folder if layers else root))
+
+
+def _read(values: Mapping[Entry, Any], folder: str) -> dict[str, Any]:
+    """Read raw values into the fields of `Settings` that they stand for."""
+    raw: dict[str, Any] = {}
+    for (name, entry), value in values.items():
+        if entry is None:
+            raw[name] = value
+        else:
+            raw.setdefault(name, {})[entry] = value
+    fields: dict[str, Any] = {}
+    for name, value in raw.items():
+        key = BY_NAME[name]
+        read = key.kind.read(value, At(key.path, folder))
+        fields.update(zip(key.fields, read if len(key.fields) > 1 else (read,), strict=True))
+    return fields
+
+
+def _required(folder: str) -> tuple[Any, str | None]:
+    """The releases that the nearest `pyproject.toml` requires, and that file; None if it says nothing.
+
+    What a project file has wrong is not for us to report.
+    """
+    while True:
+        file = os.path.join(folder, "pyproject.toml")
+        if os.path.isfile(file):
+            try:
+                return jax_requirement(read_toml(file)[1]), file
+            except ConfigError:
+                return None, None
+        parent = os.path.dirname(folder)
+        if parent == folder or os.path.exists(os.path.join(folder, ".git")):
+            return None, None
+        folder = parent

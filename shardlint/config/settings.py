@@ -1,0 +1,115 @@
+"""What a user decided, as values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shardlint.laws.values import Mesh
+from shardlint.laws.versions import Target
+
+if TYPE_CHECKING:
+    from shardlint.deployments import Deployment
+    from shardlint.logical_config import LogicalRule
+
+#: Folders that hold no code of the project's own.
+DEFAULT_EXCLUDE = (
+    ".git", ".hg", ".svn", ".venv", "venv", ".tox", ".nox", ".eggs", "*.egg-info", "node_modules",
+    "__pycache__", "__pypackages__", ".ipynb_checkpoints", ".mypy_cache", ".ruff_cache", ".pytest_cache",
+    "site-packages", "build", "dist", "_build",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which rules one place asks for: a file, or the command line. ``select`` is None where it says nothing.
+
+    All of them hold selectors: codes, beginnings of codes (``SHL2``), names, groups or ``ALL``.
+    """
+
+    select: tuple[str, ...] | None = None
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a user decides.
+
+    ``root`` is the folder patterns are relative to and imports are resolved in; ``outer_roots`` are those of
+    the configurations and the repository around it, in which imports are resolved too.
+    ``select`` to ``extend_ignore`` hold rule selectors (see `Selection`), and ``asked`` those of the command
+    line, which go after them; ``preview`` lets rules in that are not settled.
+    ``severity`` pairs selectors with what findings that JAX accepts are shown as. ``per_file_ignores`` pairs
+    patterns of paths with selectors. Patterns of the command line (``asked_exclude``,
+    ``asked_per_file_ignores``) are relative to where the user is.
+
+    ``meshes`` are the meshes a
+    project deploys on, by name, of which ``typed_meshes`` say what types their axes have; ``mesh`` is one
+    given on the command line, and goes before them.
+    ``dims`` are the sizes of dimensions that a program leaves open, by the name it uses for them
+    (``d_model``, ``cfg.d_model``). ``logical_rules`` are Flax's rules for logical axis names where a
+    program leaves them to its caller, None where there are none. ``replicated_bytes`` is the size from
+    which an array should not lie whole on every device.
+    ``target_jax`` are the releases of JAX the project means to run on, None for the newest known.
+    ``confirm_devices`` is how many devices confirmation fakes, ``confirm_timeout`` is in seconds.
+    ``report_init`` and ``report_rules`` (``package.module:name``) are what `shardlint report --init` runs.
+    """
+
+    root: str = "."
+    outer_roots: tuple[str, ...] = ()
+    select: tuple[str, ...] = ("ALL",)
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    extend_ignore: tuple[str, ...] = ()
+    asked: Selection = Selection()
+    preview: bool = False
+    severity: tuple[tuple[str, str], ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    extend_per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    asked_per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = DEFAULT_EXCLUDE
+    extend_exclude: tuple[str, ...] = ()
+    asked_exclude: tuple[str, ...] = ()
+    respect_gitignore: bool = True
+    force_exclude: bool = False
+    fixtures: tuple[str, ...] = ("fixtures",)
+    devices: int | None = None
+    mesh: Mesh | None = None
+    meshes: tuple[tuple[str, Mesh], ...] = ()
+    typed_meshes: frozenset[str] = frozenset()
+    target_jax: Target | None = None
+    dims: tuple[tuple[str, int], ...] = ()
+    logical_rules: tuple[LogicalRule, ...] | None = None
+    replicated_bytes: int = 64 * 2**20
+    confirm_devices: int = 8
+    confirm_timeout: float = 60.0
+    report_init: str | None = None
+    report_rules: str | None = None
+    exhaustive: bool = False
+
+    @property
+    def deployments(self) -> list[Deployment]:
+        """The meshes to assume, one after the other, where a program's is not known."""
+        from shardlint.deployments import Deployment
+
+        if self.mesh is not None:
+            return [Deployment(None, self.mesh)]
+        return [Deployment(name, mesh, name in self.typed_meshes) for name, mesh in self.meshes]
+
+    @property
+    def import_roots(self) -> tuple[str, ...]:
+        """The folders that imports are resolved in, nearest first."""
+        around = [(root, os.path.join(root, "src")) for root in (self.root, *self.outer_roots)]
+        return tuple(dict.fromkeys((*(folder for pair in around for folder in pair), os.getcwd())))
+
+    @property
+    def analysis(self) -> Hashable:
+        """What inference and the rules read of this: files that have it in common are analyzed alike."""
+        return (
+            self.import_roots, self.devices, self.mesh, self.meshes, self.typed_meshes, self.target_jax,
+            self.dims, self.logical_rules, self.replicated_bytes, self.exhaustive,
+        )  # fmt: skip
