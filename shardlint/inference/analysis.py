@@ -88,7 +88,7 @@ def _run_cell(interpreter: Interpreter, run: ModuleRun, parsed: Parsed) -> None:
     run.parts.extend(parsed.parts)
     for name in parsed.rebound:
         run.scope.variables[name] = Unknown("bound by text that cannot be read")
-    interpreter.steps = 0
+    interpreter.budget.steps = 0
     for part in parsed.parts:
         if not guarded(interpreter, lambda part=part: _run_part(interpreter, run, part)):  # type: ignore[misc]
             break

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
 
+from shardlint.inference.budget import Exhausted
 from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.effects import changed
 from shardlint.inference.forgetting import forget
@@ -188,7 +189,11 @@ def _call_function(
     bound = bind_parameters(function, args, kwargs, opaque)
     if bound is None:
         return Unknown(f"`{function.name}` does not take these arguments")
-    return interpreter.memory.run(interpreter, function, bound, place, nested)
+    try:
+        with interpreter.budget.shared():
+            return interpreter.memory.run(interpreter, function, bound, place, nested)
+    except Exhausted:
+        return _unfollowed(interpreter, function, args, kwargs, f"`{function.name}` takes too many steps")
 
 
 @lru_cache(maxsize=4_096)

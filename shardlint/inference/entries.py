@@ -10,10 +10,11 @@ import libcst as cst
 
 from shardlint.inference.annotations import describe_fields
 from shardlint.inference.assumed import assumed_mesh
+from shardlint.inference.budget import Exhausted
 from shardlint.inference.calling import around_method
 from shardlint.inference.context import Context, Frame, assumed_rules
 from shardlint.inference.functions import parameters, run_function
-from shardlint.inference.interpreter import Exhausted, Interpreter, unknown_argument
+from shardlint.inference.interpreter import Interpreter, unknown_argument
 from shardlint.inference.relevance import Relevance
 from shardlint.inference.selves import entry_instance
 from shardlint.inference.syntax import BrokenText, NodePlace
@@ -98,7 +99,7 @@ def guarded(interpreter: Interpreter, action: Callable[[], bool]) -> bool:
                     if not isinstance(value, External | ModuleValue | Function | ClassValue):
                         frame.scope.variables[name] = Unknown(f"`{name}` may be set by code that is too long")
         del interpreter.frames[frames:]
-        interpreter.steps = 0
+        interpreter.budget.steps = 0
         interpreter.path, interpreter.muted, interpreter.variants = path, muted, variants
         return True
 
@@ -129,7 +130,7 @@ def _unknown_context(interpreter: Interpreter, defined: Context) -> Context:
 def _run_entry(
     interpreter: Interpreter, run: ModuleRun, context: Context, action: Callable[[], object]
 ) -> None:
-    interpreter.steps = 0
+    interpreter.budget.steps = 0
     interpreter.context = context
     interpreter.frames.append(Frame(run.scope, None))
 
@@ -198,7 +199,7 @@ def _construct(interpreter: Interpreter, constructor: Function, instance: Instan
 
     with interpreter.silent():
         guarded(interpreter, run)
-    interpreter.steps = 0
+    interpreter.budget.steps = 0
     interpreter.reached, interpreter.called_wrappers = reached, called
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from shardlint.inference.assumed import verdict_if_meant
+from shardlint.inference.budget import MAX_DEPTH, Budget
 from shardlint.inference.context import Context, Frame, Scope
 from shardlint.inference.described import sized
 from shardlint.inference.effects import born
@@ -50,20 +51,12 @@ if TYPE_CHECKING:
     from shardlint.inference.functions import Code
     from shardlint.inference.project import Project
 
-#: Statements one entry may execute.
-MAX_STEPS = 20_000
-#: Calls one entry may nest.
-MAX_DEPTH = 12
 #: Longest expression that names an array in a message.
 _MAX_WRITTEN = 40
 
 
 #: A call in a test that may answer differently each time.
 _CALLS = re.compile(r"(?<!\bisinstance)(?<!\bhasattr)(?<!\blen)\(")
-
-
-class Exhausted(Exception):
-    """The budget of an entry is used up."""
 
 
 class Interpreter:
@@ -95,7 +88,7 @@ class Interpreter:
         self.asks_mesh = False
         self.context = Context()
         self.frames: list[Frame] = []
-        self.steps = 0
+        self.budget = Budget()
         self.muted = 0
         #: The undecided branches and loops around the current statement, each by a number.
         self.path: tuple[int, ...] = ()
@@ -287,13 +280,7 @@ class Interpreter:
 
     def tick(self) -> None:
         """Spend a step. Raises Exhausted."""
-        self.steps += 1
-        if self.steps > MAX_STEPS:
-            raise Exhausted
-
-    def affords(self, steps: int) -> bool:
-        """Whether the budget allows for so many more steps."""
-        return self.steps + steps <= MAX_STEPS
+        self.budget.tick()
 
     # -- the ways in --------------------------------------------------------------------------
 

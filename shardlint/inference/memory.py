@@ -132,7 +132,7 @@ class Memory:
             return False
         if one.nested is None and nested + one.height > limit:
             return False
-        if not interpreter.affords(one.steps):
+        if not interpreter.budget.affords(one.steps):
             return False
         if one.silent is not None and one.silent != bool(interpreter.muted):
             return False
@@ -170,7 +170,7 @@ class Memory:
         start, symbols = born(), dims.latest()
         outer = (i.uses, i.notes, i.reads, i.start, i.mute_base, i.variants, i.deepest, i.cut, i.ran)
         effects = (EFFECTS.oldest, EFFECTS.mute_matters)
-        context, steps, count, turned = i.context, i.steps, i.device_count, len(i.switches)
+        context, steps, count, turned = i.context, i.budget.steps, i.device_count, len(i.switches)
         i.uses, i.notes, i.reads, i.start = [], [], {}, start
         i.mute_base, i.variants, i.deepest, i.cut, i.ran = i.muted, (0, 1), nested, False, {function.code.key}
         EFFECTS.oldest, EFFECTS.mute_matters = NOTHING, False
@@ -218,7 +218,7 @@ class Memory:
             path=i.path,
             uses=uses,
             notes=notes,
-            steps=i.steps - steps,
+            steps=i.budget.steps - steps,
             height=i.limit if cut else deepest - nested,
             nested=nested if cut else None,
             ran=ran,
@@ -284,7 +284,7 @@ def _record(interpreter: Interpreter, uses: list[Use], notes: list[Note]) -> Non
 
 def _given_again(interpreter: Interpreter, one: _Kept, keys: Keys, function: Function, nested: int) -> Value:
     """Do what a kept run did."""
-    interpreter.steps += one.steps
+    interpreter.budget.steps += one.steps
     interpreter.ran |= one.ran
     interpreter.reached |= one.ran
     if one.nested is None:
