@@ -20,7 +20,9 @@ from dataclasses import dataclass
 from shardlint.files.lexing import Comment, comments, next_code_line
 
 _COMMENT = re.compile(r"#\s*shardlint:")
-_SUPPRESSION = re.compile(r"\s*ignore(?:-file)?\b")
+_SUPPRESSION = re.compile(r"\s*(?:ignore-file|ignore|disable|enable)\b(?!-)")
+#: Where a comment says something else, behind what it tells.
+_BEHIND = re.compile(r"\s#")
 _DEVICES = re.compile(r"devices\s*=\s*\d+\b")
 _NAME = r"[^\W\d]\w*"
 _DOTTED = rf"{_NAME}(?:\.{_NAME})*"
@@ -94,8 +96,9 @@ def _notes(text: str, comment: Comment) -> Iterator[Note]:
     if begin is None or _SUPPRESSION.match(comment.text, begin.end()):
         return
     line = next_code_line(text, comment.line) if comment.alone else comment.line
-    for start, stop in _items(comment.text, begin.end()):
-        written = comment.text[start:stop]
+    told = _BEHIND.split(comment.text, maxsplit=1)[0]
+    for start, stop in _items(told, begin.end()):
+        written = told[start:stop]
         if not _DEVICES.match(written):
             column = comment.column + start
             yield Note(_item(written), line, comment.line, column, column + len(written))
@@ -140,7 +143,7 @@ def _unread(written: str) -> str:
     return f"{what}: shardlint reads {forms}, `ignore[CODE]` and `devices=8`"
 
 
-_WORDS = ("mesh", "reveal", "ignore", "ignore-file", "devices")
+_WORDS = ("mesh", "reveal", "ignore", "ignore-file", "disable", "enable", "devices")
 
 
 def _axes(text: str) -> MeshFact | BrokenFact:

@@ -79,6 +79,17 @@ FILE_RULES = (
         "dimension is sharded over, its bytes, and what a device holds. It does not make a check fail.",
     ),
     _rule(
+        "SHL012", "unused-suppression", "unused-suppression", "A comment ignores a finding that there is not",
+        "`# shardlint: ignore[SHL202]` whose mistake is repaired would hide the next one. The fix takes out\n"
+        "the code, or the comment with its reason where nothing else is left of it. Nothing is said of codes\n"
+        "whose rules are not selected, nor where something on the lines could not be judged.",
+    ),
+    _rule(
+        "SHL013", "malformed-suppression", "malformed-suppression", "A comment ignores what is no rule",
+        "`# shardlint: ignore[SHL202] why` names rules by code, the beginning of one, or name. This one\n"
+        "names none that there is, or lacks the brackets and so speaks of every rule.",
+    ),
+    _rule(
         "SHL901", "fixture-disagreement", "fixture", "JAX does not do what a fixture announces",
         "A fixture says in comments what is wrong with it: `# expect: SHL202` where JAX raises, and\n"
         "`# expect-silent: SHL601` where it does not. `check --confirm` and `run` execute it, and report\n"

@@ -1,15 +1,26 @@
-"""Comments that address shardlint: what to ignore, and how many devices there are."""
+"""Comments that address shardlint: what to ignore, and how many devices there are.
+
+``# shardlint: ignore[SHL202] why`` speaks of its statement, alone on a line of the next one, and
+``ignore-file[...]`` of the file. ``disable[...]``, alone on its line, speaks of what follows until
+``enable[...]`` or the end of its block; behind code it speaks of that statement.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from shardlint.files.lexing import comments, next_code_line
+from shardlint.files.lexing import Comment, comments, next_code_line
+from shardlint.files.statements import Statements, statements
 
-_DIRECTIVE = re.compile(r"#\s*shardlint:\s*(?P<verb>ignore-file|ignore)\b(?:\[(?P<codes>[^\]]*)\])?")
+_DIRECTIVE = re.compile(
+    r"(?:(?<=\s)|^)#\s*shardlint:\s*(?P<verb>ignore-file|ignore|disable|enable)\b(?!-)"
+    r"(?:\[(?P<codes>[^\]#]*)\])?(?P<rest>[^#]*)"
+)
+#: Where in a comment something to shardlint begins behind something else.
+BEHIND = re.compile(r"(?<=\s)#\s*shardlint:")
 _DEVICES = re.compile(r"#\s*shardlint:.*?\bdevices\s*=\s*(?P<count>\d+)")
 #: A notebook sets XLA's flags by a magic, which is blanked before anything evaluates the cell.
 _DEVICES_MAGIC = re.compile(
@@ -18,20 +29,51 @@ _DEVICES_MAGIC = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Suppression:
-    """``# shardlint: ignore[SHL202, SHL3]`` on a line; ``codes`` are codes, their beginnings, or names.
+class Written:
+    """A directive as it is written: its ``verb``, each code with the columns it takes, and its own columns.
 
-    ``line`` is the line it speaks of, None for the whole file. Without codes it ignores everything.
+    ``line`` is that of the comment; ``alone`` when nothing else is in the line; ``reason`` is what
+    follows the codes.
     """
 
-    line: int | None
-    codes: tuple[str, ...]
+    verb: str
+    line: int
+    column: int
+    end_column: int
+    codes: tuple[tuple[str, int, int], ...]
+    bare: bool
+    alone: bool
+    reason: str
 
-    def covers(self, code: str, name: str, first: int, last: int) -> bool:
-        """Whether a finding with this code and name on these lines is ignored."""
-        if self.line is not None and not first <= self.line <= last:
-            return False
-        return not self.codes or matches(code, name, self.codes)
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """What a directive ignores: ``codes`` are codes, their beginnings, or names; without, it is everything.
+
+    ``first`` and ``last`` are the lines it speaks of, both None for the whole file; ``but`` are stretches
+    inside where an ``enable`` takes back one of its codes. A suppression of a ``statement`` covers what
+    has that line as its first or last, or its statement's; one of a block covers what begins in it.
+    """
+
+    first: int | None
+    last: int | None
+    codes: tuple[str, ...]
+    written: Written
+    statement: bool = True
+    but: tuple[tuple[int, int, str], ...] = ()
+
+    def covering(self, code: str, name: str, lines: Iterable[int]) -> str | None:
+        """The selector that ignores a rule's finding on one of these lines, ``""`` for all; None for none."""
+        for line in lines:
+            if self.first is not None and self.last is not None and not self.first <= line <= self.last:
+                continue
+            if any(a <= line <= b and (not s or matches(code, name, [s])) for a, b, s in self.but):
+                continue
+            if not self.codes:
+                return ""
+            if (found := next((s for s in self.codes if matches(code, name, [s])), None)) is not None:
+                return found
+        return None
 
 
 def matches(code: str, name: str, selectors: Iterable[str]) -> bool:
@@ -39,25 +81,69 @@ def matches(code: str, name: str, selectors: Iterable[str]) -> bool:
     return any(s == "ALL" or s == name or code.startswith(s.upper()) for s in selectors if s)
 
 
-@lru_cache(maxsize=16)
-def suppressions(text: str) -> tuple[Suppression, ...]:
-    """Return the suppressions of a cell. A comment on a line of its own speaks of the next line of code.
-
-    Every finding asks for those of its file.
-    """
+@lru_cache(maxsize=64)
+def directives(text: str) -> tuple[Written, ...]:
+    """Return the directives of a cell, as they are written."""
     if "shardlint:" not in text:
         return ()
+    return tuple(written for comment in comments(text) for written in _directives(comment))
+
+
+def _directives(comment: Comment) -> Iterator[Written]:
+    for match in _DIRECTIVE.finditer(comment.text):
+        codes = []
+        at = match.start("codes")
+        for part in (match["codes"] or "").split(",") if match["codes"] is not None else ():
+            if code := part.strip():
+                start = comment.column + at + len(part) - len(part.lstrip())
+                codes.append((code, start, start + len(code)))
+            at += len(part) + 1
+        end = comment.column + match.start() + len(match[0].rstrip())
+        alone = comment.alone and match.start() == 0
+        yield Written(
+            match["verb"], comment.line, comment.column + match.start(), end, tuple(codes),
+            match["codes"] is None, alone, match["rest"].strip(),
+        )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def suppressions(text: str) -> tuple[Suppression, ...]:
+    """Return the suppressions of a cell. Every finding asks for those of its file."""
     found = []
-    for comment in comments(text):
-        if (match := _DIRECTIVE.match(comment.text)) is None:
-            continue
-        codes = tuple(code.strip() for code in (match["codes"] or "").split(",") if code.strip())
-        if match["verb"] == "ignore-file":
-            found.append(Suppression(None, codes))
-        else:
-            line = next_code_line(text, comment.line) if comment.alone else comment.line
-            found.append(Suppression(line, codes))
+    written = directives(text)
+    if not written:
+        return ()
+    lines = statements(text)
+    for position, directive in enumerate(written):
+        codes = tuple(code for code, _, _ in directive.codes)
+        if not codes and not directive.bare:
+            continue  # `ignore[]` ignores nothing
+        if directive.verb == "ignore-file":
+            found.append(Suppression(None, None, codes, directive))
+        elif directive.verb == "disable" and directive.alone:
+            found.append(_block(lines, directive, codes, written[position + 1 :]))
+        elif directive.verb in ("ignore", "disable"):
+            line = next_code_line(text, directive.line) if directive.alone else directive.line
+            found.append(Suppression(line, line, codes, directive))
     return tuple(found)
+
+
+def _block(
+    lines: Statements, directive: Written, codes: tuple[str, ...], following: Iterable[Written]
+) -> Suppression:
+    """What ``disable`` speaks of: to the end of its block, less what a later ``enable`` takes back."""
+    last = lines.block_end(directive.line, directive.column - 1)
+    but: list[tuple[int, int, str]] = []
+    for other in following:
+        if other.verb != "enable" or not other.alone or not directive.line < other.line <= last:
+            continue
+        end = lines.block_end(other.line, other.column - 1)
+        taken = tuple(code for code, _, _ in other.codes)
+        if other.bare and other.column <= directive.column:
+            last = other.line
+            break
+        but += [(other.line, min(end, last), code) for code in taken or ("",)]
+    return Suppression(directive.line, last, codes, directive, False, tuple(but))
 
 
 def device_count(text: str) -> int | None:

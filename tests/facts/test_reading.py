@@ -70,4 +70,4 @@ def test_beside_suppressions_and_devices() -> None:
     text = "# shardlint: devices=4, x: (8,)\n# shardlint: ignore[SHL202]\nx = f()  # shardlint: reveal\n"
     assert [type(n.item) for n in read_notes(text)] == [ShapeFact, RevealRequest]
     assert device_count(text) == 4
-    assert [(s.line, s.codes) for s in suppressions(text)] == [(3, ("SHL202",))]
+    assert [(s.first, s.codes) for s in suppressions(text)] == [(3, ("SHL202",))]

@@ -6,40 +6,57 @@ import pytest
 
 from shardlint.files.lexing import comments
 from shardlint.files.prefilter import mentions_sharding
-from shardlint.files.suppressions import Suppression, matches, suppressions
+from shardlint.files.suppressions import matches, suppressions
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("x = 1  # shardlint: ignore[SHL202] known\n", [Suppression(1, ("SHL202",))]),
-        ("\nx = 1  # shardlint:ignore\n", [Suppression(2, ())]),
-        ("x = 1  # why  # shardlint: ignore\n", []),
+        ("x = 1  # shardlint: ignore[SHL202] known\n", [(1, 1, ("SHL202",))]),
+        ("\nx = 1  # shardlint:ignore\n", [(2, 2, ())]),
+        ("x = 1  # why  # shardlint: ignore\n", [(1, 1, ())]),
+        ("x = 1  # noqa: E501 # shardlint: ignore[SHL1]  # note\n", [(1, 1, ("SHL1",))]),
+        ("# say `# shardlint: ignore` here\n", []),
         ("# shardlint: ignore[SHL1, indivisible-dimension]\n\n# note\nx = 1\n",
-         [Suppression(4, ("SHL1", "indivisible-dimension"))]),
-        ("# shardlint: ignore-file[SHL6]\n", [Suppression(None, ("SHL6",))]),
-        ("# shardlint: ignore-file\r\nx = 1  # shardlint: ignore\r\n",
-         [Suppression(None, ()), Suppression(2, ())]),
+         [(4, 4, ("SHL1", "indivisible-dimension"))]),
+        ("# shardlint: ignore-file[SHL6]\n", [(None, None, ("SHL6",))]),
+        ("# shardlint: ignore-file\r\nx = 1  # shardlint: ignore\r\n", [(None, None, ()), (2, 2, ())]),
         ("x = '# shardlint: ignore'\n", []),
         ('"""\n# shardlint: ignore\n"""\n', []),
         ("x = 1  # shardlint: ignored\n", []),
+        ("x = 1  # shardlint: ignore-fil\n", []),
+        ("x = 1  # shardlint: ignore[]\n", []),
         ("x = 1  # shardlint: devices=8\n", []),
+        ("a\n# shardlint: disable[SHL2] why\nb\n# shardlint: enable[SHL2]\nc\n", [(2, 6, ("SHL2",))]),
+        ("a\n# shardlint: disable\nb\n# shardlint: enable\nc\n", [(2, 4, ())]),
+        ("def f():\n    # shardlint: disable\n    a\n\nb\n", [(2, 4, ())]),
+        ("def f():\n    # shardlint: disable\n    a(\nb)\n    c\nd\n", [(2, 5, ())]),
+        ("x = 1  # shardlint: disable[SHL2]\ny = 2\n", [(1, 1, ("SHL2",))]),
     ],
 )  # fmt: skip
-def test_suppressions(text: str, expected: list[Suppression]) -> None:
-    assert suppressions(text) == tuple(expected)
+def test_what_is_written(text: str, expected: list[tuple[int | None, int | None, tuple[str, ...]]]) -> None:
+    assert [(s.first, s.last, s.codes) for s in suppressions(text)] == expected
+
+
+def covered(text: str, *lines: int) -> bool:
+    return any(s.covering("SHL202", "indivisible-dimension", lines) is not None for s in suppressions(text))
 
 
 @pytest.mark.parametrize(
-    ("line", "codes", "covered"),
-    [
-        (3, (), True), (5, (), True), (6, (), False), (None, (), True), (3, ("SHL202",), True),
-        (3, ("SHL2",), True), (3, ("shl202",), True), (3, ("indivisible-dimension",), True),
-        (3, ("SHL203",), False), (None, ("SHL1",), False),
-    ],
+    ("codes", "expected"),
+    [("", True), ("[SHL202]", True), ("[SHL2]", True), ("[shl202]", True), ("[indivisible-dimension]", True),
+     ("[SHL203]", False), ("[SHL1, SHL202]", True)],
 )  # fmt: skip
-def test_what_a_suppression_covers(line: int | None, codes: tuple[str, ...], covered: bool) -> None:
-    assert Suppression(line, codes).covers("SHL202", "indivisible-dimension", 3, 5) is covered
+def test_which_rules_a_comment_names(codes: str, expected: bool) -> None:
+    assert covered(f"x = 1  # shardlint: ignore{codes}\n", 1) is expected
+    assert covered(f"# shardlint: ignore-file{codes}\n", 7) is expected
+    assert covered(f"# shardlint: disable{codes}\nx\ny\n", 3) is expected
+
+
+def test_what_is_enabled_again_is_not_covered() -> None:
+    text = "# shardlint: disable[SHL2]\na\nif b:\n    # shardlint: enable[SHL202]\n    c\nd\n"
+    assert [covered(text, line) for line in (2, 5, 6)] == [True, False, True]
+    assert not covered(text.replace("    #", "#").replace("if b:", "b"), 6)
 
 
 def test_all_means_every_rule() -> None:

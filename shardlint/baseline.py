@@ -1,0 +1,210 @@
+"""A baseline: the findings that a project has already, kept in a file so that only new ones are reported.
+
+A finding is known again by what edits around it leave as it is: its file, code and enclosing function, the
+text of its line, and its message without numbers. Where only one of the last three has changed, it is still
+the same one; so it is in a file that was moved. How often each is there counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from shardlint.files.lexing import STRING_OR_COMMENT, split_lines
+from shardlint.files.sources import Source, read_source
+from shardlint.files.statements import statements
+from shardlint.findings import Finding, Severity
+from shardlint.fixing.documents import write_bytes
+
+VERSION = 1
+#: What says that shardlint or the file failed is never known already.
+_ALWAYS_NEW = frozenset({"SHL006", "SHL009"})
+_NUMBER = re.compile(r"\d+(?:\.\d+)*")
+
+
+class BaselineError(Exception):
+    """A baseline file that is none; the message says what is wrong."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Entry:
+    """What is kept of a finding. ``path`` is relative to the baseline's folder, with slashes."""
+
+    path: str
+    code: str
+    where: str
+    line: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Findings that a baseline does not know, and the baseline without what is gone."""
+
+    new: tuple[Finding, ...]
+    entries: tuple[Entry, ...]
+    gone: int
+
+
+def may_be_known(finding: Finding) -> bool:
+    """Whether a baseline takes a finding: one that makes a check fail, and claims something of a program."""
+    return not finding.expected and finding.severity is not Severity.INFO and finding.code not in _ALWAYS_NEW
+
+
+def entries_of(findings: Iterable[Finding], sources: Iterable[Source], folder: str) -> list[Entry]:
+    """Return what a baseline in this folder keeps of findings."""
+    by_path = {source.path: source for source in sources}
+
+    def entry(finding: Finding) -> Entry:
+        span = finding.span
+        if span.path not in by_path:
+            by_path[span.path] = read_source(span.path)
+        cell = next((c for c in by_path[span.path].cells if c.index == span.cell), None)
+        path = os.path.relpath(span.path, folder or ".").replace(os.sep, "/")
+        text = split_lines(cell.text) if cell else []
+        line = text[span.line - 1] if 1 <= span.line <= len(text) else ""
+        where = statements(cell.text).definition(span.line) if cell else ""
+        message = _NUMBER.sub("N", " ".join(finding.message.split()))
+        return Entry(path, finding.code, where, _without_comment(line), message)
+
+    return [entry(finding) for finding in findings]
+
+
+def _without_comment(line: str) -> str:
+    for match in STRING_OR_COMMENT.finditer(line):
+        if match["comment"] is not None:
+            line = line[: match.start()]
+            break
+    return " ".join(line.split())
+
+
+#: What two findings must have in common to be the same, the surest sign first.
+_SIGNS: tuple[Callable[[Entry], tuple[str, ...]], ...] = (
+    lambda e: (e.path, e.code, e.where, e.line, e.message),
+    lambda e: (e.path, e.code, e.where, e.line),
+    lambda e: (e.path, e.code, e.line, e.message),
+    lambda e: (e.path, e.code, e.where, e.message),
+)
+
+
+def _moved(entry: Entry) -> tuple[str, ...]:
+    return entry.code, entry.where, entry.line, entry.message
+
+
+def compare(
+    known: Sequence[Entry],
+    findings: Sequence[Finding],
+    found: Sequence[Entry],
+    checked: Collection[str],
+    folder: str,
+) -> Compared:
+    """Part findings (whose entries are ``found``) into known and new ones.
+
+    An entry of a file that was ``checked`` (a path as in entries), or that is not there any more, goes
+    when no finding is like it.
+    """
+    left = Counter(known)
+    unmatched = [i for i, finding in enumerate(findings) if may_be_known(finding)]
+    kept: list[Entry] = []
+    for sign in _SIGNS:
+        unmatched = _match(left, found, unmatched, kept, sign)
+    gone = Counter({e: n for e, n in left.items() if not os.path.exists(os.path.join(folder, e.path))})
+    absent = Counter(gone)
+    unmatched = _match(gone, found, unmatched, kept, _moved)
+    left -= absent - gone
+    stale = [e for e in left.elements() if e.path in checked or e in gone]
+    others = list((left - Counter(stale)).elements())
+    new = set(unmatched) | {i for i, f in enumerate(findings) if not may_be_known(f)}
+    return Compared(
+        tuple(f for i, f in enumerate(findings) if i in new), tuple(sorted([*kept, *others])), len(stale)
+    )
+
+
+def _match(
+    left: Counter[Entry],
+    found: Sequence[Entry],
+    unmatched: Sequence[int],
+    kept: list[Entry],
+    sign: Callable[[Entry], tuple[str, ...]],
+) -> list[int]:
+    """Take from ``left`` what has a sign in common with findings; return the findings that are over."""
+    by_sign: dict[tuple[str, ...], list[Entry]] = {}
+    for entry in sorted(left.elements(), reverse=True):
+        by_sign.setdefault(sign(entry), []).append(entry)
+    over = []
+    for index in unmatched:
+        alike = by_sign.get(sign(found[index]))
+        if alike:
+            left[alike.pop()] -= 1
+            kept.append(found[index])
+        else:
+            over.append(index)
+    for entry in [entry for entry, count in left.items() if count <= 0]:
+        del left[entry]
+    return over
+
+
+def render(entries: Iterable[Entry]) -> str:
+    """Write a baseline: sorted, one finding a line, so that two of them merge as text."""
+    counts = Counter(entries)
+    rows = []
+    for entry, count in sorted(counts.items()):
+        row: dict[str, Any] = asdict(entry)
+        if count > 1:
+            row["count"] = count
+        rows.append(json.dumps(row, ensure_ascii=False))
+    listed = "".join(f"\n    {row}," for row in rows)[:-1]
+    return f'{{\n  "version": {VERSION},\n  "findings": [{listed}{chr(10) + "  " if rows else ""}]\n}}\n'
+
+
+def read(path: str) -> list[Entry]:
+    """Read a baseline. Raises BaselineError."""
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            text = file.read()
+    except FileNotFoundError:
+        raise BaselineError(f"{path} does not exist; `--write-baseline {path}` makes it") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BaselineError(f"{path} cannot be read: {error}") from None
+    if "\n<<<<<<< " in text:
+        raise BaselineError(f"{path} has an unresolved merge conflict; keep both sides, or write it anew")
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BaselineError(f"{path} is no baseline: {error}") from None
+    if not isinstance(data, dict) or not isinstance(data.get("findings"), list):
+        raise BaselineError(f'{path} is no baseline: it has no list of "findings"')
+    if data.get("version") != VERSION:
+        raise BaselineError(
+            f"{path} is a baseline of version {data.get('version')!r}; this shardlint reads {VERSION}"
+        )
+    entries: list[Entry] = []
+    for number, row in enumerate(data["findings"], 1):
+        entries += _entries(row, f"{path}: finding {number}")
+    return entries
+
+
+def _entries(row: object, what: str) -> list[Entry]:
+    if not isinstance(row, dict):
+        raise BaselineError(f"{what} is no object")
+    names = [field.name for field in fields(Entry)]
+    for name in names:
+        if not isinstance(row.get(name), str):
+            raise BaselineError(f'{what} has no "{name}", or it is no text')
+    count = row.get("count", 1)
+    if type(count) is not int or not 0 < count < 10**6:
+        raise BaselineError(f'{what}: "count" must be a whole number above 0, not {count!r}')
+    return [Entry(**{name: row[name] for name in names})] * count
+
+
+def save(path: str, entries: Iterable[Entry]) -> None:
+    """Write a baseline as a whole or not at all. Raises BaselineError."""
+    try:
+        write_bytes(os.path.realpath(path), render(entries).encode())
+    except OSError as error:
+        raise BaselineError(f"{path} cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,313 @@
+"""What `check` does besides reporting: it fixes, adds comments, and keeps a baseline."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shardlint.api import Linter, Progress, Report
+    from shardlint.files.sources import Source
+    from shardlint.findings import Finding
+    from shardlint.fixing.documents import Document
+    from shardlint.fixing.rounds import Fixed
+
+
+#: Findings that say that a file could not be read whole.
+_UNREAD = frozenset({"SHL001", "SHL002", "SHL003", "SHL004", "SHL005", "SHL009"})
+
+
+class CannotDo(Exception):
+    """What was asked for cannot be done; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is left to report, and what was done.
+
+    ``code`` is the exit code where nothing is to be reported; ``out`` is for standard output, ``said``
+    are lines for standard error, and ``failures`` what could not be changed.
+    """
+
+    report: Report
+    code: int | None = None
+    out: str = ""
+    said: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `check` that change files."""
+    fix = parser.add_argument_group("fixes")
+    fix.add_argument("--fix", action="store_true", help="apply the safe fixes, and report what is left")
+    fix.add_argument("--unsafe-fixes", action="store_true", help="also those that may change what is meant")
+    fix.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
+    fix.add_argument("--fix-only", action="store_true", help="apply fixes and report nothing")
+    fix.add_argument("--show-fixes", action="store_true", help="list what was fixed")
+    old = parser.add_argument_group("what is there already")
+    old.add_argument(
+        "--add-ignores", nargs="?", const="", metavar="REASON",
+        help="add a comment to the line of each finding that ignores it (--add-ignores=REASON)",
+    )  # fmt: skip
+    old.add_argument("--baseline", metavar="FILE", help="report only what this file does not know")
+    old.add_argument("--write-baseline", metavar="FILE", help="write the findings to a file for --baseline")
+
+
+def change(
+    linter: Linter, report: Report, options: argparse.Namespace, progress: Progress | None = None
+) -> Outcome:
+    """Do what the options ask for beside reporting. Raises CannotDo."""
+    from shardlint.baseline import BaselineError
+
+    asked = [
+        flag
+        for flag in ("--write-baseline", "--add-ignores", "--diff", "--fix", "--fix-only")
+        if getattr(options, flag[2:].replace("-", "_"), None) not in (None, False)
+    ]
+    exclusive = [flag for flag in asked if flag in ("--write-baseline", "--add-ignores")]
+    if exclusive and len(asked) > 1:
+        raise CannotDo(f"{' and '.join(asked)} do not go together")
+    if options.write_baseline is not None:
+        try:
+            return _written(report, options.write_baseline)
+        except BaselineError as error:
+            raise CannotDo(str(error)) from None
+    baseline = options.baseline or getattr(linter.settings, "baseline", None)
+    known = _Known(linter, baseline, options) if baseline else None
+    report = known.without(report) if known else report
+    if options.add_ignores is not None:
+        outcome = _ignored(linter, report, options.add_ignores)
+    elif asked:
+        outcome = _fixed(linter, report, options, known, progress)
+    else:
+        outcome = Outcome(report)
+    said = known.shrunk() if known and not options.diff else ()
+    return replace(outcome, said=(*outcome.said, *said))
+
+
+class _Known:
+    """The baseline that is in force."""
+
+    def __init__(self, linter: Linter, path: str, options: argparse.Namespace) -> None:
+        from shardlint.baseline import BaselineError, read
+
+        self.path, self.folder = path, os.path.dirname(os.path.abspath(path))
+        # Under other facts than the project's own, a finding that is not there is not gone.
+        flags = (options.mesh, options.devices, options.select, options.ignore)
+        self._whole = not any(flag is not None for flag in flags)
+        self._paths = [os.path.abspath(path) for path in options.paths]
+        try:
+            self.entries = read(path)
+        except BaselineError as error:
+            raise CannotDo(str(error)) from None
+        self._left: Sequence[object] | None = None
+        self._gone = 0
+
+    def without(self, report: Report) -> Report:
+        """The report without the findings that are known."""
+        from shardlint import baseline
+
+        found = baseline.entries_of(report.findings, report.sources, self.folder)
+        sources = {self._relative(source.path): source for source in report.sources}
+        whole = {path for path, source in sources.items() if source.cells and not source.problems}
+        whole -= {self._relative(f.span.path) for f in report.findings if f.code in _UNREAD}
+        # Of files that do not mention sharding any more there are no sources.
+        passed_over = {e.path for e in self.entries if e.path not in sources and self._is_asked_for(e.path)}
+        compared = baseline.compare(self.entries, report.findings, found, whole | passed_over, self.folder)
+        self._left, self._gone = compared.entries, compared.gone
+        return replace(report, findings=compared.new)
+
+    def _relative(self, path: str) -> str:
+        return os.path.relpath(path, self.folder).replace(os.sep, "/")
+
+    def _is_asked_for(self, path: str) -> bool:
+        whole = os.path.abspath(os.path.join(self.folder, path))
+        return any(whole == asked or whole.startswith(os.path.join(asked, "")) for asked in self._paths)
+
+    def hides(self, sources: Sequence[Source], findings: Sequence[Finding]) -> list[Finding]:
+        """The findings of some sources without those that are known."""
+        from shardlint import baseline
+
+        found = baseline.entries_of(findings, sources, self.folder)
+        return list(baseline.compare(self.entries, findings, found, (), self.folder).new)
+
+    def shrunk(self) -> tuple[str, ...]:
+        """Take what is gone out of the file."""
+        from shardlint import baseline
+
+        if not self._gone or not self._whole or self._left is None:
+            return ()
+        what = f"{self._gone} finding{'s' * (self._gone != 1)} of {self.path}"
+        entries = [entry for entry in self._left if isinstance(entry, baseline.Entry)]
+        if not os.access(self.path, os.W_OK):
+            return (f"{what} are gone; it is read-only",)
+        try:
+            baseline.save(self.path, entries)
+        except baseline.BaselineError as error:
+            return (f"{what} are gone: {error}",)
+        return (f"{what} {'is' if self._gone == 1 else 'are'} gone, and no longer in it",)
+
+
+def _written(report: Report, path: str) -> Outcome:
+    from shardlint import baseline
+
+    findings = [finding for finding in report.findings if baseline.may_be_known(finding)]
+    folder = os.path.dirname(os.path.abspath(path))
+    baseline.save(path, baseline.entries_of(findings, report.sources, folder))
+    count = f"{len(findings)} finding{'s' * (len(findings) != 1)}"
+    return Outcome(report, 0, said=(f"Wrote {count} to {path}.",))
+
+
+def _ignored(linter: Linter, report: Report, reason: str) -> Outcome:
+    """Add comments to the lines of all findings, once those that do nothing are out."""
+    from shardlint.fixing.documents import CannotChange, read_document, write
+    from shardlint.fixing.ignoring import ignoring
+    from shardlint.fixing.rounds import fix_all
+
+    if any(char in reason for char in "\r\n#"):
+        raise CannotDo("the reason of --add-ignores must be one line without a #")
+    failing = [f for f in report.failing if not f.expected]
+    added, files, failures = 0, 0, []
+    for source in report.sources:
+        ours = [f for f in failing if f.span.path == source.path]
+        if not ours:
+            continue
+        try:
+            before = read_document(source.path)
+            unused = [f for f in ours if f.code == "SHL012"]
+            cleaned = (
+                fix_all([before], unused, False, linter.check_sources).after.get(source.path)
+                if unused
+                else None
+            )
+            now = cleaned or before
+            if cleaned is not None:
+                ours = [f for f in linter.check_sources([now.source]) if f in report.failing or _fails(f)]
+            comments = ignoring(now.source, ours, reason)
+            after = now.edited(comments.edits)
+            if after.data != before.data:
+                write(before, after)
+                added, files = added + comments.count, files + 1
+        except CannotChange as error:
+            failures.append(str(error))
+    said = f"Added comments for {added} finding{'s' * (added != 1)} in {files} file{'s' * (files != 1)}."
+    return Outcome(report, 2 if failures else 0, said=(said,), failures=tuple(failures))
+
+
+def _fails(finding: Finding) -> bool:
+    return not finding.expected and finding.severity.value != "info"
+
+
+def _fixed(
+    linter: Linter,
+    report: Report,
+    options: argparse.Namespace,
+    known: _Known | None,
+    progress: Progress | None,
+) -> Outcome:
+    from shardlint.fixing.documents import CannotChange, read_document, write
+    from shardlint.fixing.rounds import fix_all
+
+    def check(sources: Sequence[Source]) -> list[Finding]:
+        found = linter.check_sources(sources)
+        return known.hides(sources, found) if known else found
+
+    documents, failures = [], []
+    fixable = {f.span.path for f in report.findings if f.fix} | {
+        edit.span.path for f in report.findings if f.fix for edit in f.fix.edits
+    }
+    for source in report.sources:
+        if source.path in fixable:
+            try:
+                documents.append(read_document(source.path))
+            except CannotChange as error:
+                failures.append(str(error))
+    fixed = fix_all(documents, report.findings, options.unsafe_fixes, check)
+    changed = [(fixed.before[path], after) for path, after in sorted(fixed.after.items())]
+    changed = [(before, after) for before, after in changed if before.data != after.data]
+    if options.diff:
+        said = [*fixed.notes, _count(fixed, "Would fix")] if changed else fixed.notes
+        out = "".join(_difference(before, after) for before, after in changed)
+        return Outcome(report, 1 if changed else 0, out, tuple(said), tuple(failures))
+    written = []
+    for before, after in changed:
+        try:
+            write(before, after)
+            written.append((before, after))
+        except CannotChange as error:
+            failures.append(str(error))
+    fixed.fixed = [f for f in fixed.fixed if any(f.span.path == before.path for before, _ in written)]
+    now = report
+    if written:
+        now = linter.check_paths(options.paths, progress, options.show_unresolved)
+        now = known.without(now) if known else now
+        if blame := _harmed(report, now, [before.path for before, _ in written], fixed):
+            for before, after in written:
+                write(after, before)
+            fixed.notes.append(f"all fixes were taken back: they make new errors in {blame}")
+            fixed.fixed, now = [], report
+    said = [*fixed.notes]
+    if fixed.fixed:
+        said.append(_count(fixed, "Fixed"))
+        said += _listed(fixed.fixed) if options.show_fixes else ()
+    return Outcome(now, 2 if failures else 0 if options.fix_only else None, "", tuple(said), tuple(failures))
+
+
+def _harmed(before: Report, after: Report, edited: Iterable[str], fixed: Fixed) -> str:
+    """The files beside the edited ones that have more errors than before, as prose; empty for none."""
+    from shardlint.findings import Severity
+
+    if all(f.severity is Severity.ERROR for f in fixed.fixed):
+        return ""
+    errors = [
+        Counter(f.span.path for f in report.findings if f.severity is Severity.ERROR)
+        for report in (before, after)
+    ]
+    return ", ".join(sorted(path for path in errors[1] - errors[0] if path not in set(edited)))
+
+
+def _count(fixed: Fixed, verb: str) -> str:
+    number = len(fixed.fixed)
+    return f"{verb} {number} finding{'s' * (number != 1)}."
+
+
+def _listed(findings: Iterable[Finding]) -> list[str]:
+    """What was fixed, by file and rule."""
+    by_path: dict[str, Counter[tuple[str, str]]] = {}
+    for finding in findings:
+        by_path.setdefault(finding.span.path, Counter())[finding.code, finding.name] += 1
+    lines = []
+    for path, counts in sorted(by_path.items()):
+        lines.append(f"- {path}:")
+        lines += [f"    {count} × {code} ({name})" for (code, name), count in sorted(counts.items())]
+    return lines
+
+
+def _difference(before: Document, after: Document) -> str:
+    """A unified diff of two versions of a file."""
+    old, new = ([line for line in re.split(r"(?<=\n)", text) if line] for text in (before.text, after.text))
+    lines = difflib.unified_diff(old, new, before.path, before.path)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
+
+
+def fixable_text(findings: Iterable[Finding], unsafe: bool) -> str:
+    """How many findings have fixes, as the last line of a report; empty for none."""
+    from shardlint.findings import Applicability
+
+    kinds = Counter(f.fix.applicability for f in findings if f.fix is not None and not f.expected)
+    safe, rest = kinds[Applicability.SAFE], kinds[Applicability.UNSAFE]
+    if unsafe:
+        safe, rest = safe + rest, 0
+    hidden = f"{rest} fix{'es' * (rest != 1)} more with `--unsafe-fixes`"
+    flags = "`--fix --unsafe-fixes`" if unsafe else "`--fix`"
+    if safe:
+        return f"{safe} fixable with {flags}{f' ({hidden})' if rest else ''}."
+    return f"{rest} fixable with `--fix --unsafe-fixes`." if rest else ""

@@ -1,0 +1,90 @@
+"""Logical lines, read without parsing: which lines a statement takes, and which of them a comment can end."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from shardlint.files.lexing import NEWLINE, STRING_OR_COMMENT, split_lines
+
+_TOKEN = re.compile(
+    rf"(?P<string>{STRING_OR_COMMENT.pattern})"
+    r"|(?P<open>[(\[{]) | (?P<close>[)\]}]) | (?P<joined>\\(?:\r\n|\r|\n)) | (?P<newline>\r\n|\r|\n)",
+    STRING_OR_COMMENT.flags,
+)
+_DEFINITION = re.compile(r"(?:async\s+)?(?:def|class)\s+(\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """The logical lines of a text: a simple statement, or the head of a compound one.
+
+    ``firsts`` are the lines they begin on, in order; the lines ``closed`` end inside a string or with a
+    backslash, where no comment can stand.
+    """
+
+    lines: Sequence[str]
+    firsts: Sequence[int]
+    closed: frozenset[int]
+
+    def around(self, line: int) -> tuple[int, int]:
+        """The first and the last line of the statement that a line belongs to."""
+        index = max(0, bisect_right(self.firsts, line) - 1)
+        following = self.firsts[index + 1] if index + 1 < len(self.firsts) else len(self.lines) + 1
+        return self.firsts[index], max(following - 1, self.firsts[index])
+
+    def indent(self, line: int) -> int:
+        """How far a line is indented, in characters."""
+        text = self.lines[line - 1]
+        return len(text) - len(text.lstrip())
+
+    def block_end(self, line: int, indent: int) -> int:
+        """The last line behind ``line`` before a statement that is indented less."""
+        for first in self.firsts[bisect_right(self.firsts, line) :]:
+            content = self.lines[first - 1].strip()
+            if content and not content.startswith("#") and self.indent(first) < indent:
+                return first - 1
+        return len(self.lines)
+
+    def definition(self, line: int) -> str:
+        """The dotted name of the functions and classes that a line is in, empty at the top."""
+        names: list[str] = []
+        at = bisect_right(self.firsts, line) - 1
+        least: int | None = None
+        for first in reversed(self.firsts[: at + 1]):
+            content = self.lines[first - 1].strip()
+            if not content or content.startswith("#"):
+                continue
+            indent = self.indent(first)
+            if least is None or indent < least:
+                least = indent
+                if match := _DEFINITION.match(content):
+                    names.append(match[1])
+        return ".".join(reversed(names))
+
+
+@lru_cache(maxsize=16)
+def statements(text: str) -> Statements:
+    """Read the logical lines of a text; a text whose brackets do not close is one to its end."""
+    firsts, closed = [1], set[int]()
+    line, depth = 1, 0
+    for match in _TOKEN.finditer(text):
+        if match["newline"]:
+            line += 1
+            if not depth:
+                firsts.append(line)
+        elif match["joined"]:
+            closed.add(line)
+            line += 1
+        elif match["open"]:
+            depth += 1
+        elif match["close"]:
+            depth = max(0, depth - 1)
+        elif not match["comment"]:
+            inside = len(NEWLINE.findall(match[0]))
+            closed.update(range(line, line + inside))
+            line += inside
+    return Statements(split_lines(text), firsts, frozenset(closed))

@@ -1,0 +1,69 @@
+"""Comments that silence findings where they are: ``--add-ignores``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from shardlint.files.sources import Cell, Source
+from shardlint.files.statements import Statements, statements
+from shardlint.files.suppressions import directives
+from shardlint.findings import Edit, Finding
+from shardlint.spans import Span
+
+#: What these findings are about, no comment can silence.
+UNSILENCED = frozenset(
+    {"SHL001", "SHL002", "SHL003", "SHL004", "SHL005", "SHL006", "SHL009", "SHL012", "SHL013"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """The edits that add comments to one file, and the number of findings they silence."""
+
+    edits: tuple[Edit, ...]
+    count: int
+
+
+def ignoring(source: Source, findings: Iterable[Finding], reason: str) -> Ignored:
+    """Return the edits after which comments ignore these findings of a source."""
+    by_cell: dict[int | None, dict[int, set[str]]] = {}
+    cells = {cell.index: cell for cell in source.cells}
+    count = 0
+    for finding in findings:
+        span = finding.span
+        if finding.code in UNSILENCED or span.cell not in cells:
+            continue
+        count += 1
+        line = _home(statements(cells[span.cell].text), span)
+        by_cell.setdefault(span.cell, {}).setdefault(line, set()).add(finding.code)
+    edits = [
+        edit for index, lines in by_cell.items() for edit in _edits(source.path, cells[index], lines, reason)
+    ]
+    return Ignored(tuple(edits), count)
+
+
+def _home(read: Statements, span: Span) -> int:
+    """The line that takes the comment: the finding's, else the last of its statement, which can always."""
+    for line in (span.line, span.end_line):
+        if line not in read.closed:
+            return line
+    return read.around(span.end_line)[1]
+
+
+def _edits(path: str, cell: Cell, lines: Mapping[int, set[str]], reason: str) -> Iterable[Edit]:
+    read = statements(cell.text)
+    for line, codes in sorted(lines.items()):
+        written = next(
+            (d for d in directives(cell.text) if d.line == line and d.verb == "ignore" and d.codes), None
+        )
+        if written is not None:
+            start, end = written.codes[0][1], written.codes[-1][2]
+            every = dict.fromkeys([*(code for code, _, _ in written.codes), *sorted(codes)])
+            yield Edit(Span(path, line, start, line, end, cell.index), ", ".join(every))
+            continue
+        content = read.lines[line - 1]
+        end = len(content) + 1
+        blanks = "" if content.endswith(("  ", "\t")) else " " if content.endswith(" ") else "  "
+        text = f"{blanks}# shardlint: ignore[{', '.join(sorted(codes))}]" + (f" {reason}" if reason else "")
+        yield Edit(Span(path, line, end, line, end, cell.index), text)

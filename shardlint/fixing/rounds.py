@@ -1,0 +1,120 @@
+"""Fixing files until nothing is left to fix: rounds of edits and checks, all of them in memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from shardlint.files.sources import Source
+from shardlint.findings import Applicability, Finding, Severity
+from shardlint.fixing.applying import compatible, paths_of
+from shardlint.fixing.documents import CannotChange, Document
+
+#: As many rounds as ruff takes: fixes that call for each other would go on for ever.
+MOST_ROUNDS = 10
+
+#: Checks sources as they are now; files that they import are read from disk.
+Check = Callable[[Sequence[Source]], Iterable[Finding]]
+#: Codes of findings that say that a file cannot be read.
+_UNREADABLE = frozenset({"SHL001", "SHL002", "SHL003", "SHL004", "SHL005", "SHL009"})
+
+
+@dataclass
+class Fixed:
+    """What fixing made of files: those that changed, the findings that were fixed, and what went wrong."""
+
+    before: dict[str, Document]
+    after: dict[str, Document] = field(default_factory=dict)
+    fixed: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def fix_all(documents: Iterable[Document], findings: Iterable[Finding], unsafe: bool, check: Check) -> Fixed:
+    """Apply the fixes of findings in rounds, and return what became of the files; nothing is written.
+
+    A round whose fixes make an error that was not there is taken back, and its fixes tried one by one:
+    those that do so alone are given up, and noted. What the fix of an error uncovers is not its making.
+    """
+    work = Fixed({document.path: document for document in documents})
+    left = list(findings)
+    given_up: set[tuple[str, str]] = set()
+    for _ in range(MOST_ROUNDS):
+        possible = [f for f in left if _applies(f, unsafe, work.before) and _key(f) not in given_up]
+        # What they uncover tells the fixes of errors from the others, which must uncover nothing.
+        graver = [f for f in possible if f.severity is Severity.ERROR]
+        chosen = compatible(graver or possible)
+        if not chosen:
+            return work
+        if (result := _round(work, left, chosen, check)) is not None:
+            left = result
+            continue
+        failing = [f for f in chosen if len(chosen) == 1 or _round(_copy(work), left, [f], check) is None]
+        for finding in failing or chosen[1:]:
+            given_up.add(_key(finding))
+            work.notes.append(_note(finding))
+    if any(_applies(f, unsafe, work.before) and _key(f) not in given_up for f in left):
+        paths = ", ".join(sorted({f.span.path for f in left if _applies(f, unsafe, work.before)}))
+        work.notes.append(f"after {MOST_ROUNDS} rounds there is still something to fix in {paths}")
+    return work
+
+
+def _round(
+    work: Fixed, left: Sequence[Finding], chosen: Sequence[Finding], check: Check
+) -> list[Finding] | None:
+    """Apply fixes; return what is found then, or None where that must not be."""
+    edited: dict[str, Document] = {}
+    for path in sorted({path for f in chosen if f.fix for path in paths_of(f.fix)}):
+        ours = dict.fromkeys(edit for f in chosen if f.fix for edit in f.fix.edits if edit.span.path == path)
+        document = work.after.get(path, work.before[path])
+        try:
+            edited[path] = document.edited(ours)
+        except CannotChange as error:
+            work.notes.append(str(error))
+            return None
+    found = list(check([document.source for document in edited.values()]))
+    elsewhere = [f for f in left if not (_paths(f) & edited.keys())]
+    now = [*elsewhere, *found]
+    uncovers = all(f.severity is Severity.ERROR for f in chosen)
+    if _broken(found) - _broken(left) or (not uncovers and _errors(now, edited) > _errors(left, edited)):
+        return None
+    work.after.update(edited)
+    work.fixed += chosen
+    return now
+
+
+def _copy(work: Fixed) -> Fixed:
+    return Fixed(work.before, dict(work.after), list(work.fixed))
+
+
+def _paths(finding: Finding) -> set[str]:
+    return {finding.span.path} | (paths_of(finding.fix) if finding.fix else set())
+
+
+def _applies(finding: Finding, unsafe: bool, documents: dict[str, Document]) -> bool:
+    """Whether a finding has a fix that may be applied, in files that are being checked."""
+    fix = finding.fix
+    if fix is None or finding.expected or not fix.edits or not paths_of(fix) <= documents.keys():
+        return False
+    return unsafe or fix.applicability is Applicability.SAFE
+
+
+def _broken(findings: Iterable[Finding]) -> set[tuple[str, str]]:
+    return {(f.span.path, f.code) for f in findings if f.code in _UNREADABLE}
+
+
+def _errors(findings: Iterable[Finding], paths: Iterable[str]) -> int:
+    counts = Counter(f.span.path for f in findings if f.severity is Severity.ERROR)
+    return sum(counts[path] for path in paths)
+
+
+def _key(finding: Finding) -> tuple[str, str]:
+    """What a fix is called by after other edits have moved it."""
+    return f"{finding.span.path}:{finding.span.cell}:{finding.code}", finding.message
+
+
+def _note(finding: Finding) -> str:
+    span = finding.span
+    where = f"{span.path}:" + (f"cell {span.cell}:" if span.cell is not None else "")
+    fix = finding.fix.message if finding.fix else ""
+    return f"{where}{span.line}: the fix of {finding.code} ({fix}) would make a new error, and was left out"

@@ -1,0 +1,205 @@
+"""Which findings comments ignore, and which of the comments do nothing or name no rule."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from shardlint.files.problems import FILE_RULES, finding_of
+from shardlint.files.sources import Cell, Source, read_source
+from shardlint.files.statements import statements
+from shardlint.files.suppressions import Suppression, Written, directives, matches, suppressions
+from shardlint.findings import Applicability, Edit, Finding, Fix
+from shardlint.laws.verdicts import Undecided
+from shardlint.spans import Span
+from shardlint.uses import FileProblem, Use
+
+_ABOUT_COMMENTS = ("SHL012", "SHL013")
+#: Whether a rule is asked for in a file: its path, and the rule's code and name.
+Wanted = Callable[[str, str, str], bool]
+
+
+class Suppressor:
+    """Filters findings by the comments of their files, and remembers which comments did something."""
+
+    def __init__(self, sources: Iterable[Source]) -> None:
+        self._sources = {source.path: source for source in sources}
+        self._used: set[tuple[str, int | None, Written, str]] = set()
+
+    def ignores(self, finding: Finding) -> bool:
+        """Whether a comment on the finding's lines, around them, or for the whole file ignores it."""
+        path = finding.span.path
+        if path not in self._sources:
+            self._sources[path] = read_source(path)
+        ignored = False
+        for cell in self._sources[path].cells:
+            for suppression in suppressions(cell.text):
+                if suppression.first is not None and cell.index != finding.span.cell:
+                    continue
+                if finding.code in _ABOUT_COMMENTS and not suppression.codes:
+                    continue  # else no comment without codes could be found fault with
+                found = suppression.covering(
+                    finding.code, finding.name, _lines(suppression, cell, finding.span)
+                )
+                if found is not None:
+                    self._used.add((finding.span.path, cell.index, suppression.written, found))
+                    ignored = True
+        return ignored
+
+    def about_comments(
+        self, sources: Iterable[Source], wanted: Wanted, uses: Iterable[Use]
+    ) -> Iterator[Finding]:
+        """What is wrong with the comments themselves.
+
+        A comment that ignores nothing is reported if every rule that it means was asked for, and everything
+        it speaks of was understood: the ``uses`` that were not judged may be judged in another program.
+        """
+        from shardlint.rules import all_rules
+
+        rules = {rule.code: rule.name for rule in all_rules()}
+        every = {**rules, **{rule.code: rule.name for rule in FILE_RULES}}
+        open_lines: dict[str, set[tuple[int | None, int]]] | None = None
+        for source in sources:
+            yield from _misread(source, every)
+            for cell, suppression, idle in self._idle(source, rules, every, wanted):
+                if open_lines is None:
+                    open_lines = _undecided(uses)
+                if not _speaks_of(suppression, cell, open_lines.get(source.path, set())):
+                    yield _unused(source.path, cell, suppression.written, idle)
+
+    def _idle(
+        self, source: Source, rules: Mapping[str, str], every: Mapping[str, str], wanted: Wanted
+    ) -> Iterator[tuple[Cell, Suppression, list[str]]]:
+        """The suppressions of a source that did not ignore what they could, with these selectors."""
+        for cell in source.cells:
+            for suppression in suppressions(cell.text):
+                idle = []
+                for selector in suppression.codes or ("",):
+                    meant = [code for code, name in every.items() if matches(code, name, [selector])]
+                    judged = all(code in rules and wanted(source.path, code, every[code]) for code in meant)
+                    if selector and not (meant and judged):
+                        continue
+                    if (source.path, cell.index, suppression.written, selector) not in self._used:
+                        idle.append(selector)
+                if idle:
+                    yield cell, suppression, idle
+
+
+def _undecided(uses: Iterable[Use]) -> dict[str, set[tuple[int | None, int]]]:
+    """The cells and lines of each file on which something could not be judged."""
+    found: dict[str, set[tuple[int | None, int]]] = {}
+    for use in uses:
+        if isinstance(use.verdict, Undecided):
+            span = use.place.resolve()
+            lines = range(span.line, span.end_line + 1)
+            found.setdefault(span.path, set()).update((span.cell, line) for line in lines)
+    return found
+
+
+def _speaks_of(suppression: Suppression, cell: Cell, lines: set[tuple[int | None, int]]) -> bool:
+    """Whether a suppression speaks of one of these lines."""
+    if suppression.first is None or suppression.last is None:
+        return bool(lines)
+    first, last = suppression.first, suppression.last
+    if suppression.statement:
+        first, last = statements(cell.text).around(first)
+    return any(index == cell.index and first <= line <= last for index, line in lines)
+
+
+def _lines(suppression: Suppression, cell: Cell, span: Span) -> set[int]:
+    """The lines of a finding on which a comment counts."""
+    lines = set(range(span.line, span.end_line + 1))
+    if suppression.statement and suppression.first is not None:
+        read = statements(cell.text)
+        lines |= {read.around(span.line)[0], read.around(span.end_line)[1]}
+    return lines
+
+
+def _unused(path: str, cell: Cell, written: Written, idle: Sequence[str]) -> Finding:
+    """The finding about codes of a comment, or all of it, that ignore nothing."""
+    every = len(idle) >= max(1, len(written.codes))
+    places = [(start, end) for code, start, end in written.codes if code in idle]
+    start, end = (written.column, written.end_column) if every else (places[0][0], places[-1][1])
+    what = "this comment" if written.bare else " and ".join(f"`{code}`" for code in idle)
+    verb = "ignores" if written.bare or len(idle) == 1 else "ignore"
+    finding = finding_of(
+        FileProblem(
+            "unused-suppression",
+            f"{what} {verb} nothing: there is no such finding here",
+            Span(path, written.line, start, written.line, end, cell.index),
+            "warning",
+        )
+    )
+    edit = _removed(path, cell, written) if every else _without(path, cell, written, idle)
+    fix = Fix("remove the comment" if every else f"remove {what}", Applicability.SAFE, (edit,))
+    return replace(finding, fix=fix)
+
+
+def _without(path: str, cell: Cell, written: Written, codes: Sequence[str]) -> Edit:
+    """Take codes out of the brackets of a directive."""
+    kept = ", ".join(code for code, _, _ in written.codes if code not in codes)
+    start, end = written.codes[0][1], written.codes[-1][2]
+    return Edit(Span(path, written.line, start, written.line, end, cell.index), kept)
+
+
+def _removed(path: str, cell: Cell, written: Written) -> Edit:
+    """Take a directive out, with the blanks before it; with its line if nothing else stands there."""
+    lines = statements(cell.text).lines
+    line = lines[written.line - 1]
+    before, after = line[: written.column - 1], line[written.end_column - 1 :]
+    if not before.strip() and not after.strip():
+        if written.line < len(lines):
+            return Edit(Span(path, written.line, 1, written.line + 1, 1, cell.index), "")
+        if written.line > 1:
+            end = len(lines[written.line - 2]) + 1
+            span = Span(path, written.line - 1, end, written.line, len(line) + 1, cell.index)
+            return Edit(span, "")
+    start, end = written.column, written.end_column
+    if after.strip():
+        end += len(after) - len(after.lstrip())
+    else:
+        start, end = len(before.rstrip()) + 1, len(line) + 1
+    return Edit(Span(path, written.line, start, written.line, end, cell.index), "")
+
+
+def _misread(source: Source, rules: Mapping[str, str]) -> Iterator[Finding]:
+    """What the comments of a source name that is no rule, and what is not written as it is read."""
+    for cell in source.cells:
+        for written in directives(cell.text):
+            for code, start, end in written.codes:
+                if any(matches(rule, name, [code]) for rule, name in rules.items()):
+                    continue
+                span = Span(source.path, written.line, start, written.line, end, cell.index)
+                near = _nearest(code, rules)
+                fix = Fix(f"write {near}", Applicability.UNSAFE, (Edit(span, near),)) if near else None
+                hint = f'; did you mean "{near}"?' if near else "; `shardlint rules` lists them"
+                yield replace(_problem(span, f'no rule is called "{code}"{hint}'), fix=fix)
+            if (message := _malformed(written, rules)) is not None:
+                end = written.end_column
+                span = Span(source.path, written.line, written.column, written.line, end, cell.index)
+                yield _problem(span, message)
+
+
+def _malformed(written: Written, rules: Mapping[str, str]) -> str | None:
+    if not written.bare and not written.codes:
+        return f"`{written.verb}[]` names no rule, and does nothing"
+    meant = re.match(r"[\s:=(]*(?P<code>SHL\d+|[a-z]+(?:-[a-z]+)+)", written.reason) if written.bare else None
+    if meant and any(matches(rule, name, [meant["code"]]) for rule, name in rules.items()):
+        code = meant["code"]
+        return f"without brackets, `{written.verb}` speaks of every rule; write `{written.verb}[{code}]`"
+    if written.verb == "enable" and not written.alone:
+        return "`enable` stands on a line of its own, or does nothing"
+    return None
+
+
+def _problem(span: Span, message: str) -> Finding:
+    return finding_of(FileProblem("malformed-suppression", message, span, "warning"))
+
+
+def _nearest(code: str, rules: Mapping[str, str]) -> str:
+    words = [*rules, *rules.values()]
+    by_lower = {word.lower(): word for word in words}
+    close = difflib.get_close_matches(code.lower(), by_lower, n=1, cutoff=0.6)
+    return by_lower[close[0]] if close else ""
