@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
+from shardlint.files.pages import Page, parsed
 from shardlint.findings import Applicability, Edit, Fix
 from shardlint.laws.versions.equivalents import EQUIVALENT, RENAMED_ARGUMENTS
 from shardlint.spans import Span
@@ -27,7 +27,7 @@ class _NoFix(Exception):
 def fix_of(text: str, span: Span, name: str) -> Fix | None:
     """The fix of a reference to ``name`` that stands at ``span`` of a cell's text, None if there is none."""
     try:
-        page = _Page(span, *_read(text))
+        page = _Page(span.path, span.cell, *parsed(text), span)
         if name.endswith(_WITH):
             return _set_mesh(page)
         if name in RENAMED_ARGUMENTS:
@@ -37,41 +37,15 @@ def fix_of(text: str, span: Span, name: str) -> Fix | None:
         return None
 
 
-@lru_cache(maxsize=1)
-def _read(text: str) -> tuple[ast.Module, list[str]]:
-    """The tree and the lines of a text, in which many such names may stand."""
-    return ast.parse(text), text.splitlines()
-
-
 @dataclass(frozen=True, slots=True)
-class _Page:
-    """The place that is meant in a cell, and the cell's tree and lines."""
+class _Page(Page):
+    """A cell, and the place that is meant in it."""
 
     span: Span
-    tree: ast.Module
-    lines: list[str]
-
-    def span_of(self, node: ast.expr | ast.stmt | ast.alias | ast.keyword) -> Span:
-        assert node.end_lineno is not None and node.end_col_offset is not None
-        start = (node.lineno, self._column(node.lineno, node.col_offset))
-        end = (node.end_lineno, self._column(node.end_lineno, node.end_col_offset))
-        return Span(self.span.path, *start, *end, self.span.cell)
 
     def before(self, node: ast.expr, text: str) -> Edit:
         at = self.span_of(node)
         return Edit(Span(at.path, at.line, at.column, at.line, at.column, at.cell), text)
-
-    def _column(self, line: int, offset: int) -> int:
-        """Columns of `ast` count the bytes of UTF-8."""
-        return len(self.lines[line - 1].encode()[:offset].decode()) + 1
-
-    def written(self, node: ast.expr) -> str:
-        """A node as the program writes it."""
-        at = self.span_of(node)
-        first, *rest = self.lines[at.line - 1 : at.end_line]
-        if not rest:
-            return first[at.column - 1 : at.end_column - 1]
-        return "\n".join((first[at.column - 1 :], *rest[:-1], rest[-1][: at.end_column - 1]))
 
     def at_span(self) -> Iterator[ast.AST]:
         """The nodes that stand where the span does."""
@@ -226,14 +200,19 @@ def _calls_of(page: _Page, function: ast.AST) -> Iterator[ast.Call]:
 
 
 def _argument(page: _Page, name: str) -> Fix:
-    """Rename the keyword whose value stands at the span."""
-    old = name.partition("(")[2].removesuffix("=)")
+    """Rename the keyword whose value stands at the span, which leaves out the parentheses of a tuple."""
+    old, new = name.partition("(")[2].removesuffix("=)"), RENAMED_ARGUMENTS[name]
     for node in _nodes(page):
-        if isinstance(node, ast.keyword) and node.arg == old and page.span_of(node.value) == page.span:
-            return _fix(
-                f"{RENAMED_ARGUMENTS[name]}=", [_rename(page, node, RENAMED_ARGUMENTS[name])], safe=True
-            )
+        if isinstance(node, ast.keyword) and node.arg == old and _is_at(page, node.value):
+            # What pjit took bare specs for, jit takes shardings for.
+            return _fix(f"{new}=", [_rename(page, node, new)], safe="axis_resources" not in old)
     raise _NoFix
+
+
+def _is_at(page: _Page, value: ast.expr) -> bool:
+    at = page.span_of(value)
+    inner = page.text_of(at)[1:-1].strip() if isinstance(value, ast.Tuple) else None
+    return at == page.span or (at.line == page.span.line and inner == page.text_of(page.span).strip())
 
 
 def _set_mesh(page: _Page) -> Fix:

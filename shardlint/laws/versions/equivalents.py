@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shardlint.laws.versions.rows import ARGUMENTS
+
 _SHARDING, _SHARD = "jax.sharding.", "jax.experimental.shard."
 
 #: What takes a name's place without anything else changing. `jax.shard_map` calls its arguments
@@ -25,8 +27,15 @@ EQUIVALENT: dict[str, str] = {
         for name in ("map", "leaves", "flatten", "unflatten", "structure", "transpose")
     },
 }
-#: Arguments that have another name and mean the same.
+#: These say which axes the other one does not.
+_COMPLEMENTS = ("auto=", "axis_names=")
+#: Arguments that have another name and mean the same: most of them the function never took.
 RENAMED_ARGUMENTS: dict[str, str] = {
+    **{
+        row.subject: row.instead.removesuffix("=")
+        for row in ARGUMENTS
+        if row.since is None and row.instead[:-1].isidentifier() and row.instead not in _COMPLEMENTS
+    },
     "jax.shard_map(check_rep=)": "check_vma",
     "jax.experimental.shard_map.shard_map(check_vma=)": "check_rep",
 }
