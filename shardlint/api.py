@@ -6,12 +6,12 @@ import dataclasses
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from shardlint.config import ConfigError, Settings, check_selectors, known_rules, load_settings, parse_mesh
 from shardlint.files import Source, read_source, source_from_cells, source_from_text
-from shardlint.files.lexing import split_lines
+from shardlint.files.excerpts import Excerpts
 from shardlint.files.problems import finding_of, findings_of, fixture_finding, internal_error
 from shardlint.files.suppressions import matches, suppressions
 from shardlint.findings import Finding, Severity
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from shardlint.report.values import InitReport, ParameterReport
 
 __all__ = [
-    "ConfigError", "Linter", "Report", "Settings", "check_selectors", "known_rules", "lines_around",
+    "ConfigError", "Excerpts", "Linter", "Report", "Settings", "check_selectors", "known_rules",
     "load_settings", "parse_mesh", "read_source",
     "source_from_cells", "source_from_text",
 ]  # fmt: skip
@@ -43,13 +43,15 @@ Progress = Callable[[str, int, int], None]
 class Report:
     """What a check found, in reading order.
 
-    ``files`` counts the files looked at, relevant or not; ``sources`` are the relevant ones.
+    ``files`` counts the files looked at, relevant or not; ``sources`` are the relevant ones. ``unsaved``
+    tells that these are not, or not so, on disk.
     """
 
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
     files: int = 0
     sources: tuple[Source, ...] = ()
+    unsaved: bool = False
 
     @property
     def failing(self) -> tuple[Finding, ...]:
@@ -73,6 +75,10 @@ class Linter:
         files, sources = self.read_paths(paths, progress)
         findings = self._check(sources, progress, unresolved)
         return Report(tuple(findings), (), files, tuple(sources))
+
+    def check_unsaved(self, source: Source, unresolved: bool = False) -> Report:
+        """Check a source that is not, or not so, on disk, whatever it mentions."""
+        return Report(tuple(self._check([source], None, unresolved)), (), 1, (source,), unsaved=True)
 
     def coverage(self, paths: Iterable[str], progress: Progress | None = None) -> list[Judged]:
         """Return, for each call of a sharding API that the text shows, what of it was judged."""
@@ -163,7 +169,7 @@ class Linter:
         """
         findings: list[Finding] = []
         notes: list[str] = []
-        fixtures = [source for source in report.sources if self.is_fixture(source.path)]
+        fixtures = [s for s in report.sources if self.is_fixture(s.path) and not report.unsaved]
         ours = {
             source.path: [f for f in report.findings if f.span.path == source.path] for source in fixtures
         }
@@ -482,14 +488,3 @@ def _suppressed(finding: Finding, source: Source | None) -> bool:
             if suppression.covers(finding.code, finding.name, finding.span.line, finding.span.end_line):
                 return True
     return False
-
-
-@lru_cache(maxsize=64)
-def _lines(path: str, cell: int | None) -> tuple[str, ...]:
-    found = next((c for c in read_source(path).cells if c.index == cell), None)
-    return tuple(split_lines(found.written)) if found else ()
-
-
-def lines_around(span: Span) -> Sequence[str]:
-    """Return the lines of the file or cell that a span is in, as written; none if it cannot be read."""
-    return _lines(span.path, span.cell)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from shardlint import __version__
+from shardlint import __version__, reporting
 
 if TYPE_CHECKING:
     from shardlint.api import InitReport, Linter, ParameterReport, Report, Settings
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
-    except _UsageError as error:
+    except (_UsageError, reporting.CannotSay) as error:
         return _complain(str(error))
     except Exception as error:
         if os.environ.get("SHARDLINT_DEBUG"):
@@ -65,30 +65,44 @@ def _complain(message: str) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from shardlint.output import as_json, concise, full
+    from shardlint.api import Excerpts, read_source
     from shardlint.output.progress import ProgressBar
-    from shardlint.output.styles import styles_for
 
+    reporting.check_options(options)
+    unsaved = _standard_input(options)
     linter = _linter(options)
-    with ProgressBar() as progress:
-        report = linter.check_paths(options.paths, progress, options.show_unresolved)
+    with ProgressBar(options.quiet) as progress:
+        if unsaved:
+            report = linter.check_unsaved(read_source(*unsaved), options.show_unresolved)
+        else:
+            report = linter.check_paths(options.paths, progress, options.show_unresolved)
         if options.confirm:
             report = linter.confirm(report, options.python, progress)
-    shown = [f for f in report.findings if options.show_expected or not f.expected]
-    if options.output_format == "json":
-        sys.stdout.write(as_json.render(shown))
-    else:
-        from shardlint.api import lines_around
-
-        if options.output_format == "full":
-            sys.stdout.write(full.render(shown, lines_around, styles_for(sys.stdout), asked=options.confirm))
-        else:
-            sys.stdout.write(concise.render(shown))
-        print(concise.summary(report.findings, report.files))
-    _print_notes(report, linter)
-    if any(f.name in ("internal-error", "missing-path") for f in report.findings):
+    failed = any(f.name in ("internal-error", "missing-path") for f in report.findings)
+    if not options.quiet:
+        _print_notes(report, linter)
+    reporting.say(report, options, Excerpts(dict([unsaved] if unsaved else [])), "", failed)
+    if failed:
         return FAILED
     return FOUND if report.failing and not options.exit_zero else CLEAN
+
+
+def _standard_input(options: argparse.Namespace) -> tuple[str, bytes] | None:
+    """Read what is to be checked from standard input, where `-` says so, or a name for it: name and bytes."""
+    from shardlint.files.sources import MAX_NOTEBOOK_BYTES
+
+    if options.stdin_filename is None and "-" not in options.paths:
+        return None
+    if options.paths not in (["-"], ["."]):
+        raise _UsageError("standard input is checked alone: give - and no other path")
+    changes = ("fix", "fix_only", "diff", "add_ignores", "write_baseline")
+    for flag in changes:
+        if getattr(options, flag, None) not in (None, False):
+            raise _UsageError(f"--{flag.replace('_', '-')} does not go with standard input")
+    options.paths = [os.path.normpath(options.stdin_filename or "-")]
+    if os.path.isdir(options.paths[0]):
+        raise _UsageError(f"--stdin-filename {options.paths[0]} is a folder")
+    return options.paths[0], sys.stdin.buffer.read(MAX_NOTEBOOK_BYTES + 1)
 
 
 def _coverage(options: argparse.Namespace) -> int:
@@ -304,8 +318,8 @@ def _parser() -> argparse.ArgumentParser:
         "--exhaustive", action="store_const", const=True, help="take no shortcuts: slower, same findings"
     )
     check.add_argument("--no-cache", action="store_true", help="use no stored results (none are stored yet)")
-    check.add_argument("--exit-zero", action="store_true", help="exit 0 even when there are findings")
-    check.add_argument("--output-format", choices=("full", "concise", "json"), default="full")
+    check.add_argument("--stdin-filename", metavar="FILE", help="the name of what is checked with - as path")
+    reporting.add_options(check)
 
     layout = commands.add_parser("layout", help="show what each device holds of every array that is resolved")
     layout.add_argument("place", metavar="FILE[:LINE]")

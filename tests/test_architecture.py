@@ -67,6 +67,7 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.config": VERSION | {"shardlint."},
     "shardlint.logical_config": {"shardlint.config"},
     "shardlint.api": VERSION | {"shardlint."},
+    "shardlint.reporting": VERSION | {"shardlint."},
     "shardlint.cli": VERSION | {"shardlint.", "shardlint_server.server"},
     "shardlint.__main__": {"shardlint.cli"},
     "shardlint_server": TYPES | VERSION | {"shardlint.api"},

@@ -44,12 +44,12 @@ def read_cells(data: bytes) -> list[tuple[int, str]]:
         raise BrokenNotebook(f"this notebook is not JSON: {error.msg}", error.lineno) from None
     except RecursionError:
         raise BrokenNotebook("this notebook's JSON is nested too deeply") from None
-    cells = _cells(notebook)
+    cells = cells_of(notebook)
     return [(i, source) for i, cell in enumerate(cells) if (source := _code(cell)) is not None]
 
 
-def _cells(notebook: object) -> list[object]:
-    """Return the cells: nbformat 3 keeps them in worksheets."""
+def cells_of(notebook: object) -> list[object]:
+    """Return the cells of a notebook's JSON: nbformat 3 keeps them in worksheets."""
     if isinstance(notebook, dict):
         if isinstance(cells := notebook.get("cells"), list):
             return cells
@@ -58,11 +58,16 @@ def _cells(notebook: object) -> list[object]:
     raise BrokenNotebook("this notebook has no cells")
 
 
-def _code(cell: object) -> str | None:
-    """Return a code cell's text (nbformat 3 calls it input), None for any other cell."""
+def text_of(cell: object) -> object:
+    """Return a code cell's text as its JSON has it (nbformat 3 calls it input), None for any other cell."""
     if not isinstance(cell, dict) or cell.get("cell_type") != "code":
         return None
-    text = cell.get("source", cell.get("input", ""))
+    return cell.get("source", cell.get("input", ""))
+
+
+def _code(cell: object) -> str | None:
+    """Return a code cell's text, None for any other cell."""
+    text = text_of(cell)
     if isinstance(text, list):
         text = "".join(line for line in text if isinstance(line, str))
     return text if isinstance(text, str) else None

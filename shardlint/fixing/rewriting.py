@@ -267,7 +267,9 @@ def _leaves(node: ast.expr) -> Iterator[ast.expr]:
 def _whole(desk: _Desk) -> Fix | None:
     """Say by a spec that an argument of a shard_map is whole on every device."""
     node = desk.node()
-    nothing = [n for n in ast.walk(node or ast.Module()) if isinstance(n, ast.Constant) and n.value is None]
+    if node is None:
+        return None
+    nothing = [n for n in ast.walk(node) if isinstance(n, ast.Constant) and n.value is None]
     if len(nothing) != 1:
         return None
     needed = Names(desk.source, desk.page).spec()

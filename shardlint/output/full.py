@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from shardlint.findings import Confirmation, Finding, Severity
 from shardlint.output.concise import about_file, confirmation_text, place_text
+from shardlint.output.pages import Page, address
 from shardlint.output.styles import Styles
 from shardlint.spans import Span
 
@@ -19,19 +21,30 @@ _MOST_LINES = 4
 _LONGEST_LINE = 1000
 
 
-def render(findings: Iterable[Finding], lines: Lines, styles: Styles, *, asked: bool = True) -> str:
+def render(
+    findings: Iterable[Finding],
+    lines: Lines,
+    styles: Styles,
+    *,
+    asked: bool = True,
+    pages: Mapping[str, Page] = MappingProxyType({}),
+) -> str:
     """Return the findings, a blank line after each. ``lines`` gives the lines of a span's file or cell;
-    ``asked`` tells that JAX was to confirm them.
+    ``asked`` tells that JAX was to confirm them. Codes lead to the ``pages`` of their rules, by code.
     """
-    return "".join(_finding(finding, lines, styles, asked) + "\n" for finding in findings)
+    links = {code: link for code, page in pages.items() if (link := address(page)) is not None}
+    return "".join(
+        _finding(finding, lines, styles, asked, links.get(finding.code)) + "\n" for finding in findings
+    )
 
 
-def _finding(finding: Finding, lines: Lines, styles: Styles, asked: bool) -> str:
+def _finding(finding: Finding, lines: Lines, styles: Styles, asked: bool, link: str | None) -> str:
     colour = {Severity.ERROR: styles.error, Severity.WARNING: styles.warning, Severity.INFO: styles.note}[
         finding.severity
     ]
     expected = " (expected)" if finding.expected else ""
-    head = f"{finding.severity}[{finding.code}]"
+    code = finding.code if link is None else styles.link(finding.code, link)
+    head = f"{finding.severity}[{code}]"
     out = [
         f"{styles.path(place_text(finding.span))}: {colour(head)} {styles.strong(finding.message)}{expected}"
     ]

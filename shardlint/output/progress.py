@@ -17,8 +17,8 @@ PATIENCE = 1.0
 class ProgressBar:
     """Call it with what is being done, how many are done and how many there are; use it in ``with``."""
 
-    def __init__(self) -> None:
-        self._show = sys.stderr.isatty()
+    def __init__(self, quiet: bool = False) -> None:
+        self._show = sys.stderr.isatty() and not quiet
         self._start = time.monotonic()
         self._bar: Progress | None = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TextIO
 
 Style = Callable[[str], str]
@@ -14,9 +14,20 @@ def _ansi(code: str) -> Style:
     return lambda text: f"\x1b[{code}m{text}\x1b[0m" if text else text
 
 
+def _hyperlink(text: str, address: str) -> str:
+    return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"
+
+
+def _unlinked(text: str, address: str) -> str:
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class Styles:
-    """One function from text to styled text for each role. The default styles change nothing."""
+    """One function from text to styled text for each role. The default styles change nothing.
+
+    ``link`` makes a text lead to an address.
+    """
 
     error: Style = str
     warning: Style = str
@@ -26,6 +37,12 @@ class Styles:
     path: Style = str
     strong: Style = str
     dim: Style = str
+    link: Callable[[str, str], str] = _unlinked
+
+    @property
+    def links(self) -> bool:
+        """Whether a text can lead anywhere."""
+        return self.link is not _unlinked
 
 
 COLOURED = Styles(
@@ -41,12 +58,22 @@ COLOURED = Styles(
 
 
 def wants_colour(stream: TextIO) -> bool:
-    """Whether to colour: on a terminal, unless NO_COLOR is set (https://no-color.org)."""
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    """Whether to colour: on a terminal that can, or where FORCE_COLOR is set; never where NO_COLOR is
+    (https://no-color.org, https://force-color.org).
+    """
+    if os.environ.get("NO_COLOR"):
         return False
-    return stream.isatty()
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return _is_terminal(stream)
 
 
 def styles_for(stream: TextIO) -> Styles:
-    """Return the styles that suit a stream."""
-    return COLOURED if wants_colour(stream) else Styles()
+    """Return the styles that suit a stream. Only a terminal shows links."""
+    if not wants_colour(stream):
+        return Styles()
+    return replace(COLOURED, link=_hyperlink) if _is_terminal(stream) else COLOURED
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    return stream.isatty() and os.environ.get("TERM") != "dumb"

@@ -11,7 +11,7 @@ import pytest
 
 import shardlint.inference
 import shardlint.rules
-from shardlint.api import Linter, Settings, lines_around, source_from_cells, source_from_text
+from shardlint.api import Excerpts, Linter, Settings, source_from_cells, source_from_text
 from shardlint.files import Source
 from shardlint.findings import Finding, Severity
 from shardlint.inference import InferenceSettings, Noticed
@@ -191,6 +191,6 @@ def test_the_lines_of_a_notebook_are_those_of_its_cell(tmp_path: Path) -> None:
     path = tmp_path / "n.ipynb"
     cells = [{"cell_type": "markdown", "source": "#"}, {"cell_type": "code", "source": "%time\nx = 1"}]
     path.write_text(json.dumps({"cells": cells}))
-    assert list(lines_around(Span(str(path), 1, 1, 1, 2, cell=1))) == ["%time", "x = 1"]
-    assert list(lines_around(Span(str(path), 1, 1, 1, 2, cell=0))) == []
-    assert list(lines_around(Span(str(tmp_path / "no.py"), 1, 1, 1, 2))) == []
+    assert list(Excerpts().lines(Span(str(path), 1, 1, 1, 2, cell=1))) == ["%time", "x = 1"]
+    assert list(Excerpts().lines(Span(str(path), 1, 1, 1, 2, cell=0))) == []
+    assert list(Excerpts().lines(Span(str(tmp_path / "no.py"), 1, 1, 1, 2))) == []

@@ -1,4 +1,4 @@
-"""Each fix runs under JAX: what JAX refused it takes, what it took gives the same, and nothing is left to find."""
+"""Each fix runs under JAX: it takes what it refused, or gives the same; and nothing is left to find."""
 
 from __future__ import annotations
 

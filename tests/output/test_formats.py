@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from shardlint.config import known_rules
 from shardlint.findings import Applicability, Confirmation, Edit, Finding, Fix, Related, Severity
 from shardlint.output import as_json, concise, full
+from shardlint.output.pages import address, description
 from shardlint.output.styles import COLOURED, Styles, styles_for
 from shardlint.spans import Span
 
@@ -160,17 +163,47 @@ class Terminal(io.StringIO):
 
 
 def test_colours_only_on_a_terminal_that_wants_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    def styles(terminal: bool, **environment: str) -> tuple[bool, bool]:
+        for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        styles = styles_for(Terminal() if terminal else io.StringIO())
+        assert (styles == Styles()) == (styles.error is str)
+        return styles.error is not str, styles.links
+
+    colours_and_links, colours, neither = (True, True), (True, False), (False, False)
+    assert styles(True, TERM="xterm") == colours_and_links
+    assert styles(True, TERM="xterm", NO_COLOR="", FORCE_COLOR="") == colours_and_links
+    assert styles(True, TERM="dumb") == neither
+    assert styles(True, NO_COLOR="1") == neither
+    assert styles(True, NO_COLOR="1", FORCE_COLOR="1") == neither
+    assert styles(True, TERM="dumb", FORCE_COLOR="1") == colours
+    assert styles(False) == neither
+    assert styles(False, FORCE_COLOR="0") == neither
+    assert styles(False, FORCE_COLOR="1") == colours
+
+
+def test_only_a_link_leads_to_the_page_of_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = {rule.code: rule for rule in known_rules()}
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    assert styles_for(Terminal()) is COLOURED
-    assert styles_for(io.StringIO()) == Styles()
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert styles_for(Terminal()) == Styles()
+    text = full.render([finding()], lambda span: TEXT, styles_for(Terminal()), pages=pages)
+    found = re.findall(r"\x1b]8;;(.*?)\x1b\\(.*?)\x1b]8;;\x1b\\", text)
+    assert found == [(address(pages["SHL202"]), "SHL202")]
+    assert found[0][0].startswith("https://")
+    assert "\x1b]8" not in full.render([finding()], lambda span: TEXT, COLOURED, pages=pages)
 
 
 def test_colours_change_no_text() -> None:
-    import re
-
     coloured = full.render([finding()], lambda span: TEXT, COLOURED)
     assert "\x1b[" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == shown(finding())
+
+
+def test_every_rule_says_something_first() -> None:
+    for rule in known_rules():
+        said = description(rule)
+        assert said
+        assert not said.startswith("#")
+        assert "\n" not in said

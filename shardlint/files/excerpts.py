@@ -1,0 +1,41 @@
+"""The text around a finding as it was written, and where that is in its file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from shardlint.files.lexing import split_lines
+from shardlint.files.notebook_places import NotebookPlaces
+from shardlint.files.sources import MAX_NOTEBOOK_BYTES, read_bytes, read_source
+from shardlint.spans import Span
+
+
+class Excerpts:
+    """Reads from files what is asked for, or from ``unsaved``: bytes by path, not on disk or not so."""
+
+    def __init__(self, unsaved: Mapping[str, bytes] | None = None) -> None:
+        self._unsaved = unsaved or {}
+        # Findings come file by file.
+        self._cells = lru_cache(maxsize=16)(self._read_cells)
+        self._places = lru_cache(maxsize=4)(self._read_places)
+
+    def lines(self, span: Span) -> Sequence[str]:
+        """Return the lines of the file or cell that a span is in, as written; none if it cannot be read."""
+        return self._cells(span.path).get(span.cell, ())
+
+    def in_file(self, span: Span) -> Span:
+        """Return where a span is in its file: another place than itself in a notebook's cells only."""
+        return span if span.cell is None else self._places(span.path).span(span)
+
+    def _read_cells(self, path: str) -> dict[int | None, Sequence[str]]:
+        return {
+            cell.index: split_lines(cell.written) for cell in read_source(path, self._unsaved.get(path)).cells
+        }
+
+    def _read_places(self, path: str) -> NotebookPlaces:
+        try:
+            data = self._unsaved[path] if path in self._unsaved else read_bytes(path, MAX_NOTEBOOK_BYTES)
+        except OSError:
+            data = b""
+        return NotebookPlaces(data)

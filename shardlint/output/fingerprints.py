@@ -1,0 +1,34 @@
+"""What a service knows a finding by from one commit to the next."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from shardlint.findings import Finding
+from shardlint.output.places import project_path
+from shardlint.spans import Span
+
+
+def fingerprints(findings: Iterable[Finding], lines: Callable[[Span], Sequence[str]]) -> list[str]:
+    """Return a fingerprint for each finding, no two of them alike: 32 hexadecimal digits.
+
+    It is made of the code, the file, the text of the lines, and which one it is of several that are alike in
+    all of that. So it stays when lines, or a notebook's cells, move.
+    """
+    met: Counter[tuple[str, str, str]] = Counter()
+    found = []
+    for finding in findings:
+        key = (finding.code, project_path(finding.span.path), _text(finding.span, lines))
+        met[key] += 1
+        whole = "\0".join((*key, str(met[key]))).encode("utf-8", "surrogateescape")
+        found.append(hashlib.sha256(whole).hexdigest()[:32])
+    return found
+
+
+def _text(span: Span, lines: Callable[[Span], Sequence[str]]) -> str:
+    """The lines of a span without their indents; nothing of one that stands for the whole file."""
+    if (span.line, span.column, span.end_line, span.end_column) == (1, 1, 1, 1):
+        return ""
+    return "\n".join(line.strip() for line in lines(span)[span.line - 1 : span.end_line])

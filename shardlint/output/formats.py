@@ -1,0 +1,69 @@
+"""Every format by its name, each loaded when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from shardlint.findings import Finding
+from shardlint.output.pages import Page
+from shardlint.output.places import InFile
+from shardlint.output.styles import Styles
+from shardlint.spans import Span
+
+#: Text, which may end in a summary, and what services read.
+TEXT_FORMATS = ("full", "concise")
+FORMATS = (*TEXT_FORMATS, "json", "sarif", "github", "gitlab", "junit")
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What a format writes of.
+
+    ``shown`` are the findings, in reading order; ``lines`` gives the lines of a span's file or cell,
+    ``in_file`` where a span is in its file, and ``pages`` what documents the rules, by code. ``asked`` tells
+    that JAX was to confirm the findings, ``notes`` what else there is to say, ``failed`` that not all could
+    be checked.
+    """
+
+    shown: tuple[Finding, ...]
+    lines: Callable[[Span], Sequence[str]]
+    in_file: InFile
+    pages: Callable[[], Mapping[str, Page]]
+    version: str
+    asked: bool = False
+    notes: tuple[str, ...] = ()
+    failed: bool = False
+
+
+def render(name: str, results: Results, styles: Styles) -> str:
+    """Return the findings in a format."""
+    if name == "full":
+        from shardlint.output import full
+
+        pages = results.pages() if styles.links else {}
+        return full.render(results.shown, results.lines, styles, asked=results.asked, pages=pages)
+    if name == "concise":
+        from shardlint.output import concise
+
+        return concise.render(results.shown)
+    if name == "sarif":
+        from shardlint.output import sarif
+
+        run = sarif.Run(results.version, results.notes, results.failed)
+        return sarif.render(results.shown, results.pages(), results.lines, results.in_file, run)
+    if name == "github":
+        from shardlint.output import github
+
+        return github.render(results.shown, results.in_file)
+    if name == "gitlab":
+        from shardlint.output import gitlab
+
+        return gitlab.render(results.shown, results.lines, results.in_file)
+    if name == "junit":
+        from shardlint.output import junit
+
+        return junit.render(results.shown)
+    from shardlint.output import as_json
+
+    return as_json.render(results.shown)

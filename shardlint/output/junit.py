@@ -1,0 +1,74 @@
+"""The ``junit`` format: a test suite for each file, a failed test for each finding.
+
+It keeps to what all CI services know: the elements and attributes of the schema of Jenkins.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import groupby
+from xml.etree import ElementTree as xml
+
+from shardlint.findings import Finding, Severity
+from shardlint.output.concise import place_text
+
+#: What XML 1.0 has no way to write.
+_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render(findings: Iterable[Finding]) -> str:
+    """Return the report; the findings of a file must stand together. Without any, one test passes."""
+    suites = [_suite(path, list(ours)) for path, ours in groupby(findings, lambda f: f.span.path)]
+    if not suites:
+        suites = [_element("testsuite", name="shardlint")]
+        suites[0].append(_element("testcase", name="no findings", classname="shardlint", time="0"))
+    root = _element("testsuites", name="shardlint")
+    root.extend(suites)
+    for suite in suites:
+        _count(suite, suite.iterfind("testcase"))
+    _count(root, root.iter("testcase"))
+    root.attrib.pop("skipped")  # which the schema knows of a suite only
+    xml.indent(root)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{xml.tostring(root).decode("ascii")}\n'
+
+
+def _suite(path: str, findings: list[Finding]) -> xml.Element:
+    suite = _element("testsuite", name=path)
+    for finding in findings:
+        name = f"{finding.code} {finding.name} {place_text(finding.span).removeprefix(path + ':')}"
+        case = _element("testcase", name=name, classname=path, time="0")
+        case.append(_outcome(finding))
+        suite.append(case)
+    return suite
+
+
+def _outcome(finding: Finding) -> xml.Element:
+    parts = [
+        f"{place_text(finding.span)}: {finding.severity}[{finding.code}] {finding.message}",
+        *(f"{place_text(related.span)}: {related.message}" for related in finding.related),
+        *([f"help: {finding.help}"] if finding.help else []),
+    ]
+    if finding.expected:
+        outcome = _element("skipped", message=f"expected: {finding.message}")
+    elif finding.severity is Severity.INFO:
+        outcome = _element("system-out")
+    else:
+        outcome = _element("failure", message=finding.message, type=finding.severity.value)
+    outcome.text = _text("\n".join(parts))
+    return outcome
+
+
+def _element(tag: str, **attributes: str) -> xml.Element:
+    return xml.Element(tag, {key: _text(value) for key, value in attributes.items()})
+
+
+def _text(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def _count(element: xml.Element, cases: Iterable[xml.Element]) -> None:
+    cases = list(cases)
+    failed, skipped = (sum(case.find(tag) is not None for case in cases) for tag in ("failure", "skipped"))
+    counts = {"tests": len(cases), "failures": failed, "errors": 0, "skipped": skipped, "time": 0}
+    element.attrib |= {key: str(count) for key, count in counts.items()}

@@ -1,0 +1,39 @@
+"""The page of a rule: where it is on the web, and what it says first."""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+#: The address under which each rule has its page, by name; None as long as they are not published.
+SITE: str | None = None
+
+_LINK = re.compile(r"https://[^\s<>()\[\]\"'`]+[^\s<>()\[\]\"'`.,;:]")
+_HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
+
+
+class Page(Protocol):
+    """A rule as it is documented: ``docs`` is Markdown."""
+
+    @property
+    def code(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def summary(self) -> str: ...
+    @property
+    def docs(self) -> str: ...
+
+
+def address(page: Page) -> str | None:
+    """Return the address that explains a rule: its page, else the first link of its documentation."""
+    if SITE is not None:
+        return f"{SITE.rstrip('/')}/{page.name}/"
+    link = _LINK.search(page.docs)
+    return link and link[0]
+
+
+def description(page: Page) -> str:
+    """Return the first paragraph of a rule's documentation, on one line."""
+    texts = (_HEADING.sub("", part) for part in page.docs.split("\n\n"))
+    return next((" ".join(text.split()) for text in texts if text.strip()), page.summary)

@@ -1,0 +1,110 @@
+"""What `check` says of its findings: in which format, and where to."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from shardlint import __version__
+
+if TYPE_CHECKING:
+    from shardlint.api import Report
+    from shardlint.files.excerpts import Excerpts
+    from shardlint.output.pages import Page
+
+#: The formats of `shardlint.output.formats`, which is not loaded for them.
+_FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
+
+
+class CannotSay(Exception):
+    """What was asked for cannot be said, or not where; the message says why."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `check` that are about its output."""
+    output = parser.add_argument_group("output")
+    output.add_argument("--output-format", choices=_FORMATS, default="full")
+    output.add_argument("--output-file", metavar="FILE", help="write the findings to a file")
+    output.add_argument("--statistics", action="store_true", help="say only how often each rule was broken")
+    output.add_argument("-q", "--quiet", action="store_true", help="say nothing but the findings")
+    output.add_argument("--exit-zero", action="store_true", help="exit 0 even when there are findings")
+
+
+def check_options(options: argparse.Namespace) -> None:
+    """Raise CannotSay for options that do not go together, before anything is done."""
+    if options.statistics and options.output_format not in ("full", "concise", "json"):
+        raise CannotSay(f"--statistics has no format {options.output_format}; it has full, concise and json")
+    if options.output_file is not None and os.path.isdir(options.output_file):
+        raise CannotSay(f"{options.output_file} cannot be written: it is a folder")
+
+
+def say(report: Report, options: argparse.Namespace, excerpts: Excerpts, fixable: str, failed: bool) -> None:
+    """Write the findings of a report where the options say.
+
+    ``fixable`` is a line about fixes for the summary, ``failed`` tells that not everything could be
+    checked. Raises CannotSay when the file cannot be written; then all has gone to standard output.
+    """
+    text = _text(report, options, excerpts, fixable, failed)
+    if options.output_file is None:
+        write(text)
+        return
+    try:
+        os.makedirs(os.path.dirname(options.output_file) or ".", exist_ok=True)
+        with open(options.output_file, "w", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+    except OSError as error:
+        write(text)
+        why = error.strerror or error
+        raise CannotSay(f"{options.output_file} cannot be written: {why}; see standard output") from None
+
+
+def write(text: str) -> None:
+    """Write text to standard output. Raises CannotSay."""
+    if not text:
+        return
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # Keep the interpreter from trying again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise CannotSay(f"standard output cannot be written: {error.strerror or error}") from None
+
+
+def _pages() -> dict[str, Page]:
+    from shardlint.api import known_rules
+
+    return {rule.code: rule for rule in known_rules()}
+
+
+def _text(report: Report, options: argparse.Namespace, excerpts: Excerpts, fixable: str, failed: bool) -> str:
+    from shardlint.output import formats
+    from shardlint.output.concise import summary
+    from shardlint.output.styles import Styles, styles_for
+
+    shown = tuple(f for f in report.findings if options.show_expected or not f.expected)
+    format_ = options.output_format
+    if options.statistics:
+        from shardlint.output import statistics
+
+        text = (statistics.as_json if format_ == "json" else statistics.as_text)(shown)
+    else:
+        styles = Styles() if options.output_file else styles_for(sys.stdout)
+        results = formats.Results(
+            shown,
+            excerpts.lines,
+            excerpts.in_file,
+            _pages,
+            __version__,
+            options.confirm,
+            report.notes,
+            failed,
+        )
+        text = formats.render(format_, results, styles)
+    if format_ not in ("full", "concise") or options.quiet:
+        return text
+    return f"{text}{summary(report.findings, report.files)}\n{fixable and fixable + chr(10)}"
