@@ -180,15 +180,11 @@ def _ignored(linter: Linter, report: Report, reason: str) -> Outcome:
             continue
         try:
             before = read_document(source.path)
-            unused = [f for f in ours if f.code == "SHL012"]
-            cleaned = (
-                fix_all([before], unused, False, linter.check_sources).after.get(source.path)
-                if unused
-                else None
-            )
-            now = cleaned or before
-            if cleaned is not None:
-                ours = [f for f in linter.check_sources([now.source]) if f in report.failing or _fails(f)]
+            # What comments are there in vain goes, and nothing else is fixed.
+            ours = [f if f.code == "SHL012" else replace(f, fix=None) for f in ours]
+            now = fix_all([before], ours, False, linter.check_sources).after.get(source.path, before)
+            if now is not before:
+                ours = [f for f in linter.check_sources([now.source]) if _fails(f)]
             comments = ignoring(now.source, ours, reason)
             after = now.edited(comments.edits)
             if after.data != before.data:

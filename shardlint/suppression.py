@@ -13,6 +13,7 @@ from shardlint.files.statements import statements
 from shardlint.files.suppressions import Suppression, Written, directives, matches, suppressions
 from shardlint.findings import Applicability, Edit, Finding, Fix
 from shardlint.laws.verdicts import Undecided
+from shardlint.rules.base import AnyRule
 from shardlint.spans import Span
 from shardlint.uses import FileProblem, Use
 
@@ -60,13 +61,18 @@ class Suppressor:
 
         rules = {rule.code: rule.name for rule in all_rules()}
         every = {**rules, **{rule.code: rule.name for rule in FILE_RULES}}
-        open_lines: dict[str, set[tuple[int | None, int]]] | None = None
+        undecided: list[Use] | None = None
         for source in sources:
             yield from _misread(source, every)
             for cell, suppression, idle in self._idle(source, rules, every, wanted):
-                if open_lines is None:
-                    open_lines = _undecided(uses)
-                if not _speaks_of(suppression, cell, open_lines.get(source.path, set())):
+                if undecided is None:
+                    undecided = [use for use in uses if isinstance(use.verdict, Undecided)]
+                kinds = _kinds(idle, all_rules())
+                if not any(
+                    _speaks_of(suppression, source.path, cell, use)
+                    for use in undecided
+                    if isinstance(use, kinds)
+                ):
                     yield _unused(source.path, cell, suppression.written, idle)
 
     def _idle(
@@ -87,25 +93,22 @@ class Suppressor:
                     yield cell, suppression, idle
 
 
-def _undecided(uses: Iterable[Use]) -> dict[str, set[tuple[int | None, int]]]:
-    """The cells and lines of each file on which something could not be judged."""
-    found: dict[str, set[tuple[int | None, int]]] = {}
-    for use in uses:
-        if isinstance(use.verdict, Undecided):
-            span = use.place.resolve()
-            lines = range(span.line, span.end_line + 1)
-            found.setdefault(span.path, set()).update((span.cell, line) for line in lines)
-    return found
+def _kinds(selectors: Iterable[str], rules: Iterable[AnyRule]) -> tuple[type[Use], ...]:
+    """The kinds of use that rules meant by selectors look at."""
+    meant = (r for r in rules if any(not s or matches(r.code, r.name, [s]) for s in selectors))
+    return tuple({kind for rule in meant for kind in rule.kinds})
 
 
-def _speaks_of(suppression: Suppression, cell: Cell, lines: set[tuple[int | None, int]]) -> bool:
-    """Whether a suppression speaks of one of these lines."""
+def _speaks_of(suppression: Suppression, path: str, cell: Cell, use: Use) -> bool:
+    """Whether a suppression of a file's cell speaks of a use."""
+    if use.place.path != path:
+        return False
     if suppression.first is None or suppression.last is None:
-        return bool(lines)
-    first, last = suppression.first, suppression.last
+        return True
+    first, last, span = suppression.first, suppression.last, use.place.resolve()
     if suppression.statement:
         first, last = statements(cell.text).around(first)
-    return any(index == cell.index and first <= line <= last for index, line in lines)
+    return span.cell == cell.index and span.line <= last and span.end_line >= first
 
 
 def _lines(suppression: Suppression, cell: Cell, span: Span) -> set[int]:
