@@ -4,33 +4,42 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from shardlint.config import ConfigError, Settings, check_selectors, known_rules, load_settings, parse_mesh
+from shardlint.config import (
+    CommandLine,
+    ConfigError,
+    Configurations,
+    Settings,
+    known_rules,
+    load_settings,
+    parse_mesh,
+)
+from shardlint.config.selection import ignored_codes, selected_codes, severities, without_effect
 from shardlint.files import Source, read_source, source_from_cells, source_from_text
 from shardlint.files.excerpts import Excerpts
 from shardlint.files.problems import finding_of, findings_of, fixture_finding, internal_error
-from shardlint.files.suppressions import matches, suppressions
 from shardlint.findings import Finding, Severity
+from shardlint.fixing.rewriting import with_fix
 from shardlint.laws.values import Mesh
 from shardlint.laws.versions import NEWEST_ONLY, Release, Target
-from shardlint.output.fixture_table import FixtureTable, Row
+from shardlint.output.fixture_table import FixtureTable
 from shardlint.spans import Span
+from shardlint.suppression import Suppressor
 from shardlint.uses import FileProblem, Use
 
 if TYPE_CHECKING:
-    from shardlint.confirm.comparison import Disagreement
     from shardlint.confirm.expectations import Expectation
-    from shardlint.confirm.fixtures import FixtureRun, UnitRun
     from shardlint.coverage import Judged
+    from shardlint.fixture_tables import FixtureResult
     from shardlint.inference import Noticed
     from shardlint.report.values import InitReport, ParameterReport
 
 __all__ = [
-    "ConfigError", "Excerpts", "Linter", "Report", "Settings", "check_selectors", "known_rules",
+    "CommandLine", "ConfigError", "Configurations", "Excerpts", "Linter", "Report", "Settings", "known_rules",
     "load_settings", "parse_mesh", "read_source",
     "source_from_cells", "source_from_text",
 ]  # fmt: skip
@@ -60,10 +69,23 @@ class Report:
 
 
 class Linter:
-    """Checks files under one configuration."""
+    """Checks files under one configuration, or each under its own.
 
-    def __init__(self, settings: Settings) -> None:
+    Args:
+        settings: those of a whole run, and of every file without ``nearest``.
+        nearest: tells the settings for the files of a folder, by its absolute path.
+    """
+
+    def __init__(self, settings: Settings, nearest: Callable[[str], Settings] | None = None) -> None:
         self.settings = settings
+        self._nearest = nearest
+        self._others: list[Use] = []
+
+    def settings_of(self, path: str) -> Settings:
+        """The settings for a file."""
+        if self._nearest is None:
+            return self.settings
+        return self._nearest(os.path.dirname(os.path.abspath(path)))
 
     def check_paths(
         self, paths: Iterable[str], progress: Progress | None = None, unresolved: bool = False
@@ -74,7 +96,7 @@ class Linter:
         """
         files, sources = self.read_paths(paths, progress)
         findings = self._check(sources, progress, unresolved)
-        return Report(tuple(findings), (), files, tuple(sources))
+        return Report(tuple(findings), tuple(self._notes(sources)), files, tuple(sources))
 
     def check_unsaved(self, source: Source, unresolved: bool = False) -> Report:
         """Check a source that is not, or not so, on disk, whatever it mentions."""
@@ -105,10 +127,14 @@ class Linter:
 
     def check_source(self, source: Source) -> list[Finding]:
         """Check one source, whatever it mentions; files it imports may have changed since the last time."""
+        return self.check_sources([source])
+
+    def check_sources(self, sources: Sequence[Source]) -> list[Finding]:
+        """Check sources as `check_source` does."""
         from shardlint.inference import refresh
 
         refresh()
-        return self._check([source])
+        return self._check(sources)
 
     def read_paths(self, paths: Iterable[str], progress: Progress | None = None) -> tuple[int, list[Source]]:
         """Return the number of files under the paths, and the sources of those that can matter.
@@ -116,32 +142,9 @@ class Linter:
         A file that does not mention sharding can matter when something relevant imports it, which is
         inference's to find out, or when it calls what does. A file named by the user always matters.
         """
-        from shardlint.files.discovery import discover
-        from shardlint.files.prefilter import mentions_sharding
-        from shardlint.files.sources import MAX_NOTEBOOK_BYTES, read_bytes
+        from shardlint.reading import read_paths
 
-        settings = self.settings
-        found = discover(paths, settings.root, settings.exclude, settings.include)
-        sources = []
-        others: dict[str, bytes] = {}
-        for number, file in enumerate(found):
-            if progress is not None:
-                progress("reading", number, len(found))
-            try:
-                data = read_bytes(file.path, MAX_NOTEBOOK_BYTES)
-            except OSError:
-                sources.append(read_source(file.path))
-                continue
-            if file.named or settings.exhaustive or mentions_sharding(data):
-                sources.append(read_source(file.path, data))
-            else:
-                others[file.path] = data
-        if sources and others:
-            from shardlint.inference.callers import calling
-
-            order = {file.path: number for number, file in enumerate(found)}
-            sources = sorted([*sources, *calling(sources, others)], key=lambda source: order[source.path])
-        return len(found), sources
+        return read_paths(paths, self._nearest or (lambda folder: self.settings), self.settings, progress)
 
     def confirm(self, report: Report, python: str | None = None, progress: Progress | None = None) -> Report:
         """Have the real JAX run a witness of each finding, and run the fixtures among the files.
@@ -194,6 +197,8 @@ class Linter:
         self, paths: Iterable[str], python: str | None = None, progress: Progress | None = None
     ) -> list[FixtureTable]:
         """Execute fixtures, their own code included, and set what JAX does beside what is found."""
+        from shardlint.fixture_tables import table_of
+
         everything = dataclasses.replace(self.settings, exhaustive=True)
         sources = [s for s in Linter(everything).read_paths(paths)[1] if not s.path.endswith(".pyi")]
         found = {source.path: self.check_source(source) for source in sources}
@@ -201,7 +206,7 @@ class Linter:
         tables = []
         for source in sources:
             if (result := results.get(os.path.realpath(source.path))) is not None:
-                tables.append(_table(source, result, found[source.path]))
+                tables.append(table_of(source, result, found[source.path]))
             else:
                 unread = tuple(finding.message for finding in found[source.path])
                 tables.append(FixtureTable(source.path, None, (), unread))
@@ -213,16 +218,17 @@ class Linter:
         findings: Mapping[str, Sequence[Finding]],
         python: str | None,
         progress: Progress | None,
-    ) -> Iterator[_FixtureResult]:
+    ) -> Iterator[FixtureResult]:
         """Run the fixtures that could be read, a few at a time, each in a process of its own."""
         from concurrent.futures import ThreadPoolExecutor
 
         from shardlint.confirm.comparison import compare
         from shardlint.confirm.fixtures import run_fixture
+        from shardlint.fixture_tables import FixtureResult
 
-        def result(source: Source) -> _FixtureResult:
+        def result(source: Source) -> FixtureResult:
             run = run_fixture(source.path, python=python, timeout=2 * self.settings.confirm_timeout)
-            return _FixtureResult(run, compare(run, _expectations(source), findings[source.path]))
+            return FixtureResult(run, compare(run, _expectations(source), findings[source.path]))
 
         readable = [source for source in sources if source.cells]
         with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
@@ -236,14 +242,21 @@ class Linter:
 
         A crash on one is a problem of that file alone.
         """
-        meshes: list[Mesh | None] = [deployment.mesh for deployment in self.settings.deployments]
-        release = self.target.high
         return [
             use
-            for mesh in meshes or [None]
-            for result in self._analyze(sources, release, mesh, progress)
+            for part, ours in self._parts(sources)
+            for mesh in part.settings.assumed_meshes or [None]
+            for result in part._analyze(ours, part.target.high, mesh, progress)
             for use in result.uses
         ]
+
+    def _parts(self, sources: Sequence[Source]) -> list[tuple[Linter, list[Source]]]:
+        """The sources that are analyzed alike, and a linter with the settings of each of these parts."""
+        parts: dict[Hashable, tuple[Linter, list[Source]]] = {}
+        for source in sources:
+            settings = self.settings_of(source.path)
+            parts.setdefault(settings.analysis, (Linter(settings, self._nearest), []))[1].append(source)
+        return list(parts.values())
 
     def _analyze(
         self,
@@ -256,11 +269,10 @@ class Linter:
         from shardlint.inference import InferenceSettings, Noticed, analyze
 
         ours = self.settings
-        roots = tuple(dict.fromkeys((ours.root, os.path.join(ours.root, "src"), os.getcwd())))
         settings = InferenceSettings(
             devices=ours.devices,
             mesh=mesh,
-            roots=roots,
+            roots=ours.import_roots,
             exhaustive=ours.exhaustive,
             release=release,
             meshes=ours.meshes,
@@ -288,24 +300,50 @@ class Linter:
         self, sources: Sequence[Source], progress: Progress | None = None, unresolved: bool = False
     ) -> list[Finding]:
         """Return the findings of sources: selected, not suppressed, expected ones marked, in order."""
+        parts = self._parts(sources)
+        newest = [part._analyze(ours, part.target.high, None, progress) for part, ours in parts]
+        met = [_uses(results) for results in newest]
+        problems: list[Finding] = []
+        found: list[Finding] = []
+        uses: list[Use] = []
+        for number, (part, _) in enumerate(parts):
+            part._others = [use for other, known in enumerate(met) if other != number for use in known]
+            problems += findings_of(p for result in newest[number] for p in result.problems)
+            found += part._found(newest[number], uses, progress)
+        problems += self._unresolved(sources) if unresolved else []
+        found = [*problems, *found]
+        by_path = {source.path: source for source in sources}
+        suppressor = Suppressor(sources)
+        kept = [
+            with_fix(f, by_path.get(f.span.path))
+            for f in found
+            if self._selected(f) and not suppressor.ignores(f)
+        ]
+        broken = {f.span.path for f in problems if f.severity is Severity.ERROR}
+        whole = [source for source in sources if source.path not in broken]
+        comments = suppressor.about_comments(whole, self._wants, uses)
+        kept += [f for f in comments if self._selected(f) and not suppressor.ignores(f)]
+        return [self._leveled(f) for f in self._mark_expected(_ordered(kept), by_path)]
+
+    def _found(
+        self, newest: Sequence[Analyzed], uses: list[Use], progress: Progress | None
+    ) -> Sequence[Finding]:
+        """The findings of what was analyzed on the newest release of the target, and on the older ones.
+
+        Adds to ``uses`` what inference makes of the sources.
+        """
         from shardlint.eras import Era, merged, parted
 
         eras: list[Era] = []
-        problems: list[Finding] = []
+        sources = [result.source for result in newest]
         older: tuple[Release, ...] = self.target.releases
         while older:
-            results = self._analyze(sources, older[-1], None, progress)
-            if not eras:
-                problems = findings_of(p for result in results for p in result.problems)
-                problems += self._unresolved(sources) if unresolved else []
+            results = self._analyze(sources, older[-1], None, progress) if eras else newest
+            uses += _uses(results)
             findings, turns = self._on_meshes(results, older[-1], progress)
             older, alike = parted(older, turns)
             eras.append(Era(alike, findings))
-        told = self.settings.target_jax is not None
-        found = [*problems, *(merged(eras) if told else eras[0].findings)]
-        by_path = {source.path: source for source in sources}
-        kept = [f for f in found if self._selected(f) and not _suppressed(f, by_path.get(f.span.path))]
-        return self._mark_expected(_ordered(kept), by_path)
+        return merged(eras) if self.settings.target_jax is not None else eras[0].findings
 
     def _on_meshes(
         self, results: Sequence[Analyzed], release: Release, progress: Progress | None
@@ -347,35 +385,50 @@ class Linter:
         from shardlint.rules import judge
         from shardlint.rules.base import RuleSettings
 
-        uses = [use for result in results for use in result.uses if isinstance(use, Use)]
+        uses = _uses(results)
         settings = RuleSettings(self.settings.replicated_bytes, self.target)
         try:
-            return judge(uses, settings)
+            findings = judge([*uses, *self._others], settings)
+            ours = set(map(id, uses))
+            return [f for f in findings if id(f.use) in ours] if self._others else findings
         except Exception:
-            findings: list[Finding] = []
+            findings = []
         by_path: dict[str, list[Use]] = {}
         for use in uses:
             by_path.setdefault(use.place.path, []).append(use)
-        for path, ours in by_path.items():
+        for path, alone in by_path.items():
             try:
-                findings += judge(ours, settings)
+                findings += judge(alone, settings)
             except Exception as error:
                 findings.append(finding_of(internal_error(path, error)))
         return findings
 
     def _selected(self, finding: Finding) -> bool:
-        settings = self.settings
-        wanted = (*settings.select, *settings.extend_select)
-        return matches(finding.code, finding.name, wanted) and not matches(
-            finding.code, finding.name, settings.ignore
-        )
+        return self._wants(finding.span.path, finding.code, finding.name)
+
+    def _wants(self, path: str, code: str, name: str) -> bool:
+        settings = self.settings_of(path)
+        return code in selected_codes(settings) and code not in ignored_codes(settings, path)
+
+    def _leveled(self, finding: Finding) -> Finding:
+        """A finding as severe as the configuration has it: what JAX refuses stays an error."""
+        level = severities(self.settings_of(finding.span.path)).get(finding.code)
+        if level is None or finding.severity is Severity.ERROR:
+            return finding
+        return dataclasses.replace(finding, severity=Severity(level))
+
+    def _notes(self, sources: Sequence[Source]) -> list[str]:
+        """What to tell of selectors that do nothing."""
+        settings = dict.fromkeys([self.settings, *(self.settings_of(source.path) for source in sources)])
+        return list(dict.fromkeys(note for one in settings for note in without_effect(one)))
 
     def is_fixture(self, path: str) -> bool:
         """Whether a path is one of the configured fixtures."""
         from pathspec import GitIgnoreSpec
 
-        relative = os.path.relpath(path, self.settings.root)
-        return GitIgnoreSpec.from_lines(self.settings.fixtures).match_file(relative)
+        settings = self.settings_of(path)
+        relative = os.path.relpath(path, settings.root)
+        return GitIgnoreSpec.from_lines(settings.fixtures).match_file(relative)
 
     def _mark_expected(self, findings: list[Finding], sources: dict[str, Source]) -> list[Finding]:
         """Mark the findings of fixtures that a comment on their line announces."""
@@ -403,6 +456,10 @@ class Analyzed:
     def problems(self) -> list[FileProblem]:
         """What is wrong with the file itself."""
         return [use for use in self.uses if isinstance(use, FileProblem)]
+
+
+def _uses(results: Sequence[Analyzed]) -> list[Use]:
+    return [use for result in results for use in result.uses if isinstance(use, Use)]
 
 
 def _replaced(results: Sequence[Analyzed], again: Sequence[Analyzed]) -> list[Analyzed]:
@@ -436,55 +493,8 @@ def _announces(expectation: Expectation, finding: Finding) -> bool:
     return here and finding.code in expectation.codes
 
 
-@dataclass(frozen=True, slots=True)
-class _FixtureResult:
-    run: FixtureRun
-    disagreements: list[Disagreement]
-
-
-def _table(source: Source, result: _FixtureResult, findings: Sequence[Finding]) -> FixtureTable:
-    """Set what each part of a fixture did beside what was found there."""
-    run = result.run
-    said: dict[UnitRun | None, list[str]] = {}
-    for finding in findings:
-        span = finding.span
-        holding = [unit for unit in run.units if unit.place.holds(span.cell, span.line)]
-        home = min(holding, key=lambda unit: unit.place.end_line - unit.place.line, default=None)
-        said.setdefault(home, []).append(f"{finding.code} {finding.name}, line {span.line}")
-    wrong: dict[tuple[str, int | None] | None, list[str]] = {}
-    for disagreement in result.disagreements:
-        where = "" if disagreement.cell is None else f"cell {disagreement.cell}, "
-        key = None if disagreement.unit is None else (disagreement.unit, disagreement.cell)
-        wrong.setdefault(key, []).append(f"{where}line {disagreement.line}: {disagreement.message}")
-    rows = []
-    for unit in run.units:
-        mine = wrong.pop((unit.name, unit.place.cell), ())
-        rows.append(Row(unit.name, tuple(said.get(unit, ())), _jax_said(unit), tuple(mine)))
-    general = tuple(text for texts in wrong.values() for text in texts)
-    return FixtureTable(source.path, run.jax, tuple(rows), general)
-
-
-def _jax_said(unit: UnitRun) -> str:
-    if not unit.ran:
-        return "did not run"
-    if unit.exception is None:
-        return "accepts"
-    return f"{unit.exception}, line {unit.line}" if unit.line else unit.exception
-
-
 def _ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Sort by place and keep one finding a code and span, the gravest."""
     rank = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
     ordered = sorted(findings, key=lambda f: (f.span.order(), f.code, rank[f.severity]))
     return list({(f.code, f.span): f for f in reversed(ordered)}.values())[::-1]
-
-
-def _suppressed(finding: Finding, source: Source | None) -> bool:
-    """Whether a comment on the finding's lines, or one for the whole file, ignores it."""
-    for cell in source.cells if source else ():
-        for suppression in suppressions(cell.text):
-            if suppression.line is not None and cell.index != finding.span.cell:
-                continue
-            if suppression.covers(finding.code, finding.name, finding.span.line, finding.span.end_line):
-                return True
-    return False

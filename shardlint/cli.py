@@ -11,10 +11,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from shardlint import __version__, reporting
+from shardlint import __version__, changing, configuring, reporting
 
 if TYPE_CHECKING:
-    from shardlint.api import InitReport, Linter, ParameterReport, Report, Settings
+    from shardlint.api import InitReport, Linter, ParameterReport, Report
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 
@@ -47,6 +47,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (_UsageError, reporting.CannotSay) as error:
         return _complain(str(error))
     except Exception as error:
+        from shardlint.config import ConfigError
+
+        if isinstance(error, ConfigError):
+            return _complain(str(error))
         if os.environ.get("SHARDLINT_DEBUG"):
             raise
         what = f"{type(error).__name__}: {error}"
@@ -78,11 +82,24 @@ def _check(options: argparse.Namespace) -> int:
             report = linter.check_paths(options.paths, progress, options.show_unresolved)
         if options.confirm:
             report = linter.confirm(report, options.python, progress)
+        try:
+            outcome = changing.change(linter, report, options, progress)
+        except changing.CannotDo as error:
+            raise _UsageError(str(error)) from None
+    reporting.write(outcome.out)
+    report = outcome.report
+    for line in outcome.said:
+        print(line, file=sys.stderr)
+    for failure in outcome.failures:
+        _complain(failure)
+    if outcome.code is not None:
+        return FAILED if outcome.failures else outcome.code
+    fixable = changing.fixable_text(report.findings, options.unsafe_fixes)
     failed = any(f.name in ("internal-error", "missing-path") for f in report.findings)
     if not options.quiet:
         _print_notes(report, linter)
-    reporting.say(report, options, Excerpts(dict([unsaved] if unsaved else [])), "", failed)
-    if failed:
+    reporting.say(report, options, Excerpts(dict([unsaved] if unsaved else [])), fixable, failed)
+    if outcome.failures or failed:
         return FAILED
     return FOUND if report.failing and not options.exit_zero else CLEAN
 
@@ -120,7 +137,6 @@ def _coverage(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from shardlint.api import ConfigError
     from shardlint.output.progress import ProgressBar
     from shardlint.output.report import data, page, text
 
@@ -136,10 +152,7 @@ def _report(options: argparse.Namespace) -> int:
             report = linter.report(options.paths, progress)
             notes = report.notes
         else:
-            try:
-                report = linter.init_report(options.init, options.rules, options.python, progress)
-            except ConfigError as error:
-                raise _UsageError(str(error)) from None
+            report = linter.init_report(options.init, options.rules, options.python, progress)
             notes, code = report.report.notes, _init_code(report)
     with contextlib.ExitStack() as stack:
         stream = sys.stdout
@@ -232,7 +245,8 @@ def _rules(options: argparse.Namespace) -> int:
     rules = known_rules()
     width = max(len(rule.name) for rule in rules)
     for rule in rules:
-        print(f"{rule.code}  {rule.name:<{width}}  {rule.summary}")
+        preview = " (preview)" if rule.preview else ""
+        print(f"{rule.code}  {rule.group:<11}  {rule.name:<{width}}  {rule.summary}{preview}")
     return CLEAN
 
 
@@ -251,32 +265,16 @@ def _server(options: argparse.Namespace) -> int:
 
 
 def _linter(options: argparse.Namespace) -> Linter:
-    """Make the linter for the configuration nearest to the first path, or to where the user is."""
-    from shardlint.api import ConfigError, Linter
+    """Make the linter that takes for each file the configuration nearest to it."""
+    from shardlint.api import Linter
 
-    try:
-        return Linter(_settings(options))
-    except ConfigError as error:
-        raise _UsageError(str(error)) from None
+    found = configuring.configurations(options)
+    return Linter(found.of(options.paths[0]), found.of_folder)
 
 
-def _settings(options: argparse.Namespace) -> Settings:
-    from shardlint.api import check_selectors, load_settings, parse_mesh
-
-    def selectors(flag: str, values: list[str] | None) -> tuple[str, ...] | None:
-        if values is None:
-            return None
-        return check_selectors([code for value in values for code in value.split(",") if code], f"--{flag}")
-
-    return load_settings(
-        options.paths[0],
-        options.config,
-        devices=options.devices,
-        mesh=parse_mesh(options.mesh) if options.mesh else None,
-        select=selectors("select", getattr(options, "select", None)),
-        ignore=selectors("ignore", getattr(options, "ignore", None)),
-        exhaustive=getattr(options, "exhaustive", None),
-    )
+def _config(options: argparse.Namespace) -> int:
+    sys.stdout.write(configuring.show(options))
+    return CLEAN
 
 
 def _print_notes(report: Report, linter: Linter) -> None:
@@ -306,10 +304,7 @@ def _parser() -> argparse.ArgumentParser:
         "--confirm", action="store_true", help="have the real JAX run a witness of each finding"
     )
     _add_python(check)
-    check.add_argument(
-        "--select", action="append", metavar="CODES", help="check only these, separated by commas"
-    )
-    check.add_argument("--ignore", action="append", metavar="CODES", help="leave these out")
+    configuring.add_selection(check)
     check.add_argument("--show-expected", action="store_true", help="show findings that `# expect` announces")
     check.add_argument(
         "--show-unresolved", action="store_true", help="also note every call of which something is not known"
@@ -318,6 +313,7 @@ def _parser() -> argparse.ArgumentParser:
         "--exhaustive", action="store_const", const=True, help="take no shortcuts: slower, same findings"
     )
     check.add_argument("--no-cache", action="store_true", help="use no stored results (none are stored yet)")
+    changing.add_options(check)
     check.add_argument("--stdin-filename", metavar="FILE", help="the name of what is checked with - as path")
     reporting.add_options(check)
 
@@ -352,6 +348,9 @@ def _parser() -> argparse.ArgumentParser:
     explain = commands.add_parser("explain", help="explain a rule")
     explain.add_argument("code", metavar="CODE", help="a code (SHL202) or a name (indivisible-dimension)")
     commands.add_parser("rules", help="list all rules")
+    config = configuring.add_command(commands)
+    configuring.add_selection(config)
+    _add_mesh(config)
     server = commands.add_parser("server", help="run the language server on standard input and output")
     server.add_argument("--stdio", action="store_true", help="what it does anyway; many editors say so")
     return parser
@@ -365,9 +364,7 @@ def _add_paths(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_mesh(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--config", metavar="FILE", help="the configuration to use instead of the nearest shardlint.toml"
-    )
+    configuring.add_options(parser)
     parser.add_argument("--devices", type=_count, metavar="N", help="how many devices there are")
     parser.add_argument(
         "--mesh", metavar="AXES", help="the mesh to assume where none is known: data=2,model=4"
@@ -384,6 +381,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "layout": _layout,
     "report": _report,
     "run": _run,
+    "config": _config,
     "explain": _explain,
     "rules": _rules,
     "server": _server,

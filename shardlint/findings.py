@@ -23,9 +23,9 @@ class Severity(StrEnum):
 class Group(StrEnum):
     """What rules are about, for those who select them together.
 
-    ``correctness``: JAX raises. ``suspicious``: JAX accepts it, and it is almost surely not meant. ``memory``:
-    JAX accepts it, and devices hold or do more than they need to. ``versions``: it depends on the release of
-    JAX. ``files``: what is wrong with a file, and what is said of it on request.
+    ``correctness``: JAX raises. ``suspicious``: JAX accepts it, and it is almost surely not meant.
+    ``memory``: JAX accepts it, and devices hold or do more than they need to. ``versions``: it depends on the
+    release of JAX. ``files``: what is wrong with a file, and what is said of it on request.
     """
 
     CORRECTNESS = "correctness"

@@ -119,7 +119,7 @@ def entries_of(table: dict[str, Any], folder: str, above: str = "") -> Iterator[
                 raise At((name,)).must_be("a table", value)
             yield from entries_of(value, folder, f"{name}.")
             continue
-        if name not in BY_NAME:
+        if name not in BY_NAME or "." in key:
             known = _names(above)
             path = (*filter(None, [above.rstrip(".")]), key)
             raise ConfigError(f'unknown key "{name}"{nearest_of(key, known)}', path)

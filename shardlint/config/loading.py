@@ -144,7 +144,8 @@ class Configurations:
             asks = key.name == "target-jax" and not self._isolated
             target, file = _required(folder) if asks else (None, None)
             if target is not None:
-                yield InForce(key, None, str(target), Origin("requirement", file))
+                bounds = f"=={target.low}" if target.low == target.high else f">={target.low},<={target.high}"
+                yield InForce(key, None, bounds, Origin("requirement", file))
             else:
                 yield InForce(key, None, key.default, Origin("default"))
 
@@ -236,7 +237,7 @@ def _options_layer(options: Mapping[str, Any]) -> Layer | None:
             for entry, inner in entries_of({key: value}, os.getcwd()):
                 values[entry], names[entry] = inner, f"--{key}"
         except ConfigError as error:
-            raise ConfigError(f"--{error.args[0].removeprefix(chr(34)).replace(chr(34), '', 1)}") from None
+            raise ConfigError(str(error).replace('"', '"--', 1)) from None
     return Layer("command line", "", os.getcwd(), values, names=names) if values else None
 
 

@@ -12,6 +12,7 @@ from shardlint.laws.versions import Target
 
 if TYPE_CHECKING:
     from shardlint.deployments import Deployment
+    from shardlint.files.discovery import Filter
     from shardlint.logical_config import LogicalRule
 
 #: Folders that hold no code of the project's own.
@@ -99,6 +100,25 @@ class Settings:
         if self.mesh is not None:
             return [Deployment(None, self.mesh)]
         return [Deployment(name, mesh, name in self.typed_meshes) for name, mesh in self.meshes]
+
+    @property
+    def assumed_meshes(self) -> list[Mesh | None]:
+        """The meshes of `deployments`."""
+        return [deployment.mesh for deployment in self.deployments]
+
+    @property
+    def filter(self) -> Filter:
+        """Which files of a folder count."""
+        from shardlint.files.discovery import Filter
+
+        return Filter(
+            root=self.root,
+            exclude=(*self.exclude, *self.extend_exclude),
+            include=self.include,
+            here=self.asked_exclude,
+            gitignore=self.respect_gitignore,
+            force=self.force_exclude,
+        )
 
     @property
     def import_roots(self) -> tuple[str, ...]:

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pathspec import GitIgnoreSpec
 
 SUFFIXES = (".py", ".pyi", ".ipynb")
-
-#: Folders that hold no code of the project's own.
-DEFAULT_EXCLUDE = (
-    ".git", ".hg", ".svn", ".venv", "venv", ".tox", ".nox", ".eggs", "*.egg-info", "node_modules",
-    "__pycache__", "__pypackages__", ".ipynb_checkpoints", ".mypy_cache", ".ruff_cache", ".pytest_cache",
-    "site-packages", "build", "dist", "_build",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,34 +20,71 @@ class Discovered:
     named: bool
 
 
-def discover(
-    paths: Iterable[str], root: str, exclude: Sequence[str] = (), include: Sequence[str] = ()
-) -> list[Discovered]:
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which files of a folder count.
+
+    All patterns are as in `.gitignore`. ``exclude`` and ``include`` are relative to ``root``, ``here`` (what
+    else is excluded) to where the user is. ``include`` keeps, of the files found, those it matches (all when
+    it is empty). ``gitignore`` leaves out what git ignores, and ``force`` also excludes paths that are named.
+    """
+
+    root: str
+    exclude: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    here: tuple[str, ...] = ()
+    gitignore: bool = True
+    force: bool = False
+
+    def includes(self, path: str) -> bool:
+        """Whether a file (its absolute path) is one of those to keep."""
+        return not self.include or _spec(self.include).match_file(os.path.relpath(path, self.root))
+
+    def excludes(self, path: str) -> bool:
+        """Whether an absolute path (a folder's ends with a slash) is excluded."""
+        return _is_meant(self.exclude, path, self.root) or _is_meant(self.here, path, os.getcwd())
+
+
+#: Tells the filter of a folder, by its absolute path.
+Filters = Callable[[str], Filter]
+
+
+def discover(paths: Iterable[str], filters: Filters) -> list[Discovered]:
     """Return the files under the paths, each once, folders in name order.
 
-    A path that is not a folder is always taken, whether or not it exists or is excluded. ``exclude``
-    are patterns as in `.gitignore`, relative to ``root``, added to the default ones; ``include``
-    keeps, of the files found in folders, those it matches (all when it is empty).
+    A path that is not a folder is taken whether or not it exists or is excluded, unless its filter is forced.
+    What is in a folder counts by the filter of that folder.
     """
-    walker = _Walker(root, exclude, include)
+    walker = _Walker(filters)
     found: dict[str, Discovered] = {}
     for path in paths:
         if os.path.isdir(path):
             for file in walker.walk(path):
                 found.setdefault(os.path.realpath(file), Discovered(os.path.normpath(file), False))
-        else:
+        elif not _forced_out(os.path.abspath(path), filters):
             found[os.path.realpath(path)] = Discovered(os.path.normpath(path), True)
     return list(found.values())
+
+
+def _forced_out(path: str, filters: Filters) -> bool:
+    """Whether a path that is named is excluded nevertheless, itself or a folder that it is in."""
+    folder = os.path.dirname(path)
+    filter = filters(folder)
+    if not filter.force:
+        return False
+    root = os.path.abspath(filter.root)
+    while folder != root and os.path.dirname(folder) != folder:
+        if filters(os.path.dirname(folder)).excludes(folder + "/"):
+            return True
+        folder = os.path.dirname(folder)
+    return filter.excludes(path)
 
 
 class _Walker:
     """Walks folders, each real folder once, and reads their `.gitignore` files on the way."""
 
-    def __init__(self, root: str, exclude: Sequence[str], include: Sequence[str]) -> None:
-        self._root = os.path.abspath(root)
-        self._skip = GitIgnoreSpec.from_lines(DEFAULT_EXCLUDE)
-        self._exclude = GitIgnoreSpec.from_lines(exclude)
-        self._include = GitIgnoreSpec.from_lines(include) if include else None
+    def __init__(self, filters: Filters) -> None:
+        self._filters = filters
         self._seen: set[str] = set()
 
     def walk(self, folder: str) -> Iterator[str]:
@@ -70,35 +101,56 @@ class _Walker:
             except OSError:
                 continue
             absolute = os.path.abspath(here)
+            filter = self._filters(absolute)
             if any(entry.name == ".gitignore" for entry in entries):
                 ignores = [*ignores, *_read_ignore(absolute)]
             folders = []
             for entry in entries:
                 path = os.path.join(absolute, entry.name)
                 if entry.is_dir():
-                    if not self._excluded(path + "/", ignores):
+                    if not _excluded(path + "/", filter, ignores):
                         folders.append((entry.path, ignores))
                 elif not entry.name.endswith(SUFFIXES) or not entry.is_file():
                     continue
-                elif self._included(path) and not self._excluded(path, ignores):
+                elif filter.includes(path) and not _excluded(path, filter, ignores):
                     yield entry.path
             waiting += reversed(folders)
 
-    def _included(self, path: str) -> bool:
-        return self._include is None or self._include.match_file(os.path.relpath(path, self._root))
 
-    def _excluded(self, path: str, ignores: Sequence[tuple[str, GitIgnoreSpec]]) -> bool:
-        """Whether a path (a folder's ends with a slash) is excluded; the nearest `.gitignore` decides."""
-        slash = "/" if path.endswith("/") else ""
-        if self._skip.match_file(os.path.basename(path.rstrip("/")) + slash):
-            return True
-        if self._exclude.match_file(os.path.relpath(path, self._root) + slash):
-            return True
-        for folder, spec in reversed(ignores):
-            decided = spec.check_file(os.path.relpath(path, folder) + slash).include
-            if decided is not None:
-                return decided
+def _excluded(path: str, filter: Filter, ignores: Sequence[tuple[str, GitIgnoreSpec]]) -> bool:
+    """Whether a path (a folder's ends with a slash) is left out; the nearest `.gitignore` decides."""
+    if filter.excludes(path):
+        return True
+    slash = "/" if path.endswith("/") else ""
+    for folder, spec in reversed(ignores) if filter.gitignore else ():
+        decided = spec.check_file(os.path.relpath(path, folder) + slash).include
+        if decided is not None:
+            return decided
+    return False
+
+
+def _is_meant(patterns: tuple[str, ...], path: str, folder: str) -> bool:
+    """Whether patterns relative to a folder mean an absolute path.
+
+    What is in a folder that is meant itself, and looked into because it was named, is judged by its own name;
+    so is what lies outside.
+    """
+    if not patterns:
         return False
+    slash = "/" if path.endswith("/") else ""
+    relative = os.path.relpath(path, folder)
+    if not relative.startswith(os.pardir):
+        if not _spec(patterns).match_file(relative + slash):
+            return False
+        if not (above := os.path.dirname(relative)) or not _spec(patterns).match_file(above + "/"):
+            return True
+    names = tuple(pattern for pattern in patterns if "/" not in pattern.rstrip("/"))
+    return _spec(names).match_file(os.path.basename(relative) + slash)
+
+
+@lru_cache(maxsize=256)
+def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+    return GitIgnoreSpec.from_lines(patterns)
 
 
 def _ignores_above(folder: str) -> list[tuple[str, GitIgnoreSpec]]:

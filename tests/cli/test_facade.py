@@ -54,7 +54,11 @@ def test_a_mistake_is_found_where_it_is() -> None:
         ({"select": ("SHL2",)}, ["SHL202"]),
         ({"select": ("SHL1",), "extend_select": ("indivisible-dimension",)}, ["SHL202"]),
         ({"ignore": ("SHL202",)}, []),
-        ({"ignore": ("SHL20",), "select": ("SHL202",)}, []),
+        ({"ignore": ("SHL202",), "select": ("SHL20",)}, []),
+        ({"ignore": ("SHL20",), "select": ("SHL202",)}, ["SHL202"]),
+        ({"ignore": ("ALL",), "select": ("correctness",)}, ["SHL202"]),
+        ({"ignore": ("correctness",)}, []),
+        ({"extend_ignore": ("indivisible-dimension",)}, []),
     ],
 )
 def test_rules_are_selected(settings: dict[str, Any], found: list[str]) -> None:

@@ -1,0 +1,60 @@
+"""The configuration that is in force, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from shardlint.config.errors import ConfigError, nearest_of
+from shardlint.config.keys import KEYS, SECTIONS
+from shardlint.config.kinds import bare, written
+from shardlint.config.loading import InForce
+
+
+def chosen(values: Iterable[InForce], key: str | None) -> list[InForce]:
+    """The values of one key, of the keys in a table, or of one entry of a key; all for None.
+
+    Raises ConfigError for a key that there is not.
+    """
+    found = list(values)
+    if key is None:
+        return found
+    ours = [one for one in found if key == one.key.name or one.key.name.startswith(f"{key}.")]
+    ours = ours or [one for one in found if one.entry is not None and key == f"{one.key.name}.{one.entry}"]
+    if not ours:
+        entries = [f"{one.key.name}.{one.entry}" for one in found if one.entry is not None]
+        known = [*(each.name for each in KEYS), *SECTIONS, *entries]
+        raise ConfigError(f'there is no key "{key}"{nearest_of(key, known)}')
+    return ours
+
+
+def as_text(values: list[InForce], key: str | None = None) -> str:
+    """Lines of TOML that say where each value comes from; of a key that is asked for also what it is for."""
+    lines: list[str] = []
+    for one in values:
+        if key is not None and (not lines or one.key is not values[0].key):
+            lines += [f"# {one.key.docs}", f"# For example: {one.key.example.splitlines()[0]}"]
+        if one.value is None or (one.value == {} and one.entry is None):
+            lines.append(f"# {_name(one)} is not set")
+        else:
+            lines.append(f"{_name(one)} = {written(one.value)}  # {one.origin}")
+    return "\n".join(dict.fromkeys(lines)) + "\n"
+
+
+def as_json(values: list[InForce]) -> str:
+    """A JSON list of keys, their values, and where these come from."""
+    shown = [
+        {
+            "key": one.key.name,
+            "entry": one.entry,
+            "value": one.value,
+            "source": {"kind": one.origin.kind, "name": one.origin.name, "line": one.origin.line},
+            "description": one.key.docs,
+        }
+        for one in values
+    ]
+    return json.dumps(shown, indent=2) + "\n"
+
+
+def _name(one: InForce) -> str:
+    return one.key.name if one.entry is None else f"{one.key.name}.{bare(one.entry)}"

@@ -1,0 +1,47 @@
+"""From the paths that a user names to the sources that can matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from shardlint.config import Settings
+from shardlint.files import Source, read_source
+
+Progress = Callable[[str, int, int], None]
+
+
+def read_paths(
+    paths: Iterable[str],
+    nearest: Callable[[str], Settings],
+    settings: Settings,
+    progress: Progress | None = None,
+) -> tuple[int, list[Source]]:
+    """Return the number of files under the paths, and the sources of those that can matter, in order.
+
+    ``nearest`` tells the settings for a folder, ``settings`` are those of the run.
+    """
+    from shardlint.files.discovery import discover
+    from shardlint.files.prefilter import mentions_sharding
+    from shardlint.files.sources import MAX_NOTEBOOK_BYTES, read_bytes
+
+    found = discover(paths, lambda folder: nearest(folder).filter)
+    sources = []
+    others: dict[str, bytes] = {}
+    for number, file in enumerate(found):
+        if progress is not None:
+            progress("reading", number, len(found))
+        try:
+            data = read_bytes(file.path, MAX_NOTEBOOK_BYTES)
+        except OSError:
+            sources.append(read_source(file.path))
+            continue
+        if file.named or settings.exhaustive or mentions_sharding(data):
+            sources.append(read_source(file.path, data))
+        else:
+            others[file.path] = data
+    if sources and others:
+        from shardlint.inference.callers import calling
+
+        order = {file.path: number for number, file in enumerate(found)}
+        sources = sorted([*sources, *calling(sources, others)], key=lambda source: order[source.path])
+    return len(found), sources
