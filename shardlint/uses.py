@@ -47,7 +47,10 @@ class Environment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """What all uses have. ``variant`` of ``variants``: one of the possible values met here."""
+    """What all uses have. ``variant`` of ``variants``: one of the possible values met here.
+
+    ``supposed`` values are not the program's: what is not known may be any of them.
+    """
 
     place: Place
     environment: Environment
@@ -55,6 +58,7 @@ class Use:
     facts: tuple[Fact, ...] = ()
     variant: int = 0
     variants: int = 1
+    supposed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

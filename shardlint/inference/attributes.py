@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shardlint.inference.alternatives import each_option
 from shardlint.inference.classes import (
     class_attribute,
     has_unknown_base,
@@ -12,7 +13,6 @@ from shardlint.inference.classes import (
     stands_for,
 )
 from shardlint.inference.forgetting import forget
-from shardlint.inference.joins import map_options
 from shardlint.inference.overlays.py_records import named_tuple_class_attribute
 from shardlint.inference.reading import note_attribute
 from shardlint.inference.values import (
@@ -56,8 +56,7 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
     """Evaluate ``value.name``."""
     if isinstance(value, Alternatives):
         # Which of them it is depends on what was followed: a reference may be guarded.
-        with interpreter.forked():
-            return map_options(value, lambda option: get_attribute(interpreter, option, name, place))
+        return each_option(interpreter, value, lambda option: get_attribute(interpreter, option, name, place))
     if isinstance(value, Unknown):
         if name in _OF_ARRAYS:
             from shardlint.inference.overlays import object_attribute

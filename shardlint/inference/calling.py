@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
 
+from shardlint.inference.alternatives import each
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.effects import changed
 from shardlint.inference.forgetting import forget
 from shardlint.inference.functions import bind_parameters
 from shardlint.inference.iteration import iterate
-from shardlint.inference.joins import combined, join_tagged, options, tagged
+from shardlint.inference.joins import combined, options, tagged
 from shardlint.inference.values import (
     MAX_ALTERNATIVES,
     Alternatives,
@@ -109,7 +110,7 @@ def call_value(
         def call_one(option: Value) -> Value:
             return call_value(interpreter, option, args, kwargs, place, opaque, places)
 
-        return _each(interpreter, possible, call_one, guards=True)
+        return each(interpreter, possible, call_one, guards=True)
     if isinstance(function, Bound):
         shifted = {k + 1 if isinstance(k, int) else k: v for k, v in places.items()}
         with around_method(interpreter, function, place):
@@ -277,29 +278,7 @@ def _each_alternative(interpreter: Interpreter, call: Call, handler: Callable[[C
             Call(interpreter, call.name, values[:count], kwargs, place, call.opaque, places), handler
         )
 
-    return _each(interpreter, rows, call_one, guards=False)
-
-
-def _each(
-    interpreter: Interpreter, rows: Sequence[tuple[T, Tag]], act: Callable[[T], Value], guards: bool
-) -> Value:
-    """Evaluate once for each of several possible values: what is recorded are variants of one another.
-
-    With ``guards`` which one it is may have been decided by a check of versions.
-    """
-    if not 0 < len(rows) <= MAX_ALTERNATIVES:
-        return Unknown("too many possible values")
-    variants, assumed = interpreter.variants, interpreter.assumed
-    results: list[tuple[Value, Tag]] = []
-    try:
-        for i, (value, tag) in enumerate(rows):
-            interpreter.variants = (variants[0] * len(rows) + i, variants[1] * len(rows))
-            interpreter.assumed = combined(assumed, tag) or assumed
-            with interpreter.forked(guards=guards):
-                results.append((act(value), tag))
-    finally:
-        interpreter.variants, interpreter.assumed = variants, assumed
-    return join_tagged(results)
+    return each(interpreter, rows, call_one)
 
 
 def _choices(value: Value) -> tuple[tuple[Value, Tag], ...]:

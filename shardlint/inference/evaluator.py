@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from shardlint.inference.context import Context
 from shardlint.inference.settings import InferenceSettings
-from shardlint.inference.values import ClassValue, Native, Value
+from shardlint.inference.values import ClassValue, Native, Tag, Value
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.versions import Release
 from shardlint.spans import Place
@@ -20,16 +20,22 @@ class Evaluator(Protocol):
     are the undecided branches around what runs now; ``switches`` name global settings of libraries
     that the program has changed; ``turns`` are the releases from which on JAX answers a question that was
     asked otherwise (see `releases`); ``asks_mesh`` is whether a mesh that the program does not tell matters
-    (see `assumed`); ``muted`` is not 0 while nothing is recorded.
+    (see `assumed`); ``muted`` is not 0 while nothing is recorded. ``variants`` says which of how many
+    possible values is followed, and ``assumed`` the outcomes of undecided tests.
     """
 
     context: Context
     device_count: Dim
+    variants: tuple[int, int]
+    assumed: Tag
     path: tuple[int, ...]
     switches: set[str]
     turns: set[Release]
     asks_mesh: bool
     muted: int
+
+    def forked(self, repeats: bool = False, guards: bool = True) -> AbstractContextManager[None]:
+        """Evaluate a path that may not be taken: changes to older objects make them unknown."""
 
     @property
     def settings(self) -> InferenceSettings:
@@ -84,9 +90,6 @@ class Evaluator(Protocol):
 
     def within(self, **changes: Any) -> AbstractContextManager[None]:
         """Evaluate under a changed context; afterwards what it changed is as before."""
-
-    def forked(self) -> AbstractContextManager[None]:
-        """Evaluate a path that may not be taken: changes to older objects make them unknown."""
 
     def path_since(self, path: tuple[int, ...]) -> tuple[int, ...]:
         """The undecided paths that lie between one and what runs now."""

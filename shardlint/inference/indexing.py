@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from shardlint.inference.alternatives import each_pair
 from shardlint.inference.forgetting import forget
 from shardlint.inference.iteration import hashable, spec_items
-from shardlint.inference.joins import each_pair, join
+from shardlint.inference.joins import join
 from shardlint.inference.mutation import set_item
 from shardlint.inference.overlays import jaxtyping, object_item
 from shardlint.inference.overlays.array_methods import index
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 def get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place) -> Value:
     """Evaluate ``receiver[key]``."""
-    return each_pair(receiver, key, lambda r, k: _get_item(interpreter, r, k, place))
+    return each_pair(interpreter, receiver, key, lambda r, k: _get_item(interpreter, r, k, place))
 
 
 def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place) -> Value:

@@ -21,7 +21,7 @@ from shardlint.inference.budget import MAX_DEPTH, Budget
 from shardlint.inference.context import Context, Frame, Scope
 from shardlint.inference.described import sized
 from shardlint.inference.effects import born
-from shardlint.inference.joins import combined
+from shardlint.inference.joins import combined, is_supposed
 from shardlint.inference.memory import Memory, Note
 from shardlint.inference.reading import Reads, note_variable
 from shardlint.inference.refine import learn_shape
@@ -135,7 +135,7 @@ class Interpreter:
                     use = replace(use, verdict=judged)
             variant, variants = self.variants
             if variants > 1:
-                use = replace(use, variant=variant, variants=variants)
+                use = replace(use, variant=variant, variants=variants, supposed=is_supposed(self.assumed))
             reached = self._reached_from()
             self.uses.append(use if reached is None else replace(use, facts=(*use.facts, reached)))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
+from shardlint.inference.effects import born
 from shardlint.inference.forgetting import forget
 from shardlint.inference.values import (
     MAX_ALTERNATIVES,
@@ -31,6 +32,21 @@ def tagged(value: Value) -> tuple[tuple[Value, Tag], ...]:
     if not isinstance(value, Alternatives):
         return ((value, NO_TAG),)
     return tuple(zip(value.options, value.tags or (NO_TAG,) * len(value.options), strict=True))
+
+
+#: The kind of test that no program made, and that tells apart what an unknown value may be.
+_SUPPOSED = "supposed"
+
+
+def supposed(values: Sequence[Value]) -> Value:
+    """What may be either of two values for all that is known: nothing is said of one of them alone."""
+    test = (_SUPPOSED, born())
+    return join_tagged((value, frozenset({(test, value is values[0])})) for value in values)
+
+
+def is_supposed(tag: Tag) -> bool:
+    """Whether values under this tag are not the program's."""
+    return any(isinstance(test, tuple) and test[0] == _SUPPOSED for test, _ in tag)
 
 
 def combined(*tags: Tag) -> Tag | None:
@@ -87,13 +103,6 @@ def _merged(a: Value, b: Value) -> Value | None:
     return merged if merged == b.vary(variation, summed) else None
 
 
-def map_options(value: Value, change: Callable[[Value], Value]) -> Value:
-    """Apply a function to each value this may be."""
-    if not isinstance(value, Alternatives):
-        return change(value)
-    return join_tagged((change(option), tag) for option, tag in tagged(value))
-
-
 def same(a: Value, b: Value) -> bool:
     """Whether two values are known to be the same; lists and dicts only if they are one object."""
     if a is b:
@@ -106,17 +115,6 @@ def same(a: Value, b: Value) -> bool:
 
 def _all_same(a: Sequence[Value], b: Sequence[Value]) -> bool:
     return len(a) == len(b) and all(map(same, a, b))
-
-
-def each_pair(a: Value, b: Value, combine: Callable[[Value, Value], Value]) -> Value:
-    """Combine every possible pair of values."""
-    left, right = tagged(a), tagged(b)
-    if len(left) == 1 and len(right) == 1:
-        return combine(a, b)
-    if len(left) * len(right) > MAX_ALTERNATIVES**2:
-        return Unknown("too many possible values")
-    meeting = ((x, y, combined(s, t)) for x, s in left for y, t in right)
-    return join_tagged((combine(x, y), tag) for x, y, tag in meeting if tag is not None)
 
 
 def join_variables(states: Sequence[dict[str, Value]], tags: Sequence[Tag] = ()) -> dict[str, Value]:

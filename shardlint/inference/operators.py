@@ -6,9 +6,9 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from shardlint.inference.alternatives import each_option, each_pair
 from shardlint.inference.classes import class_attribute, stands_for
 from shardlint.inference.iteration import hashable, iterate
-from shardlint.inference.joins import each_pair, map_options
 from shardlint.inference.overlays import delegate, jaxtyping
 from shardlint.inference.overlays.array_methods import binary, unary
 from shardlint.inference.overlays.explicit.finishing import finish_operator
@@ -102,7 +102,7 @@ def binary_operation(interpreter: Evaluator, name: str, a: Value, b: Value, plac
             return spec_operation(interpreter, symbol, x, y, place)
         return _python_binary(interpreter, symbol, function, x, y)
 
-    return each_pair(a, b, combine)
+    return each_pair(interpreter, a, b, combine)
 
 
 def find_method(instance: Instance, name: str) -> Function | None:
@@ -223,7 +223,7 @@ def _repeat(interpreter: Evaluator, x: Value, y: Value) -> Value:
 
 def compare(interpreter: Evaluator, name: str, a: Value, b: Value, place: Place | None = None) -> Value:
     """Evaluate one comparison; ``name`` is the operator's, as in `_COMPARE`."""
-    return each_pair(a, b, lambda x, y: _compare(interpreter, name, x, y, place))
+    return each_pair(interpreter, a, b, lambda x, y: _compare(interpreter, name, x, y, place))
 
 
 def _compare(interpreter: Evaluator, name: str, x: Value, y: Value, place: Place | None) -> Value:
@@ -370,7 +370,7 @@ def unary_operation(interpreter: Evaluator, name: str, value: Value, place: Plac
     if name == "Not":
         outcome = truth(value)
         return Unknown("`not` of something undecided") if outcome is None else Const(not outcome)
-    return map_options(value, lambda option: _unary(interpreter, name, option, place))
+    return each_option(interpreter, value, lambda option: _unary(interpreter, name, option, place))
 
 
 def _unary(interpreter: Evaluator, name: str, value: Value, place: Place) -> Value:

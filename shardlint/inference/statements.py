@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from shardlint.inference.alternatives import met
 from shardlint.inference.annotations import annotated, description
 from shardlint.inference.assignment import assign, bind, delete
 from shardlint.inference.definitions import define_class, define_function
@@ -209,7 +209,7 @@ def _fork(
     """Follow both branches of an undecided test, and join where they meet."""
     scope, before, context = interpreter.scope, interpreter.scope.variables, interpreter.context
     ends: list[dict[str, Any]] = []
-    meshes, tags = [], []
+    contexts, tags = [], []
     for body, outcome in ((then, True), (other, False)):
         scope.variables = dict(before)
         interpreter.context = context
@@ -218,18 +218,13 @@ def _fork(
                 continue
             if (end := execute_branch(interpreter, body)) is not None:
                 ends.append(widened(scope, before, end))
-                meshes.append(interpreter.context)
+                contexts.append(interpreter.context)
                 tags.append(tag)
     if not ends:
         scope.variables, interpreter.context = before, context
         return False
     scope.variables = join_variables(ends, tags)
-    interpreter.context = meshes[0]
-    if any(m.mesh != meshes[0].mesh for m in meshes):
-        interpreter.context = replace(context, mesh=Unknown("set on one branch only"))
-    if any(m.logical_rules is not meshes[0].logical_rules for m in meshes):
-        unknown = Unknown("set on one branch only")
-        interpreter.context = replace(interpreter.context, logical_rules=unknown)
+    interpreter.context = met(context, contexts, "set on one branch only")
     return True
 
 

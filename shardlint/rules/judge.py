@@ -110,7 +110,9 @@ def _settle_alternatives(findings: Sequence[Finding], sites: dict[int, Hashable]
 
 
 def _settle_site(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Settle the findings of one site: as they are where all its values fail, else as warnings."""
+    """Settle the findings of one site: as they are where all its values fail, else as warnings; where its
+    values are only supposed, none.
+    """
     uses = [finding.use for finding in findings if finding.use is not None]
     values, rejected = uses[0].variants, _variants(findings, Severity.ERROR)
     if len(rejected) == values:
@@ -121,12 +123,12 @@ def _settle_site(findings: Sequence[Finding]) -> Iterator[Finding]:
         failing = len(_variants(alike))
         if failing == values and finding.severity is not Severity.ERROR:
             yield finding
-            continue
-        yield dataclasses.replace(
-            finding,
-            severity=max(finding.severity, Severity.WARNING, key=_RANK.__getitem__),
-            message=f"{finding.message} (for {failing} of {values} possible values)",
-        )
+        elif finding.use is not None and not finding.use.supposed:
+            yield dataclasses.replace(
+                finding,
+                severity=max(finding.severity, Severity.WARNING, key=_RANK.__getitem__),
+                message=f"{finding.message} (for {failing} of {values} possible values)",
+            )
 
 
 def _variants(findings: Iterable[Finding], severity: Severity | None = None) -> set[int]:

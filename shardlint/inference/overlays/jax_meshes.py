@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from shardlint.inference.assumed import assumed_sizes
 from shardlint.inference.calls import Call
+from shardlint.inference.joins import supposed
 from shardlint.inference.overlays.mesh_arguments import (
     AXIS_TYPES,
     as_thing,
@@ -14,9 +15,9 @@ from shardlint.inference.overlays.mesh_arguments import (
     device_array,
     device_total,
     known_names,
-    known_types,
     names_of,
     open_shape,
+    possible_types,
     rank_of_no_devices,
     sizes_of,
     take,
@@ -76,16 +77,18 @@ def _build(
     known = known_shape(shape)
     if isinstance(plain, tuple):
         known = _with_open_sizes(call, known, plain)
-    count = len(plain) if isinstance(plain, tuple) else 0
-    kinds = known_types(types, count, _default_type(call, function))
     if isinstance(verdict, Rejected):
         return Failed("JAX rejects this mesh")
-    if isinstance(known, Unknown) or isinstance(plain, Unknown) or isinstance(kinds, Unknown):
-        reason = next(v.reason for v in (known, plain, kinds) if isinstance(v, Unknown))
+    if isinstance(known, Unknown) or isinstance(plain, Unknown):
+        reason = next(v.reason for v in (known, plain) if isinstance(v, Unknown))
         return Unknown(f"a mesh: {reason}")
-    if not len(known) == len(plain) == len(kinds):
+    possible = possible_types(types, len(plain), _default_type(call, function))
+    if not all(len(known) == len(plain) == len(kinds) for kinds in possible):
         return Failed("JAX rejects this mesh")
-    return MeshValue(Mesh(plain, known, kinds, function == "AbstractMesh"), call.place)
+    meshes = [
+        MeshValue(Mesh(plain, known, kinds, function == "AbstractMesh"), call.place) for kinds in possible
+    ]
+    return meshes[0] if len(meshes) == 1 else supposed(meshes)
 
 
 def _default_type(call: Call, function: str) -> AxisType:

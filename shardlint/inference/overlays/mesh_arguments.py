@@ -214,11 +214,17 @@ def _type(value: Value) -> AxisType | Junk | Unknown:
     return as_thing(value)
 
 
-def known_types(types: Types, count: int, default: AxisType) -> tuple[AxisType, ...] | Unknown:
-    """The types of so many axes, where all are known."""
-    row = (default,) * count if types is None else types if isinstance(types, tuple) else (types,)
-    known = tuple(kind for kind in row if isinstance(kind, AxisType))
-    return known if len(known) == len(row) else Unknown("axis types that are not known")
+def possible_types(types: Types, count: int, default: AxisType) -> list[tuple[AxisType, ...]]:
+    """The types that so many axes may have: where some are not known, all of those are Auto or all Explicit.
+
+    Other mixtures do not matter: what JAX refuses of both it refuses of them.
+    """
+    row = types if isinstance(types, tuple) else (types,)
+    if types is None or isinstance(types, Unknown):
+        row = (types or default,) * count
+    kinds = (AxisType.AUTO, AxisType.EXPLICIT)
+    filled = [tuple(kind if isinstance(kind, AxisType) else other for kind in row) for other in kinds]
+    return list(dict.fromkeys(filled))
 
 
 # -- devices ----------------------------------------------------------------------------------------

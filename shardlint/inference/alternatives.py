@@ -1,0 +1,75 @@
+"""Evaluating once for each of several possible values, so that what is recorded are variants of one use."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from shardlint.inference.context import Context
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.joins import combined, join_tagged, tagged
+from shardlint.inference.values import MAX_ALTERNATIVES, Alternatives, Tag, Value
+from shardlint.laws.values import Unknown
+
+T = TypeVar("T")
+
+
+def each(
+    interpreter: Evaluator,
+    rows: Sequence[tuple[T, Tag]],
+    act: Callable[[T], Value],
+    guards: bool = False,
+    limit: int = MAX_ALTERNATIVES,
+) -> Value:
+    """Evaluate once for each of several possible values: what is recorded are variants of one another.
+
+    With ``guards`` which one it is may have been decided by a check of versions.
+    """
+    if not 0 < len(rows) <= limit:
+        return Unknown("too many possible values")
+    variants, assumed, context = interpreter.variants, interpreter.assumed, interpreter.context
+    results: list[tuple[Value, Tag]] = []
+    after: list[Context] = []
+    try:
+        for i, (value, tag) in enumerate(rows):
+            interpreter.variants = (variants[0] * len(rows) + i, variants[1] * len(rows))
+            interpreter.assumed = combined(assumed, tag) or assumed
+            interpreter.context = context
+            with interpreter.forked(guards=guards):
+                results.append((act(value), tag))
+            after.append(interpreter.context)
+        context = met(context, after, "set for one of several possible values")
+    finally:
+        interpreter.variants, interpreter.assumed, interpreter.context = variants, assumed, context
+    return join_tagged(results)
+
+
+def each_option(interpreter: Evaluator, value: Value, change: Callable[[Value], Value]) -> Value:
+    """Evaluate once for each value that this may be."""
+    if not isinstance(value, Alternatives):
+        return change(value)
+    rows = [row for row in tagged(value) if combined(interpreter.assumed, row[1]) is not None]
+    return each(interpreter, rows, change, guards=True)
+
+
+def each_pair(interpreter: Evaluator, a: Value, b: Value, combine: Callable[[Value, Value], Value]) -> Value:
+    """Combine every possible pair of values."""
+    if not isinstance(a, Alternatives) and not isinstance(b, Alternatives):
+        return combine(a, b)
+    pairs = itertools.product(tagged(a), tagged(b))
+    meeting = (((x, y), combined(interpreter.assumed, s, t)) for (x, s), (y, t) in pairs)
+    rows = [(pair, tag) for pair, tag in meeting if tag is not None]
+    return each(interpreter, rows, lambda pair: combine(*pair), limit=MAX_ALTERNATIVES**2)
+
+
+def met(before: Context, ends: Sequence[Context], reason: str) -> Context:
+    """The context where several paths meet that began in one: what not all of them set is not known."""
+    first = ends[0]
+    merged = first
+    if any(end.mesh != first.mesh for end in ends):
+        merged = replace(before, mesh=Unknown(reason))
+    if any(end.logical_rules is not first.logical_rules for end in ends):
+        merged = replace(merged, logical_rules=Unknown(reason))
+    return merged
