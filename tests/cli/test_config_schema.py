@@ -15,6 +15,7 @@ from shardlint.cli import main
 from shardlint.config import ConfigError, load_settings
 from shardlint.config.keys import KEYS
 from shardlint.config.kinds import written
+from shardlint.config.reference import renewed
 from shardlint.config.schema import schema
 from shardlint.config.settings import Settings
 
@@ -116,3 +117,9 @@ def test_what_the_schema_cannot_say(tmp_path: Path) -> None:
 def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config", "--schema"]) == 0
     assert json.loads(capsys.readouterr().out) == schema()
+
+
+def test_the_documentation_has_every_key() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text()
+    assert renewed(page) == page, "python -m shardlint.config.reference docs/configuration.md"
+    assert all(f"### `{key.name}`" in page for key in KEYS)
