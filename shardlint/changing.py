@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 import re
 from collections import Counter
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from shardlint.api import Linter, Progress, Report
+    from shardlint.baseline import Entry
     from shardlint.files.sources import Source
     from shardlint.findings import Finding
     from shardlint.fixing.documents import Document
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 #: Findings that say that a file could not be read whole.
 _UNREAD = frozenset({"SHL001", "SHL002", "SHL003", "SHL004", "SHL005", "SHL009"})
+
+
+#: Options under which what is not found may still be there.
+_NARROWING = (
+    "mesh", "devices", "config", "select", "extend_select", "ignore", "extend_ignore", "per_file_ignores",
+    "extend_per_file_ignores", "exclude", "extend_exclude", "isolated", "target_jax",
+)  # fmt: skip
 
 
 class CannotDo(Exception):
@@ -78,8 +85,8 @@ def change(
             return _written(report, options.write_baseline)
         except BaselineError as error:
             raise CannotDo(str(error)) from None
-    baseline = options.baseline or getattr(linter.settings, "baseline", None)
-    known = _Known(linter, baseline, options) if baseline else None
+    baseline = options.baseline or linter.settings.baseline
+    known = _Known(os.path.relpath(baseline), options) if baseline else None
     report = known.without(report) if known else report
     if options.add_ignores is not None:
         outcome = _ignored(linter, report, options.add_ignores)
@@ -94,19 +101,18 @@ def change(
 class _Known:
     """The baseline that is in force."""
 
-    def __init__(self, linter: Linter, path: str, options: argparse.Namespace) -> None:
+    def __init__(self, path: str, options: argparse.Namespace) -> None:
         from shardlint.baseline import BaselineError, read
 
         self.path, self.folder = path, os.path.dirname(os.path.abspath(path))
         # Under other facts than the project's own, a finding that is not there is not gone.
-        flags = (options.mesh, options.devices, options.select, options.ignore)
-        self._whole = not any(flag is not None for flag in flags)
+        self._whole = not any(getattr(options, flag, None) for flag in _NARROWING)
         self._paths = [os.path.abspath(path) for path in options.paths]
         try:
             self.entries = read(path)
         except BaselineError as error:
             raise CannotDo(str(error)) from None
-        self._left: Sequence[object] | None = None
+        self._left: Sequence[Entry] = ()
         self._gone = 0
 
     def without(self, report: Report) -> Report:
@@ -120,7 +126,8 @@ class _Known:
         # Of files that do not mention sharding any more there are no sources.
         passed_over = {e.path for e in self.entries if e.path not in sources and self._is_asked_for(e.path)}
         compared = baseline.compare(self.entries, report.findings, found, whole | passed_over, self.folder)
-        self._left, self._gone = compared.entries, compared.gone
+        if not report.unsaved:
+            self._left, self._gone = compared.entries, compared.gone
         return replace(report, findings=compared.new)
 
     def _relative(self, path: str) -> str:
@@ -138,20 +145,21 @@ class _Known:
         return list(baseline.compare(self.entries, findings, found, (), self.folder).new)
 
     def shrunk(self) -> tuple[str, ...]:
-        """Take what is gone out of the file."""
+        """Take what is gone out of the file; return what there is to say of it."""
         from shardlint import baseline
+        from shardlint.fixing.documents import is_writable
 
-        if not self._gone or not self._whole or self._left is None:
+        if not self._gone or not self._whole:
             return ()
-        what = f"{self._gone} finding{'s' * (self._gone != 1)} of {self.path}"
-        entries = [entry for entry in self._left if isinstance(entry, baseline.Entry)]
-        if not os.access(self.path, os.W_OK):
-            return (f"{what} are gone; it is read-only",)
+        several = self._gone != 1
+        what = f"{self._gone} finding{'s' * several} of {self.path} {'are' if several else 'is'} gone"
+        if not is_writable(self.path):
+            return (f"{what}; it is read-only",)
         try:
-            baseline.save(self.path, entries)
+            baseline.save(self.path, self._left)
         except baseline.BaselineError as error:
-            return (f"{what} are gone: {error}",)
-        return (f"{what} {'is' if self._gone == 1 else 'are'} gone, and no longer in it",)
+            return (f"{what}: {error}",)
+        return (f"{what}, and no longer in it",)
 
 
 def _written(report: Report, path: str) -> Outcome:
@@ -287,6 +295,8 @@ def _listed(findings: Iterable[Finding]) -> list[str]:
 
 def _difference(before: Document, after: Document) -> str:
     """A unified diff of two versions of a file."""
+    import difflib
+
     old, new = ([line for line in re.split(r"(?<=\n)", text) if line] for text in (before.text, after.text))
     lines = difflib.unified_diff(old, new, before.path, before.path)
     return "".join(

@@ -13,6 +13,7 @@ from shardlint.config.kinds import (
     BOOLEAN,
     BYTES,
     DIMS,
+    FILE,
     LOGICAL_AXES,
     OBJECT,
     PATTERNS,
@@ -115,6 +116,12 @@ KEYS: tuple[Key, ...] = (
         "fixtures", PATTERNS, ["fixtures"],
         "Where fixtures are: programs whose `# expect` comments announce findings.",
         'fixtures = ["tests/sharding"]',
+    ),
+    _key(
+        "baseline", FILE, None,
+        "The file of the findings that are there already, so that only others are reported: "
+        "`--write-baseline` makes it.",
+        'baseline = "shardlint-baseline.json"',
     ),
     _key(
         "devices", WHOLE, None, "How many devices there are, where a program does not say.",

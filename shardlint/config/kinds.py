@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -115,6 +116,12 @@ def _object(value: Any, at: At) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"[\w.]+:[\w.]+", value):
         raise at.must_be('written "package.module:name"', value)
     return value
+
+
+def _file(value: Any, at: At) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise at.must_be("the path of a file", value)
+    return os.path.normpath(os.path.join(at.folder, value))
 
 
 def _strings(value: Any, at: At) -> tuple[str, ...]:
@@ -260,6 +267,7 @@ _CLAUSE = r"\s*(===|==|~=|>=|<=|!=|>|<|\^)?\s*v?\d+(\.\d+){0,2}(\.\*)?[\w.+-]*\s
 _RANGE = f"^{_CLAUSE}(,{_CLAUSE})*$"
 TARGET = Kind("a version or a range of versions", _target, _of(type="string", pattern=_RANGE))
 OBJECT = Kind('"package.module:name"', _object, _of(type="string", pattern=r"^[\w.]+:[\w.]+$"))
+FILE = Kind("the path of a file", _file, _of(type="string", pattern=r"\S"))
 PATTERNS = Kind("a list of patterns as in .gitignore", _patterns, _list_of({"type": "string"}))
 SELECTORS = Kind("a list of rule selectors", _selectors, _list_of(_ref("selector")))
 SEVERITY = Kind(

@@ -57,6 +57,7 @@ class Settings:
     ``target_jax`` are the releases of JAX the project means to run on, None for the newest known.
     ``confirm_devices`` is how many devices confirmation fakes, ``confirm_timeout`` is in seconds.
     ``report_init`` and ``report_rules`` (``package.module:name``) are what `shardlint report --init` runs.
+    ``baseline`` is the file of the findings that are there already.
     """
 
     root: str = "."
@@ -78,6 +79,7 @@ class Settings:
     respect_gitignore: bool = True
     force_exclude: bool = False
     fixtures: tuple[str, ...] = ("fixtures",)
+    baseline: str | None = None
     devices: int | None = None
     mesh: Mesh | None = None
     meshes: tuple[tuple[str, Mesh], ...] = ()
