@@ -25,11 +25,21 @@ class CannotSay(Exception):
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `check` that are about its output."""
     output = parser.add_argument_group("output")
-    output.add_argument("--output-format", choices=_FORMATS, default="full")
+    output.add_argument("--output-format", choices=_FORMATS, default="full", type=_format)
     output.add_argument("--output-file", metavar="FILE", help="write the findings to a file")
     output.add_argument("--statistics", action="store_true", help="say only how often each rule was broken")
     output.add_argument("-q", "--quiet", action="store_true", help="say nothing but the findings")
     output.add_argument("--exit-zero", action="store_true", help="exit 0 even when there are findings")
+
+
+def _format(text: str) -> str:
+    """Return a format, or what is none for the parser to refuse, unless it is near to one that there is."""
+    if text not in _FORMATS:
+        import difflib
+
+        if close := difflib.get_close_matches(text, _FORMATS, n=1):
+            raise argparse.ArgumentTypeError(f"there is no format {text!r}; did you mean {close[0]!r}?")
+    return text
 
 
 def check_options(options: argparse.Namespace) -> None:

@@ -204,7 +204,7 @@ def test_standard_input_is_not_the_fixture_on_disk(tmp_path: Path) -> None:
         (("a.py", "--stdin-filename", "b.py"), "give - and no other path"),
         (("-", "--stdin-filename", "folder"), "--stdin-filename folder is a folder"),
         (("-", "--fix"), "--fix does not go with standard input"),
-        (("-", "--output-format", "sarfi"), "invalid choice: 'sarfi'"),
+        (("-", "--output-format", "sarfi"), "there is no format 'sarfi'; did you mean 'sarif'?"),
     ],
 )
 def test_wrong_usage(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:

@@ -86,7 +86,7 @@ def parsed(command: str) -> tuple[str, dict[str, str], str]:
     return level, {key: plain(value, ":,\r\n%") for key, value in pairs}, plain(data, "\r\n%")
 
 
-@given(st.text(st.characters(blacklist_categories=("Cs",))), st.text(min_size=1))
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.text(min_size=1))
 def test_what_is_escaped_can_be_read_back(message: str, title: str) -> None:
     command = github.command("error", {"title": title, "file": "a.py"}, message)
     assert not set(command) & {"\r", "\n"}
