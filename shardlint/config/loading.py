@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,10 +23,14 @@ from shardlint.config.layers import (
     read_toml,
 )
 from shardlint.config.settings import Selection, Settings
+from shardlint.laws.versions import Target
 from shardlint.requirements import jax_requirement
 
 #: What the command line says of these does not take the place of what a file says, but goes after it.
 SELECTION = ("select", "extend-select", "ignore", "extend-ignore")
+#: With which option of the command line what a file says of a key does not count any more.
+_REPLACED_BY = dict.fromkeys(SELECTION, "select")
+_ADDED = (*SELECTION, "extend-exclude", "extend-per-file-ignores")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,8 @@ class Configurations:
         self._isolated = given.isolated
         self._layers: dict[str, tuple[str, Layer | None]] = {}
         self._made: dict[str, Settings] = {}
+        self._distinct: dict[Hashable, Settings] = {}
+        self._requirements: dict[str, tuple[Target | None, str | None]] = {}
         self._given: Layer | None = None
         self._inline: list[Layer] = []
         files = [config for config in given.configs if os.path.isfile(config) or not _is_inline(config)]
@@ -102,22 +109,27 @@ class Configurations:
         """The settings for the files in a folder (its absolute path)."""
         if folder not in self._made:
             root, layers = self._found(folder)
-            settings = _settings(root, layers)
-            if layers and not self._isolated:
-                settings = dataclasses.replace(settings, outer_roots=self._outer(root))
-            if settings.target_jax is None and not self._isolated:
-                settings = dataclasses.replace(settings, target_jax=_required(folder)[0])
-            settings = dataclasses.replace(settings, **self._asked(), **self._overrides)
+            target = None if self._isolated else self._required(folder)[0]
             # One object for all folders of one configuration.
-            self._made[folder] = next((made for made in self._made.values() if made == settings), settings)
+            key = (root, id(layers[0]) if layers else None, target)
+            if key not in self._distinct:
+                self._distinct[key] = self._settings(root, layers, target)
+            self._made[folder] = self._distinct[key]
         return self._made[folder]
+
+    def _settings(self, root: str, layers: list[Layer], target: Target | None) -> Settings:
+        settings = _settings(root, layers)
+        if layers and not self._isolated:
+            settings = dataclasses.replace(settings, outer_roots=self._outer(root))
+        if settings.target_jax is None:
+            settings = dataclasses.replace(settings, target_jax=target)
+        return dataclasses.replace(settings, **self._asked(), **self._overrides)
 
     def in_force(self, path: str) -> Iterator[InForce]:
         """Every value that is in force for a file or folder, by key, and where it comes from."""
         path = os.path.abspath(path)
         folder = path if os.path.isdir(path) else os.path.dirname(path)
-        root, layers = self._found(folder)
-        del root
+        _, layers = self._found(folder)
         if (options := self._options) is not None:
             layers = [*layers, options]
         for key in KEYS:
@@ -126,23 +138,22 @@ class Configurations:
     def _values(self, key: Key, layers: list[Layer], folder: str) -> Iterator[InForce]:
         latest: dict[Entry, Layer] = {}
         options = self._options
-        anew = options is not None and key.name in SELECTION and ("select", None) in options.values
         for layer in layers:
-            if layer is self._options and anew:
-                # A selection of the command line that has `select` takes the place of the file's.
+            if layer is options and (_REPLACED_BY.get(key.name, ""), None) in options.values:
                 latest.clear()
-            if key.name == "per-file-ignores" and layer is self._options and _has(layer, key):
+            if layer is options and key.name == "per-file-ignores" and _has(layer, key):
                 latest.clear()
             for entry in layer.values:
                 if entry[0] == key.name:
-                    if key.name in SELECTION and layer is self._options and entry in latest:
-                        yield InForce(key, None, latest[entry].values[entry], latest[entry].origin(entry))
+                    if layer is options and key.name in _ADDED and entry in latest:
+                        # What the command line says goes after what the file says.
+                        yield InForce(key, entry[1], latest[entry].values[entry], latest[entry].origin(entry))
                     latest[entry] = layer
         for entry, layer in latest.items():
             yield InForce(key, entry[1], layer.values[entry], layer.origin(entry))
         if not latest:
             asks = key.name == "target-jax" and not self._isolated
-            target, file = _required(folder) if asks else (None, None)
+            target, file = self._required(folder) if asks else (None, None)
             if target is not None:
                 bounds = f"=={target.low}" if target.low == target.high else f">={target.low},<={target.high}"
                 yield InForce(key, None, bounds, Origin("requirement", file))
@@ -170,6 +181,22 @@ class Configurations:
             self._layers[folder] = found
         return self._layers[folder]
 
+    def _required(self, folder: str) -> tuple[Target | None, str | None]:
+        """The releases that the nearest `pyproject.toml` requires, and that file; None if it says nothing.
+
+        What a project file has wrong is not for us to report.
+        """
+        if folder not in self._requirements:
+            file, parent = os.path.join(folder, "pyproject.toml"), os.path.dirname(folder)
+            found: tuple[Target | None, str | None] = (None, None)
+            if os.path.isfile(file):
+                with contextlib.suppress(ConfigError):
+                    found = jax_requirement(read_toml(file)[1]), file
+            elif parent != folder and not os.path.exists(os.path.join(folder, ".git")):
+                found = self._required(parent)
+            self._requirements[folder] = found
+        return self._requirements[folder]
+
     def _outer(self, root: str) -> tuple[str, ...]:
         """The roots of the configurations around one, up to the repository."""
         outer = []
@@ -193,10 +220,10 @@ class Configurations:
             ignored = (*(selects["ignore"] or ()), *(selects["extend_ignore"] or ()))
             fields["asked"] = Selection(selects["select"], selects["extend_select"] or (), ignored)
         if "exclude" in given:
-            fields |= {"exclude": (), "extend_exclude": ()}
+            fields["exclude"] = ()
         excluded = (*given.pop("exclude", ()), *given.pop("extend_exclude", ()))
         if "per_file_ignores" in given:
-            fields |= {"per_file_ignores": (), "extend_per_file_ignores": ()}
+            fields["per_file_ignores"] = ()
         ignores = (*given.pop("per_file_ignores", ()), *given.pop("extend_per_file_ignores", ()))
         if excluded:
             fields["asked_exclude"] = excluded
@@ -271,21 +298,3 @@ def _read(values: Mapping[Entry, Any], folder: str) -> dict[str, Any]:
         read = key.kind.read(value, At(key.path, folder))
         fields.update(zip(key.fields, read if len(key.fields) > 1 else (read,), strict=True))
     return fields
-
-
-def _required(folder: str) -> tuple[Any, str | None]:
-    """The releases that the nearest `pyproject.toml` requires, and that file; None if it says nothing.
-
-    What a project file has wrong is not for us to report.
-    """
-    while True:
-        file = os.path.join(folder, "pyproject.toml")
-        if os.path.isfile(file):
-            try:
-                return jax_requirement(read_toml(file)[1]), file
-            except ConfigError:
-                return None, None
-        parent = os.path.dirname(folder)
-        if parent == folder or os.path.exists(os.path.join(folder, ".git")):
-            return None, None
-        folder = parent

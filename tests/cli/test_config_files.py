@@ -140,7 +140,7 @@ def test_the_command_line_chooses_files(project: Path, capsys: pytest.CaptureFix
     assert paths(".") == ["gen/b.py"]
     assert paths(".", "--extend-exclude", "gen") == []
     assert paths(".", "--no-respect-gitignore") == ["a.py", "gen/b.py"]
-    assert paths(".", "--exclude", "gen/b.py") == ["build/d.py", "old/c.py"]
+    assert paths(".", "--exclude", "gen/b.py") == ["build/d.py"]
     assert paths("old/c.py") == ["old/c.py"]
     assert paths("old/c.py", "--force-exclude") == []
 
@@ -244,6 +244,23 @@ def test_what_is_in_force_is_shown(project: Path, capsys: pytest.CaptureFixture[
     assert shown["source"] == {"kind": "file", "name": str(project / "pyproject.toml"), "line": 8}
     assert main(["config", "confirm.timout"]) == 2
     assert 'there is no key "confirm.timout"; did you mean "confirm.timeout"?' in capsys.readouterr().err
+
+
+def test_what_options_add_and_replace_is_shown(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(
+        project,
+        shardlint_toml='ignore = ["SHL1"]\nextend-exclude = ["a"]\nper-file-ignores = {"a" = ["ALL"]}',
+    )
+    options = ("--select", "SHL2", "--extend-exclude", "b", "--per-file-ignores", "b:ALL")
+    shown = {}
+    for key in ("ignore", "extend-exclude", "per-file-ignores"):
+        assert main(["config", key, *options, "--output-format", "json"]) == 0
+        shown[key] = [(one["value"], one["source"]["kind"]) for one in json.loads(capsys.readouterr().out)]
+    assert shown == {
+        "ignore": [([], "default")],
+        "extend-exclude": [(["a"], "file"), (["b"], "command line")],
+        "per-file-ignores": [(["ALL"], "command line")],
+    }
 
 
 def test_what_is_shown_is_a_configuration(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
