@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from json.decoder import JSONDecoder, scanstring  # type: ignore[attr-defined]
 from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from typing import Any
@@ -52,6 +53,7 @@ class NotebookPlaces:
     def __init__(self, data: bytes) -> None:
         self._document = data.decode("utf-8-sig", "replace")
         self._lines = _line_starts(self._document)
+        self._characters = lru_cache(maxsize=4)(self._characters_of)
         self._cells: Sequence[object] = ()
         with suppress(json.JSONDecodeError, RecursionError, BrokenNotebook):
             self._cells = cells_of(_Decoder().decode(self._document))
@@ -73,7 +75,7 @@ class NotebookPlaces:
         end_line, end_column = self._place(end)
         return replace(span, line=line, column=column, end_line=end_line, end_column=end_column)
 
-    def _characters(self, cell: int) -> list[tuple[str, int, int]]:
+    def _characters_of(self, cell: int) -> list[tuple[str, int, int]]:
         """Each character of a cell's text, and where in the document it begins and ends."""
         text = text_of(self._cells[cell]) if cell < len(self._cells) else None
         return [
