@@ -86,7 +86,10 @@ def _value(key: str, value: Any) -> Any:
     from shardlint.config import ConfigError
 
     if key in _LISTS:
-        return [part.strip() for text in value for part in text.split(",") if part.strip()]
+        parts = [part.strip() for text in value for part in text.split(",") if part.strip()]
+        if not parts:
+            raise ConfigError(f"--{key} needs a value")
+        return parts
     if key not in _PAIRS:
         return value
     table: dict[str, list[str]] = {}

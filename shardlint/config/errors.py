@@ -22,7 +22,9 @@ class ConfigError(Exception):
 def nearest_of(word: str, known: Iterable[str], *, others: bool = True) -> str:
     """The end of a message: the known word nearest to a wrong one, or (``others``) which there are."""
     known = list(known)
+    small = {name.lower(): name for name in known}
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    close = close or [small[name] for name in difflib.get_close_matches(word.lower(), small, n=1, cutoff=0.5)]
     if close:
         return f'; did you mean "{close[0]}"?'
     shown = sorted(known)[:24] + ["..."] * (len(known) > 24)

@@ -68,7 +68,7 @@ def read_toml(file: str) -> tuple[str, dict[str, Any]]:
     """Return the text of a TOML file and what it says. Raises ConfigError."""
     try:
         with open(file, "rb") as stream:
-            text = stream.read().decode()
+            text = stream.read().decode("utf-8-sig")
         return text, tomllib.loads(text)
     except OSError as error:
         raise ConfigError(f"{shown(file)}: {error.strerror or error}") from None

@@ -64,6 +64,11 @@ def test_of_several_files_in_a_folder_the_hidden_one_counts(project: Path) -> No
     assert load_settings("a.py").devices == 4
 
 
+def test_a_byte_order_mark_is_no_part_of_a_configuration(project: Path) -> None:
+    (project / "shardlint.toml").write_bytes(b"\xef\xbb\xbfdevices = 8\n")
+    assert load_settings(".").devices == 8
+
+
 def test_files_of_one_run_are_analyzed_under_their_own_settings(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -171,6 +176,7 @@ def test_settings_on_the_command_line(project: Path, capsys: pytest.CaptureFixtu
         (["--config", "no.toml"], "--config no.toml: there is no such file"),
         (["--config", "a.toml", "--config", "b.toml"], "--config names one file"),
         (["--config", "a.toml", "--isolated"], "with --isolated there is no --config FILE"),
+        (["--select", ","], "--select needs a value"),
         (["--ignore", "SHL77"], '"--ignore": no rule is called "SHL77"; did you mean "SHL7'),
         (["--per-file-ignores", "tests"], 'a pair is written "tests/:SHL601", not "tests"'),
         (["--per-file-ignores", "tests:SHL77"], 'no rule is called "SHL77"'),
