@@ -68,6 +68,7 @@ def _modules() -> tuple[Any, ...]:
         flax_logical,
         flax_logical_rules,
         flax_nnx,
+        flax_param_with_axes,
         flax_training,
         jax_collectives,
         jax_contexts,
@@ -113,7 +114,7 @@ def _modules() -> tuple[Any, ...]:
         jax_control, jax_nn, jax_random, jax_initializers, jax_tree, jax_specs, jax_sharding, jax_meshes,
         jax_devices, jax_contexts, jax_jit, jax_shard_map, jax_collectives, jax_transforms, jax_derivatives,
         jax_placement, jaxtyping, axes, flax_boxes, flax_derived, flax_linen, flax_lifted, flax_logical,
-        flax_logical_rules, flax_nnx, flax_training, optax_losses, optax_states,
+        flax_logical_rules, flax_param_with_axes, flax_nnx, flax_training, optax_losses, optax_states,
         optax_wrappers, equinox, einops,
     )  # fmt: skip
 

@@ -251,7 +251,7 @@ def _rejected_on(call: Call, setting: Setting, spec: SpecValue, mesh: Mesh) -> b
 # -- constraints --------------------------------------------------------------------------------------
 
 
-def _with_logical_constraint(call: Call) -> Value:
+def with_logical_constraint(call: Call) -> Value:
     """``with_logical_constraint(x, logical_axis_resources, rules=None, mesh=None, fallback=...)``.
 
     Without rules, or without a mesh, it does nothing.
@@ -408,8 +408,8 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     **{f"{module}.logical_to_mesh_axes": _logical_to_mesh_axes for module in _LINEN},
     **{f"{module}.logical_to_mesh": _logical_to_mesh for module in _LINEN},
     **{f"{module}.logical_to_mesh_sharding": _logical_to_mesh_sharding for module in _LINEN},
-    **{f"{module}.with_logical_constraint": _with_logical_constraint for module in _LINEN},
-    "flax.linen.partitioning.with_sharding_constraint": _with_logical_constraint,
+    **{f"{module}.with_logical_constraint": with_logical_constraint for module in _LINEN},
+    "flax.linen.partitioning.with_sharding_constraint": with_logical_constraint,
 }
 
 #: The enum's other spelling.
