@@ -52,8 +52,7 @@ Progress = Callable[[str, int, int], None]
 class Report:
     """What a check found, in reading order.
 
-    ``files`` counts the files looked at, relevant or not; ``sources`` are the relevant ones. ``unsaved``
-    tells that these are not, or not so, on disk.
+    ``files`` counts those looked at; ``sources`` are the relevant ones, ``unsaved`` where not (so) on disk.
     """
 
     findings: tuple[Finding, ...]
@@ -100,7 +99,8 @@ class Linter:
 
     def check_unsaved(self, source: Source, unresolved: bool = False) -> Report:
         """Check a source that is not, or not so, on disk, whatever it mentions."""
-        return Report(tuple(self._check([source], None, unresolved)), (), 1, (source,), unsaved=True)
+        findings = self._check([source], None, unresolved)
+        return Report(tuple(findings), tuple(self._notes([source])), 1, (source,), unsaved=True)
 
     def coverage(self, paths: Iterable[str], progress: Progress | None = None) -> list[Judged]:
         """Return, for each call of a sharding API that the text shows, what of it was judged."""
