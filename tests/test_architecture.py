@@ -31,7 +31,7 @@ VALUES = {
     f"shardlint.inference.{name}"
     for name in (
         "effects", "values", "calls", "evaluator", "context", "settings", "assumed",
-        "releases", "joins", "truth", "iteration", "classes", "forgetting", "mutation",
+        "releases", "joins", "alternatives", "truth", "iteration", "classes", "forgetting", "mutation",
     )
 }  # fmt: skip
 OVERLAYS = "shardlint.inference.overlays"

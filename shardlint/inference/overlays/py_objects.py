@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numbers
+from collections import abc
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
@@ -52,13 +54,51 @@ _CLASSES: dict[str, Callable[[Value], bool | None]] = {
     "builtins.tuple": lambda v: None if isinstance(v, Instance) else isinstance(v, Tuple),
     "builtins.list": lambda v: isinstance(v, ListValue),
     "builtins.dict": lambda v: isinstance(v, DictValue),
-    "builtins.set": lambda v: isinstance(v, SetValue),
+    "builtins.set": lambda v: isinstance(v, SetValue) and not v.frozen,
     "jax.sharding.PartitionSpec": lambda v: isinstance(v, SpecValue),
     "jax.sharding.NamedSharding": lambda v: isinstance(v, ShardingValue),
     "jax.sharding.Mesh": lambda v: isinstance(v, MeshValue) and not v.mesh.abstract,
     "jax.Array": lambda v: (not v.numpy and not v.struct) if isinstance(v, Array) else False,
     "numpy.ndarray": lambda v: v.numpy if isinstance(v, Array) else False,
 }
+#: The abstract base classes that values of Python's own classes may be asked for, by either name.
+_ABSTRACT = {
+    f"{module}.{name}": getattr(abc, name)
+    for module in ("collections.abc", "typing")
+    for name in (
+        "Callable",
+        "Collection",
+        "Container",
+        "Hashable",
+        "Iterable",
+        "Iterator",
+        "Mapping",
+        "MutableMapping",
+        "MutableSequence",
+        "MutableSet",
+        "Reversible",
+        "Sequence",
+        "Set",
+        "Sized",
+    )
+    if f"{module}.{name}" != "typing.Set"
+} | {f"numbers.{name}": getattr(numbers, name) for name in ("Complex", "Integral", "Number", "Real")}
+#: Names that `typing` has for Python's own classes.
+_CLASSES |= {
+    f"typing.{name}": _CLASSES[f"builtins.{name.lower()}"] for name in ("Dict", "List", "Set", "Tuple")
+}
+
+
+def _python_class(value: Value) -> type | None:
+    """The class of a value that is Python's own."""
+    if isinstance(value, DictValue) and value.kind != "dict":
+        return None
+    if isinstance(value, Const):
+        return type(value.value)
+    if isinstance(value, SetValue):
+        return frozenset if value.frozen else set
+    classes: dict[type, type] = {Integer: int, Tuple: tuple, ListValue: list, DictValue: dict}
+    return classes.get(type(value))
 
 
 def _isinstance(call: Call) -> Value:
@@ -90,6 +130,8 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
         return _is_instance(mixed, cls)
     if isinstance(cls, External) and cls.name in _CLASSES and not isinstance(value, Instance):
         return _CLASSES[cls.name](value)
+    if isinstance(cls, External) and cls.name in _ABSTRACT and (own := _python_class(value)) is not None:
+        return issubclass(own, _ABSTRACT[cls.name])
     return None
 
 
