@@ -53,7 +53,9 @@ ROOMS: dict[str, set[str]] = {
     **dict.fromkeys(sorted(OPERATIONS), TYPES | LAWS | VALUES | OPERATIONS | {OVERLAYS}),
     "shardlint.inference": TYPES | LAWS | {"shardlint.files"},
     "shardlint.fixing": TYPES | LAWS | {"shardlint.files"},
-    "shardlint.suppression": TYPES | LAWS | {"shardlint.files", "shardlint.rules.all_rules", "shardlint.rules.base"},
+    "shardlint.suppression": TYPES
+    | LAWS
+    | {"shardlint.files", "shardlint.rules.all_rules", "shardlint.rules.base"},
     "shardlint.baseline": TYPES | {"shardlint.files", "shardlint.fixing.documents"},
     "shardlint.rules": TYPES | LAWS,
     "shardlint.confirm.worker": set(),

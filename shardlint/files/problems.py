@@ -81,8 +81,8 @@ FILE_RULES = (
     _rule(
         "SHL012", "unused-suppression", "unused-suppression", "A comment ignores a finding that there is not",
         "`# shardlint: ignore[SHL202]` whose mistake is repaired would hide the next one. The fix takes out\n"
-        "the code, or the comment with its reason where nothing else is left of it. Nothing is said of codes\n"
-        "whose rules are not selected, nor where something on the lines could not be judged.",
+        "the code, or the comment with its reason where nothing else is left of it. Nothing is said of\n"
+        "codes whose rules are not selected, nor where something on the lines could not be judged.",
     ),
     _rule(
         "SHL013", "malformed-suppression", "malformed-suppression", "A comment ignores what is no rule",

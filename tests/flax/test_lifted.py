@@ -10,7 +10,10 @@ import jax
 import pytest
 from flax_calls import flat_arrays, flat_specs, run_program
 
-from shardlint.inference.values import Array
+from shardlint.inference.overlays.flax_lifted import _is_named
+from shardlint.inference.overlays.flax_metadata import PARTITIONED
+from shardlint.inference.values import Array, LibraryObject, SpecValue, Value
+from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Rejected
 
 HEADER = """
@@ -158,3 +161,10 @@ def test_a_stack_is_applied(metadata: str) -> None:
     assert isinstance(found["y"], Array)
     assert isinstance(found["h"], Array)
     assert (found["y"].shape, found["h"].shape) == (real["y"].shape, real["h"].shape)
+
+
+def test_an_initializer_that_is_not_known_may_give_no_names() -> None:
+    """What the initializer of a configuration makes is no reason to ask for the name of a stacked axis."""
+    box: dict[str, Value] = {"value": Array((4, 8)), "names": Unknown("the initializer is not known")}
+    assert not _is_named(LibraryObject(PARTITIONED, box))
+    assert _is_named(LibraryObject(PARTITIONED, box | {"names": SpecValue(Spec(("x",)))}))

@@ -29,7 +29,8 @@ def found(program: str) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize("call", ["long([], 0)", "(lambda rows: long(rows, 0))([])"])
 def test_what_comes_after_is_judged(call: str) -> None:
-    program = f"def f():\n    {call}\n    return jax.device_put(jnp.zeros((6, 8)), NamedSharding(mesh, P('model')))\n"
+    placed = "jax.device_put(jnp.zeros((6, 8)), NamedSharding(mesh, P('model')))"
+    program = f"def f():\n    {call}\n    return {placed}\n"
     assert found(program) == [(3, "SHL202")]
 
 

@@ -15,7 +15,7 @@ def f(kinds, kind, choice):
 MESHES = {
     "types": "jax.make_mesh((2, 4), ('x', 'y'), axis_types=kinds)",
     "a tuple": "jax.make_mesh((2, 4), ('x', 'y'), axis_types=(kind, kind))",
-    "one of them": "Mesh(np.array(jax.devices()).reshape(2, 4), ('x', 'y'), axis_types=(kind, AxisType.Auto))",
+    "one of them": "Mesh(np.reshape(jax.devices(), (2, 4)), ('x', 'y'), axis_types=(kind, AxisType.Auto))",
     "times": "jax.make_mesh((2, 4), ('x', 'y'), axis_types=(kind,) * 2)",
 }
 #: A line, and the code that it has whatever the types are.

@@ -19,7 +19,7 @@ SUBJECTS = sorted({row.subject for row in NAMES})
 
 def forget_warnings(module: Any) -> None:
     """Let a deprecated name warn again: ``deprecation_getattr`` caches, so it warns once."""
-    cached = getattr(module, "__getattr__", None)
+    cached: Any = getattr(module, "__getattr__", None)
     if hasattr(cached, "cache_clear"):
         cached.cache_clear()
 

@@ -259,10 +259,9 @@ def _stacked(interpreter: Evaluator, lift: Lift, outer: Binding, run: Run, lengt
     def stack(axis: int) -> Callable[[Value], Value]:
         def one(value: Value) -> Value:
             nonlocal refused
-            box = value if isinstance(value, LibraryObject) and is_box(value) else None
-            if box is not None and lift.named is False and not refused:
+            if lift.named is False and not refused and isinstance(value, LibraryObject) and _is_named(value):
                 refused = True
-                _record_unnamed(interpreter, lift, box)
+                _record_unnamed(interpreter, lift, value)
             return _with_axis_added(value, axis, lift, length)
 
         return one
@@ -273,6 +272,11 @@ def _stacked(interpreter: Evaluator, lift: Lift, outer: Binding, run: Run, lengt
         merge_made(interpreter, outer.run, collection, tree if axis is None else _map_made(tree, stack(axis)))
     outer.run.uncertain |= run.uncertain
     return refused
+
+
+def _is_named(value: LibraryObject) -> bool:
+    """Whether a variable surely has partitioning names: an initializer that is not known may give none."""
+    return is_box(value) and not isinstance(names_of(value.fields.get("names")).spec, Unknown)
 
 
 #: Stacked layers in Python, with a kernel that has partitioning names.

@@ -14,6 +14,7 @@ from shardlint.inference.overlays.flax_logical import with_logical_constraint
 from shardlint.inference.overlays.flax_modules import current, flax_state, is_module
 from shardlint.inference.overlays.flax_parameters import make_variable
 from shardlint.inference.values import LibraryObject, Value, as_str, is_none
+from shardlint.spans import Place
 
 _OWN = ("axes", "module", "fallback")
 
@@ -69,7 +70,7 @@ def _with_axes(
 
 def _constrained(call: Call, value: Value, axes: Value) -> Value:
     given = {"fallback": call.kwargs["fallback"]} if "fallback" in call.kwargs else {}
-    where = {1: call.place_of(None, "axes")}
+    where: dict[int | str, Place] = {1: call.place_of(None, "axes")}
     inner = Call(call.interpreter, call.name, [value, axes], given, call.place, False, where)
     return with_logical_constraint(inner)
 
