@@ -70,7 +70,7 @@ def test_rules_are_selected(settings: dict[str, Any], found: list[str]) -> None:
     [
         ("# shardlint: ignore", []),
         ("# shardlint: ignore[SHL202] sizes are padded", []),
-        ("# shardlint: ignore[SHL101]", ["SHL202"]),
+        ("# shardlint: ignore[SHL101]", ["SHL202", "SHL012"]),
     ],
 )
 def test_findings_are_suppressed(comment: str, found: list[str]) -> None:
