@@ -65,6 +65,8 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
         return unsized(value)
     if isinstance(value, External):
         full = f"{value.name}.{name}"
+        if full in interpreter.project.loose:
+            return interpreter.project.loose[full]
         if interpreter.project.reference(interpreter, full, place):
             return Unknown(f"JAX has no `{full}`")
         return interpreter.project.external(full)

@@ -43,8 +43,8 @@ def import_names(interpreter: Interpreter, node: cst.Import) -> None:
         else:
             first = name.split(".")[0]
             bind(interpreter, first, project.import_module(interpreter, first))
-            if first != name:
-                project.import_module(interpreter, name)
+            if first != name and isinstance(module := project.import_module(interpreter, name), ModuleValue):
+                project.loose[name] = module
 
 
 def _exported(interpreter: Interpreter, module: ModuleValue) -> dict[str, Value]:
@@ -85,6 +85,8 @@ def import_from(interpreter: Interpreter, node: cst.ImportFrom) -> None:
         place = interpreter.place(alias)
         if isinstance(module, ModuleValue):
             value = project.member(interpreter, module, imported)
+        elif (submodule := project.submodule(interpreter, name, imported)) is not None:
+            value = submodule
         elif isinstance(module, External):
             full = f"{module.name}.{imported}"
             if project.reference(interpreter, full, place, "ImportError"):

@@ -109,6 +109,8 @@ class Project:
         self.modules: dict[Path, ModuleRun] = {}
         self.running: list[ModuleRun] = []
         self._found: dict[tuple[Path, str], Path | None] = {}
+        #: Modules of packages without ``__init__.py``, by the dotted names they were imported by.
+        self.loose: dict[str, ModuleValue] = {}
 
     # -- modules ------------------------------------------------------------------------------
 
@@ -122,6 +124,17 @@ class Project:
             return Unknown(f"module `{name}` is not seen") if name.startswith(".") else self.external(name)
         run = self._run(interpreter, path, name)
         return ModuleValue(name, run)
+
+    def submodule(self, interpreter: Interpreter, package: str, name: str) -> ModuleValue | None:
+        """Return a module of a package that has no ``__init__.py``, None where there is none.
+
+        Only what holds such a module is taken for such a package: a folder may share a library's name.
+        """
+        full = f"{package}{name}" if package.endswith(".") else f"{package}.{name}"
+        if full.split(".")[0] in _LIBRARIES:
+            return None
+        path = self._locate(Path(interpreter.scope.root.module.source.path), full)
+        return None if path is None else ModuleValue(full, self._run(interpreter, path, full))
 
     def member(self, interpreter: Interpreter, module: ModuleValue, name: str) -> Value:
         """Return an attribute of a module: a variable, or a submodule."""
