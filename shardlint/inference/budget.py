@@ -10,7 +10,7 @@ MAX_STEPS = 20_000
 #: Calls one entry may nest.
 MAX_DEPTH = 12
 #: What share of the steps that are left a call may take, so that what comes after it is reached.
-_SHARE = 0.75
+_SHARE = 0.85
 
 
 class Exhausted(Exception):
