@@ -135,7 +135,7 @@ def problem_of(one: Judged) -> FileProblem:
     ]
     unjudged = "it" if not one.reached else " and ".join(open_parts)
     said = f"`{one.site.name}`: {unjudged} could not be judged: {one.reason}"
-    return FileProblem("unresolved", said, one.site.span, severity="info")
+    return FileProblem("unresolved", said, one.site.span)
 
 
 def reasons(judged: Iterable[Judged]) -> list[tuple[str, int]]:

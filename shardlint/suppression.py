@@ -132,7 +132,6 @@ def _unused(path: str, cell: Cell, written: Written, idle: Sequence[str]) -> Fin
             "unused-suppression",
             f"{what} {verb} nothing: there is no such finding here",
             Span(path, written.line, start, written.line, end, cell.index),
-            "warning",
         )
     )
     edit = _removed(path, cell, written) if every else _without(path, cell, written, idle)
@@ -198,7 +197,7 @@ def _malformed(written: Written, rules: Mapping[str, str]) -> str | None:
 
 
 def _problem(span: Span, message: str) -> Finding:
-    return finding_of(FileProblem("malformed-suppression", message, span, "warning"))
+    return finding_of(FileProblem("malformed-suppression", message, span))
 
 
 def _nearest(code: str, rules: Mapping[str, str]) -> str:

@@ -252,5 +252,4 @@ class FileProblem:
     kind: str
     message: str
     place: Place
-    severity: str = "error"
     facts: tuple[Fact, ...] = field(default=())

@@ -19,12 +19,15 @@ class FileRule:
     summary: str
     kind: str
     docs: str
+    severity: Severity = Severity.ERROR
     group: Group = Group.FILES
     preview: bool = False
 
 
-def _rule(code: str, name: str, kind: str, summary: str, why: str) -> FileRule:
-    return FileRule(code, name, summary, kind, f"# {name} ({code})\n\n{summary}.\n\n{why}\n")
+def _rule(
+    code: str, name: str, kind: str, summary: str, why: str, severity: Severity = Severity.ERROR
+) -> FileRule:
+    return FileRule(code, name, summary, kind, f"# {name} ({code})\n\n{summary}.\n\n{why}\n", severity)
 
 
 FILE_RULES = (
@@ -61,33 +64,39 @@ FILE_RULES = (
         "SHL008", "unresolved", "unresolved", "Something that a call depends on is not known",
         "`check --show-unresolved` notes every call of a sharding API that was not judged whole, and why:\n"
         "what is unknown is never reported as a mistake. `shardlint coverage` counts them.",
+        Severity.INFO,
     ),
     _rule(
         "SHL007", "malformed-fact", "malformed-fact", "A comment to shardlint that it cannot read or apply",
         "`# shardlint: mesh=v5e-256, x: (batch, t, 4096)` tells what cannot be inferred. This one is not\n"
         "written so, or it names a mesh that `[tool.shardlint.meshes]` lacks, or no variable.",
+        Severity.WARNING,
     ),
     _rule(
         "SHL010", "contradicted-fact", "contradicted-fact", "A comment tells of a value what is not so",
         "Facts in comments fill in what cannot be inferred. What the program itself shows stands: a comment\n"
         "that says otherwise is out of date, or the program is not what was meant.",
+        Severity.WARNING,
     ),
     _rule(
         "SHL011", "revealed", "revealed", "What is known where a comment asks",
         "`# shardlint: reveal` on a line reports what is known of each array, spec, sharding and mesh that\n"
         "the line names or computes: its type as `jax.typeof` writes it, with the mesh axes that each\n"
         "dimension is sharded over, its bytes, and what a device holds. It does not make a check fail.",
+        Severity.INFO,
     ),
     _rule(
         "SHL012", "unused-suppression", "unused-suppression", "A comment ignores a finding that there is not",
         "`# shardlint: ignore[SHL202]` whose mistake is repaired would hide the next one. The fix takes out\n"
         "the code, or the comment with its reason where nothing else is left of it. Nothing is said of\n"
         "codes whose rules are not selected, nor where something on the lines could not be judged.",
+        Severity.WARNING,
     ),
     _rule(
         "SHL013", "malformed-suppression", "malformed-suppression", "A comment ignores what is no rule",
         "`# shardlint: ignore[SHL202] why` names rules by code, the beginning of one, or name. This one\n"
         "names none that there is, or lacks the brackets and so speaks of every rule.",
+        Severity.WARNING,
     ),
     _rule(
         "SHL901", "fixture-disagreement", "fixture", "JAX does not do what a fixture announces",
@@ -118,7 +127,7 @@ def finding_of(problem: FileProblem) -> Finding:
     return Finding(
         code=rule.code,
         name=rule.name,
-        severity=Severity(problem.severity),
+        severity=rule.severity,
         message=problem.message,
         span=problem.place.resolve(),
         related=tuple(Related(fact.place.resolve(), fact.message) for fact in problem.facts),

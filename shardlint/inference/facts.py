@@ -56,7 +56,7 @@ def take_notes(interpreter: Interpreter, path: str, cell: Cell, parts: Sequence[
     for note in read_notes(cell.text):
         wrong = _wrong(interpreter, note)
         if wrong is not None:
-            problems.append(FileProblem("malformed-fact", wrong, _span(path, cell.index, note), "warning"))
+            problems.append(FileProblem("malformed-fact", wrong, _span(path, cell.index, note)))
         else:
             notes.append(note)
     for unit in _units(parts) if notes else ():
@@ -103,7 +103,7 @@ def unanswered(interpreter: Interpreter, source: Source) -> Iterator[FileProblem
         for note in read_notes(cell.text):
             place = _span(source.path, cell.index, note)
             if isinstance(note.item, RevealRequest) and place not in interpreter.revealed:
-                yield FileProblem("revealed", "shardlint does not come to this line", place, "info")
+                yield FileProblem("revealed", "shardlint does not come to this line", place)
 
 
 # -- statements ---------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ def problem(
 ) -> None:
     """Report something wrong with a comment, unless nothing is to be recorded now."""
     if not interpreter.muted:
-        interpreter.problems.append(FileProblem(kind, message, place, "warning", facts))
+        interpreter.problems.append(FileProblem(kind, message, place, facts))
 
 
 # -- meshes -------------------------------------------------------------------------------------------

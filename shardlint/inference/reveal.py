@@ -62,7 +62,7 @@ def reveal(
 
 
 def _report(interpreter: Interpreter, place: Place, message: str) -> None:
-    interpreter.problems.append(FileProblem("revealed", message, place, "info"))
+    interpreter.problems.append(FileProblem("revealed", message, place))
 
 
 def _name(node: cst.CSTNode) -> str:
