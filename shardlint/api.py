@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from shardlint.analyzing import Analyzer, Progress
 from shardlint.config import (
     CommandLine,
     ConfigError,
@@ -30,12 +31,12 @@ from shardlint.output.fixture_table import FixtureTable
 from shardlint.spans import Span
 from shardlint.suppression import Suppressor
 from shardlint.uses import FileProblem, Use
+from shardlint.working import Analyzed
 
 if TYPE_CHECKING:
     from shardlint.confirm.expectations import Expectation
     from shardlint.coverage import Judged
     from shardlint.fixture_tables import FixtureResult
-    from shardlint.inference import Noticed
     from shardlint.report.values import InitReport, ParameterReport
 
 __all__ = [
@@ -43,9 +44,6 @@ __all__ = [
     "load_settings", "parse_mesh", "read_source",
     "source_from_cells", "source_from_text",
 ]  # fmt: skip
-
-#: Told of progress: what is done, how many of it are done, and how many there are.
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +71,18 @@ class Linter:
     Args:
         settings: those of a whole run, and of every file without ``nearest``.
         nearest: tells the settings for the files of a folder, by its absolute path.
+        analyzer: runs inference; without one nothing is kept, and one process does it all.
     """
 
-    def __init__(self, settings: Settings, nearest: Callable[[str], Settings] | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        nearest: Callable[[str], Settings] | None = None,
+        analyzer: Analyzer | None = None,
+    ) -> None:
         self.settings = settings
         self._nearest = nearest
+        self._analyzer = analyzer or Analyzer()
         self._others: list[Use] = []
 
     def settings_of(self, path: str) -> Settings:
@@ -255,7 +260,9 @@ class Linter:
         parts: dict[Hashable, tuple[Linter, list[Source]]] = {}
         for source in sources:
             settings = self.settings_of(source.path)
-            parts.setdefault(settings.analysis, (Linter(settings, self._nearest), []))[1].append(source)
+            parts.setdefault(settings.analysis, (Linter(settings, self._nearest, self._analyzer), []))[
+                1
+            ].append(source)
         return list(parts.values())
 
     def _analyze(
@@ -266,7 +273,9 @@ class Linter:
         progress: Progress | None = None,
     ) -> list[Analyzed]:
         """Analyze sources on one release of JAX, and one mesh where they do not tell."""
-        from shardlint.inference import InferenceSettings, Noticed, analyze
+        if not sources:
+            return []
+        from shardlint.inference import InferenceSettings
 
         ours = self.settings
         settings = InferenceSettings(
@@ -279,17 +288,7 @@ class Linter:
             dims=ours.dims,
             logical_rules=ours.logical_rules,
         )
-        results = []
-        for number, source in enumerate(sources):
-            if progress is not None:
-                progress("checking", number, len(sources))
-            noticed = Noticed()
-            try:
-                uses = analyze([source], settings, noticed)
-            except Exception as error:
-                uses = [internal_error(source.path, error)]
-            results.append(Analyzed(source, uses, noticed))
-        return results
+        return self._analyzer.analyze(sources, settings, progress)
 
     @property
     def target(self) -> Target:
@@ -442,20 +441,6 @@ class Linter:
             expected = any(_announces(expectation, finding) for expectation in announced[path])
             marked.append(dataclasses.replace(finding, expected=True) if expected else finding)
         return marked
-
-
-@dataclass(frozen=True, slots=True)
-class Analyzed:
-    """What inference made of a source, and what else that depends on."""
-
-    source: Source
-    uses: Sequence[Use | FileProblem]
-    noticed: Noticed
-
-    @property
-    def problems(self) -> list[FileProblem]:
-        """What is wrong with the file itself."""
-        return [use for use in self.uses if isinstance(use, FileProblem)]
 
 
 def _uses(results: Sequence[Analyzed]) -> list[Use]:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from shardlint.config import ConfigError, nearest_of
+from shardlint.files import seen
 
 #: A logical name and where it goes: a mesh axis, several, or none.
 LogicalRule = tuple[str, str | tuple[str, ...] | None]
@@ -95,11 +96,10 @@ def _document(full: str, file: str, key: str) -> Any:
     reader = readers.get(os.path.splitext(full)[1].lower())
     if reader is None:
         raise ConfigError(f'"{key}" must be one of {", ".join(readers)}, not "{file}"')
-    if not os.path.isfile(full):
+    if not seen.is_file(full):
         raise ConfigError(f'"{key}": there is no file "{file}"{_nearest_file(full, file)}')
     try:
-        with open(full, "rb") as stream:
-            text = stream.read(_MOST_BYTES + 1)
+        text = seen.read(full, _MOST_BYTES)
         if len(text) > _MOST_BYTES:
             raise ConfigError(f'"{key}": "{file}" is larger than {_MOST_BYTES // 2**20} MiB')
         return reader(text)

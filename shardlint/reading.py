@@ -22,7 +22,8 @@ def read_paths(
     """
     from shardlint.files.discovery import discover
     from shardlint.files.prefilter import mentions_sharding
-    from shardlint.files.sources import MAX_NOTEBOOK_BYTES, read_bytes
+    from shardlint.files.seen import read
+    from shardlint.files.sources import MAX_NOTEBOOK_BYTES
 
     found = discover(paths, lambda folder: nearest(folder).filter)
     sources = []
@@ -31,7 +32,7 @@ def read_paths(
         if progress is not None:
             progress("reading", number, len(found))
         try:
-            data = read_bytes(file.path, MAX_NOTEBOOK_BYTES)
+            data = read(file.path, MAX_NOTEBOOK_BYTES)
         except OSError:
             sources.append(read_source(file.path))
             continue

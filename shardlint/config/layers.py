@@ -12,6 +12,7 @@ from shardlint.config.errors import ConfigError, nearest_of
 from shardlint.config.keys import BY_NAME, SECTIONS
 from shardlint.config.kinds import At
 from shardlint.config.toml_lines import line_of
+from shardlint.files import seen
 
 #: The files of one folder in the order in which they count, and where in them the settings are.
 FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -19,6 +20,9 @@ FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("shardlint.toml", ()),
     ("pyproject.toml", ("tool", "shardlint")),
 )
+
+#: A larger file is cut off there, and no TOML.
+_MOST_BYTES = 16 * 2**20
 
 #: What stands for an entry of a table that is a setting of its own: the key, and the entry's name.
 Entry = tuple[str, str | None]
@@ -67,8 +71,7 @@ class Layer:
 def read_toml(file: str) -> tuple[str, dict[str, Any]]:
     """Return the text of a TOML file and what it says. Raises ConfigError."""
     try:
-        with open(file, "rb") as stream:
-            text = stream.read().decode("utf-8-sig")
+        text = seen.read(file, _MOST_BYTES).decode("utf-8-sig")
         return text, tomllib.loads(text)
     except OSError as error:
         raise ConfigError(f"{shown(file)}: {error.strerror or error}") from None

@@ -23,6 +23,7 @@ from shardlint.config.layers import (
     read_toml,
 )
 from shardlint.config.settings import Selection, Settings
+from shardlint.files import seen
 from shardlint.laws.versions import Target
 from shardlint.requirements import jax_requirement
 
@@ -86,7 +87,7 @@ class Configurations:
         self._requirements: dict[str, tuple[Target | None, str | None]] = {}
         self._given: Layer | None = None
         self._inline: list[Layer] = []
-        files = [config for config in given.configs if os.path.isfile(config) or not _is_inline(config)]
+        files = [config for config in given.configs if seen.is_file(config) or not _is_inline(config)]
         if len(files) > 1 or (files and given.isolated):
             what = (
                 "--config names one file" if len(files) > 1 else "with --isolated there is no --config FILE"
@@ -102,7 +103,7 @@ class Configurations:
     def of(self, path: str) -> Settings:
         """The settings for a file or folder, which need not exist."""
         path = os.path.abspath(path)
-        folder = path if os.path.isdir(path) else os.path.dirname(path)
+        folder = path if seen.is_folder(path) else os.path.dirname(path)
         return self.of_folder(folder)
 
     def of_folder(self, folder: str) -> Settings:
@@ -174,7 +175,7 @@ class Configurations:
                 found: tuple[str, Layer | None] = (folder, layer)
             elif parent == folder:
                 found = (os.getcwd(), None)
-            elif os.path.exists(os.path.join(folder, ".git")):
+            elif seen.exists(os.path.join(folder, ".git")):
                 found = (folder, None)
             else:
                 found = self._nearest(parent)
@@ -189,10 +190,10 @@ class Configurations:
         if folder not in self._requirements:
             file, parent = os.path.join(folder, "pyproject.toml"), os.path.dirname(folder)
             found: tuple[Target | None, str | None] = (None, None)
-            if os.path.isfile(file):
+            if seen.is_file(file):
                 with contextlib.suppress(ConfigError):
                     found = jax_requirement(read_toml(file)[1]), file
-            elif parent != folder and not os.path.exists(os.path.join(folder, ".git")):
+            elif parent != folder and not seen.exists(os.path.join(folder, ".git")):
                 found = self._required(parent)
             self._requirements[folder] = found
         return self._requirements[folder]
@@ -200,9 +201,9 @@ class Configurations:
     def _outer(self, root: str) -> tuple[str, ...]:
         """The roots of the configurations around one, up to the repository."""
         outer = []
-        while not os.path.exists(os.path.join(root, ".git")) and (parent := os.path.dirname(root)) != root:
+        while not seen.exists(os.path.join(root, ".git")) and (parent := os.path.dirname(root)) != root:
             above, layer = self._nearest(parent)
-            if layer is None and not (_holds(above, root) and os.path.exists(os.path.join(above, ".git"))):
+            if layer is None and not (_holds(above, root) and seen.exists(os.path.join(above, ".git"))):
                 break
             outer.append(above)
             root = above
@@ -246,7 +247,7 @@ def _is_inline(config: str) -> bool:
 
 def _given_file(file: str) -> Layer:
     """The settings of a file that is named; what is relative in it is so to where the user is."""
-    if not os.path.exists(file):
+    if not seen.exists(file):
         raise ConfigError(f'--config {file}: there is no such file, and a setting is written key="value"')
     prefix = ("tool", "shardlint") if os.path.basename(file) == "pyproject.toml" else ()
     layer = file_layer(file, os.getcwd(), prefix)
@@ -271,7 +272,7 @@ def _options_layer(options: Mapping[str, Any]) -> Layer | None:
 def _layer_in(folder: str) -> Layer | None:
     for name, prefix in FILES:
         file = os.path.join(folder, name)
-        if os.path.isfile(file) and (layer := file_layer(file, folder, prefix)) is not None:
+        if seen.is_file(file) and (layer := file_layer(file, folder, prefix)) is not None:
             return layer
     return None
 

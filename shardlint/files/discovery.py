@@ -6,10 +6,16 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from pathspec import GitIgnoreSpec
+from shardlint.files import seen
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 SUFFIXES = (".py", ".pyi", ".ipynb")
+#: What is larger is no list of patterns.
+_MOST_BYTES = 4 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,7 @@ def discover(paths: Iterable[str], filters: Filters) -> list[Discovered]:
     walker = _Walker(filters)
     found: dict[str, Discovered] = {}
     for path in paths:
-        if os.path.isdir(path):
+        if seen.is_folder(path):
             for file in walker.walk(path):
                 found.setdefault(os.path.realpath(file), Discovered(os.path.normpath(file), False))
         elif not _forced_out(os.path.abspath(path), filters):
@@ -97,7 +103,7 @@ class _Walker:
                 continue
             self._seen.add(real)
             try:
-                entries = sorted(os.scandir(here), key=lambda entry: entry.name)
+                entries = seen.entries(here)
             except OSError:
                 continue
             absolute = os.path.abspath(here)
@@ -150,6 +156,8 @@ def _is_meant(patterns: tuple[str, ...], path: str, folder: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec
+
     return GitIgnoreSpec.from_lines(patterns)
 
 
@@ -157,7 +165,7 @@ def _ignores_above(folder: str) -> list[tuple[str, GitIgnoreSpec]]:
     """Return the `.gitignore` files between the top of the repository and a folder, outermost first."""
     above = []
     here = folder
-    while not os.path.exists(os.path.join(here, ".git")):
+    while not seen.exists(os.path.join(here, ".git")):
         parent = os.path.dirname(here)
         if parent == here:
             return []
@@ -167,8 +175,11 @@ def _ignores_above(folder: str) -> list[tuple[str, GitIgnoreSpec]]:
 
 
 def _read_ignore(folder: str) -> list[tuple[str, GitIgnoreSpec]]:
+    from pathspec import GitIgnoreSpec
+
     try:
-        with open(os.path.join(folder, ".gitignore"), encoding="utf-8", errors="replace") as file:
-            return [(folder, GitIgnoreSpec.from_lines(file))]
+        data = seen.read(os.path.join(folder, ".gitignore"), _MOST_BYTES)
     except OSError:
         return []
+    text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
+    return [(folder, GitIgnoreSpec.from_lines(text.split("\n")))]

@@ -7,7 +7,8 @@ from functools import lru_cache
 
 from shardlint.files.lexing import split_lines
 from shardlint.files.notebook_places import NotebookPlaces
-from shardlint.files.sources import MAX_NOTEBOOK_BYTES, read_bytes, read_source
+from shardlint.files.seen import read
+from shardlint.files.sources import MAX_NOTEBOOK_BYTES, read_source
 from shardlint.spans import Span
 
 
@@ -35,7 +36,7 @@ class Excerpts:
 
     def _read_places(self, path: str) -> NotebookPlaces:
         try:
-            data = self._unsaved[path] if path in self._unsaved else read_bytes(path, MAX_NOTEBOOK_BYTES)
+            data = self._unsaved[path] if path in self._unsaved else read(path, MAX_NOTEBOOK_BYTES)
         except OSError:
             data = b""
         return NotebookPlaces(data)

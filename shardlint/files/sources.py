@@ -7,7 +7,7 @@ import tokenize
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from shardlint.files import danger
+from shardlint.files import danger, seen
 from shardlint.files.notebook import BrokenNotebook, blank_magics, is_indented, read_cells
 from shardlint.files.suppressions import device_count
 from shardlint.spans import Span
@@ -53,7 +53,7 @@ def read_source(path: str, data: bytes | None = None) -> Source:
     limit = MAX_NOTEBOOK_BYTES if notebook else MAX_BYTES
     try:
         if data is None:
-            data = read_bytes(path, limit)
+            data = seen.read(path, limit)
         if len(data) > limit:
             return _broken(
                 path, "too-large", f"this file is larger than {limit >> 20} MiB, and is not checked"
@@ -74,12 +74,6 @@ def read_source(path: str, data: bytes | None = None) -> Source:
         return _broken(path, "unreadable", f"this file's encoding is not known: {error}")
     except BrokenNotebook as error:
         return _broken(path, "broken-notebook", str(error), error.line)
-
-
-def read_bytes(path: str, limit: int) -> bytes:
-    """Read at most one byte more than ``limit``. Raises OSError."""
-    with open(path, "rb") as file:
-        return file.read(limit + 1)
 
 
 def source_from_text(path: str, text: str) -> Source:

@@ -19,6 +19,7 @@ from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.mentions import with_mentions
 from shardlint.inference.project import ModuleRun, Project
 from shardlint.inference.settings import InferenceSettings, Noticed
+from shardlint.inference.settling import settled
 from shardlint.inference.statements import execute
 from shardlint.inference.syntax import (
     RECURSION_LIMIT,
@@ -65,7 +66,7 @@ def analyze_source(
         noticed.turns |= interpreter.turns
         noticed.asks_mesh |= interpreter.asks_mesh
     uses = with_mentions(interpreter.uses, [source, *(module.source for module in project.modules.values())])
-    return [*problems, *interpreter.problems, *unanswered(interpreter, source), *uses]
+    return settled([*problems, *interpreter.problems, *unanswered(interpreter, source), *uses])
 
 
 def run_module(interpreter: Interpreter, run: ModuleRun) -> list[FileProblem]:

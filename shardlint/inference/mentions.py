@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from shardlint.files.sources import Source
 from shardlint.uses import MeshUse, Use
@@ -40,14 +41,25 @@ def _counted(sources: Sequence[Source]) -> Counter[str] | None:
     counts: Counter[str] = Counter()
     for source in sources:
         for cell in source.cells:
-            try:
-                tree = ast.parse(cell.text)
-            except (SyntaxError, ValueError, RecursionError):
+            found = _words(cell.text)
+            if found is None:
                 return None
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Attribute) and node.attr in _GENERIC:
-                    return None
-                if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    words = re.findall(r"\w+", node.value)
-                    counts.update(words if len(words) <= _WORDS else ())
+            counts.update(found)
+    return counts
+
+
+@lru_cache(maxsize=1_000)
+def _words(text: str) -> Counter[str] | None:
+    """The same of one text."""
+    counts: Counter[str] = Counter()
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in _GENERIC:
+            return None
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            words = re.findall(r"\w+", node.value)
+            counts.update(words if len(words) <= _WORDS else ())
     return counts

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from shardlint.files import seen
+from shardlint.files.modules import module_file
 from shardlint.files.sources import Source, read_source
 from shardlint.findings import Fix
+from shardlint.inference.budget import Budget
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import changed
 from shardlint.inference.joins import options
 from shardlint.inference.reading import note_variable
 from shardlint.inference.releases import state_of
 from shardlint.inference.rewriting import fix_of
-from shardlint.inference.values import Const, MeshValue, ModuleValue, Value, as_str
+from shardlint.inference.values import Const, ModuleValue, Value, as_str
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided
@@ -42,27 +45,36 @@ class ModuleRun:
     """One module of the project: its text in parts, and its scope as far as it has run."""
 
     __slots__ = (
-        "asks_mesh", "device_count", "mesh", "name", "parts", "relevance", "scope", "source", "switches",
-        "turns",
+        "alone", "asks_mesh", "changes", "device_count", "given", "imported", "loose", "name", "parts",
+        "relevance", "scope", "seen", "source", "switches", "turns", "within",
     )  # fmt: skip
 
-    def __init__(self, name: str, source: Source) -> None:
+    def __init__(self, name: str, source: Source, given: Dim | None = None) -> None:
         self.name, self.source = name, source
         self.scope = Scope(self)
         self.parts: list[Part] = []
         self.relevance: Relevance | None = None
-        #: What importing it changes for the whole program.
-        self.mesh: MeshValue | Unknown | None = None
+        #: What importing it changes for the whole program: of the context, and the number of devices.
+        self.changes: dict[str, Any] = {}
         self.device_count: Dim | None = None
         self.switches: frozenset[str] = frozenset()
+        self.loose: dict[str, ModuleValue] = {}
         #: From which releases on JAX may make something else of it.
         self.turns: frozenset[Release] = frozenset()
         #: Whether a mesh that it does not tell matters.
         self.asks_mesh = False
+        #: The number of devices as it began to run, and what it read.
+        self.given = given
+        self.seen = seen.Seen()
+        #: What it imported, and, once it has run, all that this imported in turn.
+        self.imported: dict[Path, ModuleRun] = {}
+        self.within: dict[Path, ModuleRun] = {}
+        #: Whether it would be the same in a program that runs nothing else.
+        self.alone = True
 
 
 #: Modules that programs imported, so that the next one need not run them again.
-Key = tuple[Path, tuple[int, int] | None, Hashable, Hashable]
+Key = tuple[Path, seen.Stamp | None, Hashable, Hashable]
 _shared: dict[Key, ModuleRun] = {}
 _MAX_SHARED = 4_000
 
@@ -76,6 +88,11 @@ def refresh() -> None:
         _shared.clear()
 
 
+def forget() -> None:
+    """Forget the modules that programs share."""
+    _shared.clear()
+
+
 def _spelled(root: Path, here: Path) -> Path:
     """A folder as the path of the file that asks begins: no file may go by two paths."""
     whole = Path(os.path.abspath(root))
@@ -86,13 +103,12 @@ def _spelled(root: Path, here: Path) -> Path:
     return whole
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
+def _stamp(path: Path) -> seen.Stamp | None:
     """What tells that a file's text is the same, None where there is no file."""
     try:
-        status = path.stat()
+        return seen.stamp_of(path.stat())
     except OSError:
         return None
-    return status.st_mtime_ns, status.st_size
 
 
 def _identity(path: Path, interpreter: Interpreter) -> Key:
@@ -108,7 +124,9 @@ class Project:
         self.roots = tuple(Path(root) for root in roots)
         self.modules: dict[Path, ModuleRun] = {}
         self.running: list[ModuleRun] = []
-        self._found: dict[tuple[Path, str], Path | None] = {}
+        #: The imported modules that have begun to run and are not done.
+        self._begun: list[ModuleRun] = []
+        self._found: dict[tuple[Path, str], tuple[Path | None, seen.Seen]] = {}
         #: Modules of packages without ``__init__.py``, by the dotted names they were imported by.
         self.loose: dict[str, ModuleValue] = {}
 
@@ -143,48 +161,87 @@ class Project:
             note_variable(interpreter, run.scope, name, run.scope)
             return run.scope.variables[name]
         path = Path(run.source.path)
-        if path.name == "__init__.py" and (found := _module_file(path.parent / name)) is not None:
+        if path.name == "__init__.py" and (found := _module_file(path.parent, [name])) is not None:
             return ModuleValue(f"{module.name}.{name}", self._run(interpreter, found, name))
         return Unknown(f"`{module.name}.{name}` is not seen")
 
     def _run(self, interpreter: Interpreter, path: Path, name: str) -> ModuleRun:
         run = self.modules.get(path)
-        if run is not None:
-            return run
-        changed(0)
-        key = _identity(path, interpreter)
-        run = _shared.get(key)
         if run is None:
-            run = self.modules[path] = ModuleRun(name, read_source(str(path)))
-            before, switches = interpreter.context.mesh, interpreter.switches
-            turns, interpreter.turns = interpreter.turns, set()
-            interpreter.switches = set()
-            with interpreter.silent(), interpreter.elsewhere():
-                self._execute(interpreter, run)
-            after = interpreter.context.mesh
-            run.mesh = after if after is not before else None
-            run.device_count, run.switches = interpreter.device_count, frozenset(interpreter.switches)
-            interpreter.switches |= switches
-            run.turns, run.asks_mesh = frozenset(interpreter.turns), interpreter.asks_mesh
-            interpreter.turns |= turns
-            if len(_shared) >= _MAX_SHARED:
-                _shared.clear()
-            _shared[key] = run
-        elif self.modules.setdefault(path, run) is run:
-            interpreter.switches |= run.switches
-            interpreter.turns |= run.turns
-            interpreter.asks_mesh |= run.asks_mesh
-            if run.device_count is not None:
-                interpreter.device_count = run.device_count
-            if run.mesh is not None:
-                interpreter.context = replace(interpreter.context, mesh=run.mesh)
+            changed(0)
+            key = _identity(path, interpreter)
+            run = _shared.get(key)
+            if run is not None and all(self.modules.get(p, one) is one for p, one in run.within.items()):
+                self.modules.update(run.within)
+            else:
+                run = self._first_run(interpreter, path, name)
+                if run.alone:
+                    if len(_shared) >= _MAX_SHARED:
+                        _shared.clear()
+                    _shared[key] = run
+            self._take_over(interpreter, run)
+        elif run in self._begun:
+            # Who begins a cycle of imports decides what its modules see of each other.
+            for inner in self._begun[self._begun.index(run) + 1 :]:
+                inner.alone = False
+        elif self._begun:
+            self._begun[-1].alone &= run.given == interpreter.device_count
+        if self._begun:
+            self._begun[-1].imported[path] = run
+        seen.hand_on(run.seen)
         return run
+
+    def _first_run(self, interpreter: Interpreter, path: Path, name: str) -> ModuleRun:
+        """Run a module as if nothing else ran, but for the modules that did already."""
+        i, before = interpreter, interpreter.context
+        outer = (i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh)
+        loose, running, self.loose, self.running = self.loose, self.running, {}, []
+        with seen.recording() as read:
+            run = self.modules[path] = ModuleRun(name, read_source(str(path)), i.device_count)
+            run.seen = read
+            self._begun.append(run)
+            i.frames, i.budget, i.assumed, i.variants, i.switches = [], Budget(), frozenset(), (0, 1), set()
+            i.turns, i.asks_mesh = set(), False
+            try:
+                with i.silent(), i.elsewhere():
+                    self._execute(i, run)
+                after = i.context
+                run.changes = {
+                    key: value
+                    for key in ("mesh", "logical_rules")
+                    if (value := getattr(after, key)) is not getattr(before, key)
+                }
+                run.device_count, run.switches = i.device_count, frozenset(i.switches)
+                run.turns, run.asks_mesh, run.loose = frozenset(i.turns), i.asks_mesh, self.loose
+            finally:
+                i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh = outer
+                self.loose, self.running = loose, running
+                self._begun.pop()
+        run.within = _within(run)
+        # A module that ran before may have begun a cycle; in another program this one would.
+        began = run.scope.serial
+        run.alone &= all(one.alone or one.scope.serial > began for one in run.within.values())
+        return run
+
+    def _take_over(self, interpreter: Interpreter, run: ModuleRun) -> None:
+        """Let a module that ran change what it changes for the whole program."""
+        interpreter.switches |= run.switches
+        interpreter.turns |= run.turns
+        interpreter.asks_mesh |= run.asks_mesh
+        self.loose.update(run.loose)
+        if run.device_count is not None:
+            interpreter.device_count = run.device_count
+        if run.changes:
+            interpreter.context = replace(interpreter.context, **run.changes)
 
     def _locate(self, here: Path, name: str) -> Path | None:
         key = (here.parent, name)
         if key not in self._found:
-            self._found[key] = self._search(here, name)
-        return self._found[key]
+            with seen.recording() as looked:
+                self._found[key] = (self._search(here, name), looked)
+        path, looked = self._found[key]
+        seen.hand_on(looked)
+        return path
 
     def _search(self, here: Path, name: str) -> Path | None:
         dots = len(name) - len(name.lstrip("."))
@@ -193,10 +250,10 @@ class Project:
             folder = here.parent
             for _ in range(dots - 1):
                 folder = folder.parent
-            return _module_file(folder.joinpath(*parts))
+            return _module_file(folder, parts)
         # Beside the file, then in each folder above it up to the package's root, then in the roots.
         folders = [here.parent, *list(here.parents)[1:5], *(_spelled(root, here) for root in self.roots)]
-        return next((found for folder in folders if (found := _module_file(folder.joinpath(*parts)))), None)
+        return next((found for folder in folders if (found := _module_file(folder, parts))), None)
 
     def external(self, name: str) -> Value:
         """Return a library's name, in its canonical spelling."""
@@ -260,14 +317,18 @@ def _fix(interpreter: Interpreter, place: Place, name: str) -> Fix | None:
     return None if text is None or span.path != source.path else fix_of(text, span, name)
 
 
-def _module_file(path: Path) -> Path | None:
-    """The file of a module or package at this path without suffix."""
-    # A path without a name (`from .. import x` above everything) can only be a package.
-    beside = (path.with_name(f"{path.name}.py"),) if path.name else ()
-    for candidate in (*beside, path / "__init__.py"):
-        try:
-            if candidate.is_file():
-                return candidate
-        except (OSError, ValueError):
-            return None
-    return None
+def _module_file(folder: Path, parts: Sequence[str]) -> Path | None:
+    found = module_file(str(folder), parts)
+    return None if found is None else Path(found)
+
+
+def _within(run: ModuleRun) -> dict[Path, ModuleRun]:
+    """A module with all that it imported, and what this imported in turn."""
+    found: dict[Path, ModuleRun] = {}
+    waiting = [(Path(run.source.path), run)]
+    while waiting:
+        path, one = waiting.pop()
+        if path not in found:
+            found[path] = one
+            waiting += one.within.items() if one.within else one.imported.items()
+    return found

@@ -1,0 +1,172 @@
+"""Values of ours as text and back, for what is kept on disk: data only, whoever wrote it.
+
+A document is JSON: the names of the classes in it, and its parts, each a list that begins with the number
+of its class and goes on with its fields. A field is a plain value, or ``[n]``, which means the part before it
+with that number: equal values are written once. Reading makes plain values, tuples and the like, and the
+classes of `MODULES`, which hold data and do nothing when they are made; it runs no other code.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+from collections.abc import Callable, Iterable
+from enum import Enum
+from functools import cache
+from typing import Any
+
+#: The modules whose classes may be in a document: frozen dataclasses, named tuples and enumerations.
+MODULES = (
+    "shardlint.spans", "shardlint.findings", "shardlint.uses", "shardlint.laws.dims",
+    "shardlint.laws.values", "shardlint.laws.types", "shardlint.laws.verdicts",
+    "shardlint.laws.logical_axes", "shardlint.laws.versions.releases",
+)  # fmt: skip
+
+#: A document that is longer, whose parts would be more if all were written out, or are nested deeper, is
+#: neither written nor read.
+MAX_LENGTH = 256 * 2**20
+MAX_PARTS = 200_000_000
+MAX_DEPTH = 300
+
+_PLAIN = (str, int, bool, float, type(None))
+_MAKERS: dict[str, Callable[[list[Any]], Any]] = {
+    "tuple": tuple,
+    "list": list,
+    "frozenset": frozenset,
+    "dict": lambda items: dict(zip(items[::2], items[1::2], strict=True)),
+    "complex": lambda parts: complex(*parts),
+    "bytes": lambda parts: bytes.fromhex(*parts),
+}
+
+
+class CannotEncode(Exception):
+    """A value that no document can hold."""
+
+
+class CannotDecode(Exception):
+    """A text that is no document of ours."""
+
+
+def encode(value: Any) -> str:
+    """Write a value. Raises CannotEncode."""
+    encoder = _Encoder()
+    root = encoder.field(value)
+    classes, parts = json.dumps(list(encoder.classes)), ",".join(encoder.parts)
+    return f'{{"classes":{classes},"root":{json.dumps(root)},"parts":[{parts}]}}'
+
+
+def decode(text: str) -> Any:
+    """Read what `encode` wrote. Raises CannotDecode, and nothing else, for whatever the text is."""
+    if len(text) > MAX_LENGTH:
+        raise CannotDecode("it is too long")
+    try:
+        document = json.loads(text)
+        makers = [_maker(name) for name in document["classes"]]
+        made: list[Any] = []
+        weights: list[tuple[int, int]] = []
+        for kind, *fields in document["parts"]:
+            weight, depth, values = 1, 1, []
+            for one in fields:
+                if type(one) is list:
+                    (number,) = one
+                    if number < 0:
+                        raise CannotDecode("a part that is not before it")
+                    weight, depth = weight + weights[number][0], max(depth, 1 + weights[number][1])
+                    values.append(made[number])
+                else:
+                    values.append(one)
+            if weight > MAX_PARTS or depth > MAX_DEPTH:
+                raise CannotDecode("it has too many parts, or too deep ones")
+            made.append(makers[kind](values))
+            weights.append((weight, depth))
+        root = document["root"]
+        return made[root[0]] if type(root) is list else root
+    except CannotDecode:
+        raise
+    except Exception as error:
+        raise CannotDecode(f"{type(error).__name__}: {error}") from None
+
+
+class _Encoder:
+    def __init__(self) -> None:
+        self.classes: dict[str, int] = {}
+        self.parts: list[str] = []
+        self._numbers: dict[str, int] = {}
+        #: By identity; the values are kept, so that no other can come to have the identity of one.
+        self._known: dict[int, tuple[Any, list[int]]] = {}
+
+    def field(self, value: Any) -> Any:
+        """A value as a field of another."""
+        kind = type(value)
+        if kind in _PLAIN:
+            return value
+        known = self._known.get(id(value))
+        if known is None:
+            known = self._known[id(value)] = (value, self._part(kind, value))
+        return known[1]
+
+    def _part(self, kind: type, value: Any) -> list[int]:
+        if kind is tuple or kind is list:
+            name, items = kind.__name__, value
+        elif kind is frozenset:
+            # In an order of their own: sets are walked in another one each time.
+            name, items = "frozenset", sorted(value, key=repr)
+        elif kind is dict:
+            name, items = "dict", [part for pair in value.items() for part in pair]
+        elif kind is complex:
+            name, items = "complex", (value.real, value.imag)
+        elif kind is bytes:
+            name, items = "bytes", (value.hex(),)
+        else:
+            name = kind.__name__
+            if known_classes().get(name) is not kind:
+                raise CannotEncode(f"{kind.__module__}.{kind.__qualname__}")
+            items = [value.value] if isinstance(value, Enum) else _fields_of(kind, value)
+        number = self.classes.setdefault(name, len(self.classes))
+        text = json.dumps([number, *map(self.field, items)], separators=(",", ":"))
+        if text not in self._numbers:
+            self._numbers[text] = len(self.parts)
+            self.parts.append(text)
+        return [self._numbers[text]]
+
+
+def _fields_of(kind: type, value: Any) -> Iterable[Any]:
+    return value if issubclass(kind, tuple) else [getattr(value, name) for name in _names(kind)]  # type: ignore[arg-type]
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind) if field.init)
+
+
+@cache
+def known_classes() -> dict[str, type]:
+    """The classes that a document may hold, by name."""
+    found: dict[str, type] = {}
+    for module in MODULES:
+        for name, one in vars(importlib.import_module(module)).items():
+            ours = isinstance(one, type) and one.__module__ == module and _is_data(one)
+            if ours and found.setdefault(name, one) is not one:
+                raise TypeError(f"two classes are called {name}")
+    return found
+
+
+def _is_data(one: type) -> bool:
+    if issubclass(one, Enum) or (issubclass(one, tuple) and hasattr(one, "_fields")):
+        return True
+    parameters = getattr(one, "__dataclass_params__", None)
+    return parameters is not None and parameters.frozen and not hasattr(one, "__post_init__")
+
+
+@cache
+def _maker(name: str) -> Callable[[list[Any]], Any]:
+    if name in _MAKERS:
+        return _MAKERS[name]
+    one = known_classes().get(name)
+    if one is None:
+        raise CannotDecode(f"no class is called {name}")
+    if dataclasses.is_dataclass(one):
+        names = _names(one)
+        return lambda values: one(**dict(zip(names, values, strict=True)))
+    return lambda values: one(*values)

@@ -1,0 +1,100 @@
+"""Whether the file system is as a run found it: what was read, as it is stored, and asked again."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shardlint.files import seen
+from shardlint.files.seen import Seen, Stamp, Text
+
+#: A file system's clock is no finer than this, nor nearer to ours: a file that was changed less long before
+#: it was read may be changed once more and have the same stamp.
+_COARSE = 2 * 10**9
+#: Whether a stamp tells of every change: elsewhere the time of the last change is that of the creation.
+_STAMPED = os.name == "posix"
+#: No file of a project that is read is larger.
+_LIMIT = 200 * 2**20
+
+
+def now() -> int:
+    """The time, as `written` is told of it."""
+    return time.time_ns()
+
+
+def written(found: Seen, since: int | None) -> dict[str, Any]:
+    """What was read since some time, as JSON has it; without a time no stamp of it is trusted."""
+    texts = {path: [digest, _trusted(stamp, since)] for path, (digest, stamp) in found.texts.items()}
+    absent: dict[str, list[str]] = {}
+    kinds = {}
+    for path, kind in found.kinds.items():
+        if kind == seen.NOTHING:
+            folder, name = os.path.split(path)
+            absent.setdefault(folder, []).append(name)
+        else:
+            kinds[path] = kind
+    return {"texts": texts, "absent": absent, "kinds": kinds, "folders": found.folders}
+
+
+def _trusted(stamp: Stamp | None, since: int | None) -> list[int] | None:
+    if stamp is None or since is None or not _STAMPED or max(stamp[0], stamp[1]) > since - _COARSE:
+        return None
+    return list(stamp)
+
+
+class Facts:
+    """What the file system is like now; each thing is looked at once, and noted in ``met``.
+
+    ``known`` was read in this run before. ``read`` counts the texts that were read, since no stamp told
+    that they are the same.
+    """
+
+    def __init__(self, known: Seen | None = None) -> None:
+        self.met = Seen() if known is None else known
+        self.read = 0
+
+    def hold(self, facts: Mapping[str, Any]) -> bool:
+        """Whether all that was read is as it was; False for what is no record of ours."""
+        try:
+            return (
+                all(self._kind(path) == kind for path, kind in facts["kinds"].items())
+                and all(
+                    self._kind(os.path.join(folder, name)) == seen.NOTHING
+                    for folder, names in facts["absent"].items()
+                    for name in names
+                )
+                and all(self._folder(path) == digest for path, digest in facts["folders"].items())
+                and all(self._is_text(path, *text) for path, text in facts["texts"].items())
+            )
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return False
+
+    def _kind(self, path: str) -> str:
+        kind = self.met.kinds.get(path)
+        if kind is None:
+            kind = self.met.kinds[path] = seen.look(path)
+        return kind
+
+    def _folder(self, path: str) -> str | None:
+        if path not in self.met.folders:
+            self.met.folders[path] = seen.listing(path)
+        return self.met.folders[path]
+
+    def _is_text(self, path: str, digest: str | None, stamp: Sequence[int] | None) -> bool:
+        if (text := self.met.texts.get(path)) is None:
+            text = self._text(path, digest, stamp)
+            self.met.texts[path] = text
+        return text[0] == digest
+
+    def _text(self, path: str, digest: str | None, stamp: Sequence[int] | None) -> Text:
+        try:
+            if stamp is not None and (now := seen.stamp_of(os.stat(path))) == tuple(stamp):
+                return digest, now
+            self.read += 1
+            with open(path, "rb") as file:
+                now = seen.stamp_of(os.fstat(file.fileno()))
+                return seen.digest_of(file.read(_LIMIT + 1)), now
+        except OSError:
+            return None, None

@@ -1,0 +1,69 @@
+"""Results of inference by source, each with what it was made from."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Hashable
+from hashlib import blake2b
+from typing import Any
+
+from shardlint.cache import facts
+from shardlint.cache.codec import CannotDecode, decode
+from shardlint.cache.store import Store
+from shardlint.cache.tool import tool_digest
+from shardlint.files import seen
+from shardlint.files.sources import Source
+
+
+class Results:
+    """Results that are kept from run to run.
+
+    A result is found again for the same text of a source under the same settings, if all that its program
+    read besides is as it was: the modules it imports, and that there are none where it looked first.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._tool = tool_digest(store)
+        self._facts = facts.Facts()
+
+    def begin(self, known: seen.Seen) -> None:
+        """Begin a run, which has read some files already."""
+        self._facts = facts.Facts(known)
+
+    def key(self, source: Source, settings: Hashable) -> bytes:
+        """What a source has in common with another of the same result, as far as one sees by itself."""
+        about = blake2b(digest_size=20)
+        told = (os.getcwd(), source.path, source.devices, source.problems, settings)
+        about.update(self._tool + repr(told).encode(errors="surrogatepass"))
+        for cell in source.cells:
+            about.update(f"\0{cell.index}\0{len(cell.text)}\0".encode())
+            about.update(cell.text.encode(errors="surrogatepass"))
+        return b"uses" + about.digest()
+
+    def get(self, key: bytes) -> Any:
+        """The result that is kept under a key and holds now, None if there is none."""
+        kept = self.store.get(key)
+        if kept is None:
+            return None
+        try:
+            before, _, result = kept.partition(b"\n")
+            if not self._facts.hold(json.loads(before)):
+                return None
+            return decode(result.decode())
+        except (ValueError, RecursionError, CannotDecode):
+            return None
+
+    def keep(self, key: bytes, result: str, read: seen.Seen) -> None:
+        """Keep an encoded result, and what it was made from."""
+        if not read.torn:
+            made_from = facts.written(read, None)
+            self.store.keep(
+                key, json.dumps(made_from, separators=(",", ":")).encode() + b"\n" + result.encode()
+            )
+
+    @property
+    def met(self) -> seen.Seen:
+        """What was looked at to tell that results hold."""
+        return self._facts.met

@@ -1,0 +1,61 @@
+"""What a result depends on besides what was read: shardlint's own text, its parser, and Python."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from hashlib import blake2b
+from importlib.util import find_spec
+
+from shardlint import __version__
+from shardlint.cache.store import Store
+
+
+def tool_digest(store: Store) -> bytes:
+    """What two installations share that give the same results.
+
+    Reading all of one's own text takes as long as a small run: while its files are as they were, what was
+    worked out before is taken from the store.
+    """
+    files = sorted(_files())
+    about = blake2b(digest_size=16)
+    for path, status in files:
+        told = (path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+        about.update(repr(told).encode(errors="surrogatepass"))
+    about.update(repr((sys.version, sys.platform)).encode())
+    key = b"tool" + about.digest()
+    found = store.get(key)
+    if found is None or len(found) != 16:
+        found = _digest([path for path, _ in files])
+        store.keep(key, found)
+    return found
+
+
+def _digest(paths: list[str]) -> bytes:
+    whole = blake2b(digest_size=16)
+    whole.update(repr((__version__, sys.version, sys.platform)).encode())
+    for path in paths:
+        with open(path, "rb") as file:
+            text = file.read()
+        whole.update(f"{os.path.basename(path)} {len(text)}\0".encode(errors="surrogatepass"))
+        whole.update(text)
+    return whole.digest()
+
+
+def _files() -> Iterator[tuple[str, os.stat_result]]:
+    """Our own modules, and the files that tell the versions of the libraries that decide results."""
+    waiting = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    yield entry.path, entry.stat()
+                elif entry.is_dir() and entry.name != "__pycache__":
+                    waiting.append(entry.path)
+    for library, file in (("libcst", "_version.py"), ("pathspec", "_version.py"), ("yaml", "__init__.py")):
+        spec = find_spec(library)
+        if spec is not None and spec.origin is not None:
+            path = os.path.join(os.path.dirname(spec.origin), file)
+            if os.path.isfile(path):
+                yield path, os.stat(path)

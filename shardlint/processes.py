@@ -1,0 +1,148 @@
+"""Work on sources in several processes, any of which may die without taking the run along."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import signal
+import sys
+import threading
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import TYPE_CHECKING, Any
+
+from shardlint.files import Source
+from shardlint.working import Work, failed, work_on
+
+if TYPE_CHECKING:
+    from shardlint.inference import InferenceSettings
+
+#: How many chunks there are for each process, so that none is done long before the others.
+_CHUNKS = 6
+
+
+def chunked(numbers: Sequence[int], size: Mapping[int, int], jobs: int) -> list[list[int]]:
+    """Part sources into chunks of about one size, the largest first.
+
+    They stay in their order: what lies in one folder imports much the same, which is read once in a process.
+    """
+    most = sum(size[number] for number in numbers) / (jobs * _CHUNKS)
+    chunks: list[list[int]] = []
+    room = 0.0
+    for number in numbers:
+        if not chunks or room < size[number]:
+            chunks.append([])
+            room = most
+        chunks[-1].append(number)
+        room -= size[number]
+    return sorted(chunks, key=lambda chunk: -sum(size[number] for number in chunk))
+
+
+@dataclass(slots=True)
+class _Worker:
+    process: BaseProcess
+    connection: Connection
+    doing: list[int]
+
+
+def in_processes(
+    sources: Sequence[Source], settings: InferenceSettings, chunks: Sequence[Sequence[int]], jobs: int
+) -> Iterator[tuple[int, Work]]:
+    """Do the work on chunks of sources, by their numbers, in several processes; yield it as it is done.
+
+    What a process was at when it died is given to another one; if that dies as well, the file is at fault.
+    """
+    waiting = deque(list(chunk) for chunk in chunks)
+    workers: list[_Worker] = []
+    killed: Counter[int] = Counter()
+    try:
+        while waiting or workers:
+            while waiting and len(workers) < jobs:
+                workers.append(_started(sources, settings, workers))
+                _send(workers[-1], waiting.popleft())
+            for connection in wait([worker.connection for worker in workers]):
+                worker = next(one for one in workers if one.connection is connection)
+                try:
+                    message = worker.connection.recv()
+                except (EOFError, OSError):
+                    _stop(worker)
+                    workers.remove(worker)
+                    if worker.doing:
+                        guilty, *others = worker.doing
+                        killed[guilty] += 1
+                        waiting.extendleft([others] if others else [])
+                        if killed[guilty] > 1:
+                            yield guilty, failed(sources[guilty], _Died(worker.process.exitcode))
+                        else:
+                            waiting.appendleft([guilty])
+                    continue
+                if message is not None:
+                    number, work = message
+                    worker.doing.remove(number)
+                    yield number, work
+                elif waiting:
+                    _send(worker, waiting.popleft())
+                else:
+                    _stop(worker)
+                    workers.remove(worker)
+    finally:
+        for worker in workers:
+            worker.process.kill()
+            _stop(worker)
+
+
+class _Died(Exception):
+    """What is said of a process that died: its exit code, or the signal that killed it."""
+
+    def __str__(self) -> str:
+        return f"its process died, exit code {self.args[0]}"
+
+
+def _started(sources: Sequence[Source], settings: InferenceSettings, others: Sequence[_Worker]) -> _Worker:
+    # A fork has what is loaded already, and the modules that ran; but threads do not survive it.
+    forks = sys.platform == "linux" and threading.active_count() == 1
+    context: Any = multiprocessing.get_context("fork" if forks else "spawn")
+    ours, theirs = context.Pipe()
+    inherited = [ours, *(worker.connection for worker in others)] if forks else []
+    if forks:
+        gc.freeze()
+    process = context.Process(target=_work, args=(theirs, inherited, sources, settings), daemon=True)
+    process.start()
+    theirs.close()
+    return _Worker(process, ours, [])
+
+
+def _send(worker: _Worker, chunk: list[int]) -> None:
+    worker.doing = list(chunk)
+    try:
+        worker.connection.send(chunk)
+    except OSError:
+        return  # it died, which the next look at it tells
+
+
+def _stop(worker: _Worker) -> None:
+    worker.connection.close()
+    worker.process.join()
+
+
+def _work(
+    connection: Connection,
+    inherited: Sequence[Connection],
+    sources: Sequence[Source],
+    settings: InferenceSettings,
+) -> None:
+    """What a process does: analyze what it is told to, until nobody is there to tell."""
+    for other in inherited:
+        other.close()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while True:
+        try:
+            chunk = connection.recv()
+            for number in chunk:
+                connection.send((number, work_on(sources[number], settings)))
+            connection.send(None)
+        except (EOFError, OSError):
+            return

@@ -1,0 +1,67 @@
+"""Work on one source: what inference makes of it, and what it read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shardlint.files import Source, seen
+from shardlint.files.problems import internal_error
+from shardlint.uses import FileProblem, Use
+
+if TYPE_CHECKING:
+    from shardlint.inference import InferenceSettings, Noticed
+
+
+@dataclass(frozen=True, slots=True)
+class Analyzed:
+    """What inference made of a source, and what else that depends on."""
+
+    source: Source
+    uses: Sequence[Use | FileProblem]
+    noticed: Noticed
+
+    @property
+    def problems(self) -> list[FileProblem]:
+        """What is wrong with the file itself."""
+        return [use for use in self.uses if isinstance(use, FileProblem)]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Work that is done: ``read`` is all that it read, ``whole`` that nothing failed."""
+
+    analyzed: Analyzed
+    read: seen.Seen
+    whole: bool = True
+
+    def encoded(self) -> str | None:
+        """What was found as text to keep, None where it cannot be written."""
+        from shardlint.cache.codec import CannotEncode, encode
+
+        noticed = self.analyzed.noticed
+        try:
+            return encode((tuple(self.analyzed.uses), tuple(sorted(noticed.turns)), noticed.asks_mesh))
+        except CannotEncode:
+            return None
+
+
+def work_on(source: Source, settings: InferenceSettings) -> Work:
+    """Analyze a source. Nothing is raised for what it holds: a crash is a problem of that file."""
+    from shardlint.inference import Noticed, analyze
+
+    noticed = Noticed()
+    with seen.recording(apart=True) as read:
+        try:
+            return Work(Analyzed(source, analyze([source], settings, noticed), noticed), read.whole())
+        except Exception as error:
+            return failed(source, error, read.whole())
+
+
+def failed(source: Source, error: Exception, read: seen.Seen | None = None) -> Work:
+    """The work on a source that cannot be done."""
+    from shardlint.inference import Noticed
+
+    uses = [internal_error(source.path, error)]
+    return Work(Analyzed(source, uses, Noticed()), read or seen.Seen(), whole=False)
