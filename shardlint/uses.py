@@ -119,7 +119,7 @@ class CollectiveUse(Use):
     """``lax.psum(x, axes)`` and its kin; the axes it may use are in the environment.
 
     ``varying`` are axes that its array surely varies over, where one is judged; ``silent`` says what an
-    accepted call does that is surely not meant.
+    accepted call does that is surely not meant, of a rejected one where JAX rejects it, if not everywhere.
     """
 
     function: str

@@ -50,7 +50,8 @@ class Context:
     what Flax's `logical_axis_rules` set, as the program wrote it.
     ``check_vma`` is what the enclosing shard_map was given, None outside or where it is not known.
     ``shards`` are the arguments of the enclosing shard_map's body.
-    ``watched`` keeps the constraints that `overlays.spmd_axes` looks for in a body it follows once more.
+    ``watched`` keeps the constraints that `overlays.spmd_axes` looks for in a body it follows once more,
+    ``marking`` is the call whose result `overlays.lowering` follows.
     ``caught`` names the exceptions that enclosing handlers catch. ``program`` is false in a function
     whose caller is not known, who may have set up anything.
     """
@@ -62,6 +63,7 @@ class Context:
     check_vma: bool | None = None
     shards: tuple[Shard, ...] = ()
     watched: list[Any] | None = None
+    marking: Place | None = None
     caught: frozenset[str] = frozenset()
     expected: bool = False
     entry: str | None = None

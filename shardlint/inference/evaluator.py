@@ -21,7 +21,8 @@ class Evaluator(Protocol):
     that the program has changed; ``turns`` are the releases from which on JAX answers a question that was
     asked otherwise (see `releases`); ``asks_mesh`` is whether a mesh that the program does not tell matters
     (see `assumed`); ``muted`` is not 0 while nothing is recorded. ``variants`` says which of how many
-    possible values is followed, and ``assumed`` the outcomes of undecided tests.
+    possible values is followed, and ``assumed`` the outcomes of undecided tests. ``uses`` are those that the
+    running function recorded so far.
     """
 
     context: Context
@@ -33,6 +34,7 @@ class Evaluator(Protocol):
     turns: set[Release]
     asks_mesh: bool
     muted: int
+    uses: list[Use]
 
     def forked(self, repeats: bool = False, guards: bool = True) -> AbstractContextManager[None]:
         """Evaluate a path that may not be taken: changes to older objects make them unknown."""

@@ -46,8 +46,9 @@ scattered(jnp.ones((8, 16)))
 ```
 
 ## What JAX says
-`ValueError` when the body is traced; `IndexError` for a dimension that the array lacks (JAX
-0.10.2).
+`ValueError` when the body is traced; `IndexError` for a dimension that the array lacks. A
+negative `scatter_dimension` raises `ValueError` when the program is lowered and uses what the call gives:
+where that is not sure, it is a warning (JAX 0.10.2).
 
 ## References
 - https://docs.jax.dev/en/latest/_autosummary/jax.lax.psum_scatter.html
@@ -60,7 +61,7 @@ from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import names_text, size_text, sizes_text
+from shardlint.rules.wording import refused, size_text, sizes_text
 from shardlint.uses import CollectiveUse
 
 
@@ -69,7 +70,7 @@ def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause not in (Cause.INDIVISIBLE, Cause.BAD_ARGUMENT):
         return
-    yield Problem(f"`{use.function}` over {names_text(use.axes)}: {_misfit(verdict)}", use.place)
+    yield refused(use, _misfit(verdict))
 
 
 def _misfit(verdict: Rejected) -> str:

@@ -45,8 +45,9 @@ jax.shard_map(pass_on, mesh=mesh, in_specs=P("model"), out_specs=P("model"))(jnp
 
 ## What JAX says
 `ValueError` for a device that sends or receives twice and `IndexError` for one that is not there, when the
-program is lowered; `ValueError` when a `pshuffle` is traced with something else than a permutation. Nothing
-where a device receives nothing (JAX 0.10.2).
+program is lowered and uses what the call gives: where that is not sure, it is a warning. `ValueError` when
+a `pshuffle` is traced with something else than a permutation. Nothing where a device receives nothing (JAX
+0.10.2).
 
 ## References
 - https://docs.jax.dev/en/latest/_autosummary/jax.lax.ppermute.html
@@ -60,7 +61,7 @@ from shardlint.findings import Severity
 from shardlint.laws.collectives import has_ring
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import names_text
+from shardlint.rules.wording import names_text, refused
 from shardlint.uses import CollectiveUse
 
 
@@ -69,7 +70,7 @@ def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
     verdict, axes = use.verdict, names_text(use.axes)
     if isinstance(verdict, Rejected):
         if verdict.cause is Cause.PERMUTATION:
-            yield Problem(f"`{use.function}` over {axes}: {verdict.detail}", use.place)
+            yield refused(use, str(verdict.detail))
     elif use.silent is not None and use.function in ("ppermute", "pshuffle"):
         # A shift that is left open at its ends is how pipelines and halos work.
         closed = has_ring(dict(use.arguments).get("perm"))

@@ -6,9 +6,11 @@ import difflib
 import re
 from collections.abc import Iterable, Sequence
 
+from shardlint.findings import Severity
 from shardlint.laws.dims import Dim, Shape, product
 from shardlint.laws.values import Entry, Mesh, Spec, Unknown, entry_axes, entry_text, nearest_sizes
 from shardlint.laws.verdicts import Api
+from shardlint.rules.base import Problem
 from shardlint.spans import Place
 from shardlint.uses import CallUse, CollectiveUse, MeshUse, ParameterUse, Placement, ShardingUse, SpecUse, Use
 
@@ -65,6 +67,14 @@ def array_text(use: Placement | ParameterUse) -> str:
     """What the user calls the array: `` `kernel` ``, ``argument 0 of `step` ``, ``the array``."""
     subject = f"`{use.name}` of {use.owner}" if isinstance(use, ParameterUse) else use.subject
     return name_text(subject)
+
+
+def refused(use: CollectiveUse, said: str) -> Problem:
+    """The problem of a collective that JAX refuses; a warning where it may not come to that."""
+    text = f"`{use.function}` over {names_text(use.axes)}: {said}"
+    if use.silent is None:
+        return Problem(text, use.place)
+    return Problem(f"{text}, which JAX refuses {use.silent}", use.place, Severity.WARNING)
 
 
 def name_text(name: str) -> str:

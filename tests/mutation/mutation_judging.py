@@ -165,6 +165,8 @@ class Original:
 
     program: Program
     units: list[dict[str, Any]]
+    #: All units of the program, also those that fail.
+    layout: list[dict[str, Any]] = field(default_factory=list)
     running: set[str] = field(default_factory=set)
     #: What the others raise.
     failing: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -177,7 +179,7 @@ class Original:
         # A program may fail where it stands, and the cells behind it run all the same.
         answer = workers.run(program, [{**u, "fails": u["kind"] == "cell"} for u in units], timeout).result()
         failed = {run["unit"]: run["exception"] for run in answer["runs"]}
-        original = Original(program, [])
+        original = Original(program, [], units)
         original.running = {name for name, exception in failed.items() if exception is None}
         original.failing = {
             r["unit"]: (r["exception"], r["message"]) for r in answer["runs"] if r["exception"]
@@ -195,8 +197,7 @@ class Original:
 
     def concerned(self, edit: Edit) -> list[dict[str, Any]]:
         """The units to run for an edit: in a case, that one; else all. None where the original fails."""
-        units, _ = self.program.layout()
-        home = holding(units, None if edit.cell < 0 else edit.cell, edit.line)
+        home = holding(self.layout, None if edit.cell < 0 else edit.cell, edit.line)
         if home is None or home["name"] not in self.running:
             return []
         if home["kind"] == "case":

@@ -75,6 +75,9 @@ BODIES = [
     "a + jnp.take(b, 0)",
     "a + jnp.squeeze(b[:1])",
     "a + jnp.nanmean(b)",
+    "jax.grad(lambda w, c: jnp.sum(w + c), argnums=(0, 1))(a, b)",
+    "jax.vjp(lambda w, c: w + c, a, b)[1](jnp.ones(8))",
+    "jax.lax.fori_loop(0, 0, lambda i, c: c + b, a)",
 ]
 #: Bodies that surely read b, so that shardlint must see the mistake.
 READ = ["a + b", "jnp.sum(a * b)", "a @ b", "jnp.where(a > 0, a, b)", "(a, jnp.sin(b))", "jnp.stack([a, b])"]

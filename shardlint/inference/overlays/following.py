@@ -1,6 +1,6 @@
-"""Following one argument through a function: which values are computed from it for sure.
+"""Following a value through a function: which others are computed from it for sure.
 
-The argument is marked as varying over an axis that nothing else has, and the function evaluated once more
+It is marked as varying over an axis that nothing else has, and the function evaluated once more
 without recording anything: what varies over the mark afterwards was computed from it.
 """
 
@@ -14,6 +14,8 @@ from shardlint.inference.context import Context
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.prefixes import map_arrays
 from shardlint.inference.values import Array, Value
+from shardlint.laws.values import Unknown
+from shardlint.laws.varying import Variation
 
 #: The axis that marks: no program can name it.
 MARK = "\0followed"
@@ -29,8 +31,8 @@ READING = frozenset({
 
 
 def is_following(context: Context) -> bool:
-    """Whether an argument is being followed here."""
-    return context.bound_axes == ((MARK, 1),)
+    """Whether something is being followed here."""
+    return not isinstance(context.bound_axes, Unknown) and context.bound_axes[:1] == ((MARK, 1),)
 
 
 def marked(tree: Value, path: str | None = None) -> Value:
@@ -40,6 +42,16 @@ def marked(tree: Value, path: str | None = None) -> Value:
         return replace(array, varying=frozenset({MARK}), numpy=False) if path in (None, at) else array
 
     return map_arrays(tree, mark)
+
+
+def made_from_marked(array: Array) -> Array:
+    """The array as if it was computed from a marked one."""
+    return array.vary(array.variation.over(frozenset({MARK})))
+
+
+def unmarked(variation: Variation) -> Variation:
+    """A variation as JAX's types know it."""
+    return replace(variation, surely=variation.surely - {MARK})
 
 
 def is_marked(array: Array) -> bool:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import given
+from shardlint.inference.overlays.following import made_from_marked
+from shardlint.inference.overlays.lowering import DOUBT
 from shardlint.inference.overlays.prefixes import map_arrays, traced
 from shardlint.inference.overlays.varying import manual_axes, variation_of
 from shardlint.inference.values import (
@@ -97,6 +99,19 @@ class Collective:
             )
         )
 
+    def refuses(self, verdict: Rejected, array: Array | None = None) -> bool:
+        """Record a rejection, and say whether it comes as the call is traced: else what it gives may be
+        dropped."""
+        later = verdict.stage == "lower"
+        self.record(verdict, array, DOUBT if later else None)
+        return not later
+
+    def followed(self, result: Array) -> Array:
+        """A result that may be dropped, marked if it is this call that `lowering` asks about."""
+        return (
+            made_from_marked(result) if self.call.interpreter.context.marking == self.call.place else result
+        )
+
     def each(self, tree: Value, make: Callable[[Array], Value]) -> Value:
         """What it makes of a tree of arrays: of each ``make``, varying as JAX says; judged before."""
         axes, manual = frozenset(self.axes), self.manual
@@ -116,7 +131,7 @@ class Collective:
                 self.function, axes & manual, variation_of(array), manual=manual,
                 checked=self.checked is True, to=self.to, groups=self.groups is not None,
             )  # fmt: skip
-            return result.vary(varied)
+            return result.vary(varied.over(result.varying))
 
         return map_arrays(tree, one)
 
@@ -259,12 +274,18 @@ def _local(started: Collective, array: Array) -> Value:
         return Array(None, array.dtype, origin=started.call.place)
     ways = fresh(1) if started.ways is None else started.ways
     result = local_result(started.function, array.shape, ways, **started.arguments)
+    dimension, later = started.arguments.get("scatter_dimension"), False
     if isinstance(result, Rejected):
-        started.record(result, array)
-        return _REJECTED
-    shape = None if isinstance(result, Unknown) else result
+        later = not started.refuses(result, array)
+        if not later or not isinstance(dimension, int):
+            return _REJECTED
+        # Until the program is lowered, a negative dimension counts from the end.
+        arguments = {**started.arguments, "scatter_dimension": dimension % len(array.shape)}
+        result = local_result(started.function, array.shape, ways, **arguments)
+    shape = None if isinstance(result, Unknown | Rejected) else result
     weak = array.weak and started.function not in ("all_to_all", "pswapaxes")
-    return Array(shape, array.dtype, weak, origin=started.call.place)
+    local = Array(shape, array.dtype, weak, origin=started.call.place)
+    return started.followed(local) if later else local
 
 
 def _same(function: str, *names: str) -> Callable[[Call], Value]:
@@ -308,8 +329,9 @@ def _permuting(function: str) -> Callable[[Call], Value]:
             started.arguments["perm"] = permutation
             verdict = judge_permutation(function, permutation, started.size)
             if isinstance(verdict, Rejected):
-                started.record(verdict)
-                return _REJECTED
+                if started.refuses(verdict):
+                    return _REJECTED
+                return started.each(traced(tree), lambda array: started.followed(_kept(call, array)))
             if missed := without_receiver(permutation, started.size):
                 named = ", ".join(map(str, missed))
                 who = f"device {named} receives" if len(missed) == 1 else f"devices {named} receive"

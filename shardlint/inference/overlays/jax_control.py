@@ -20,6 +20,7 @@ from shardlint.inference.overlays.arrays import (
     table,
     unresolved,
 )  # fmt: skip
+from shardlint.inference.overlays.following import MARK, unmarked
 from shardlint.inference.overlays.trees import leaves, tree_map
 from shardlint.inference.overlays.varying import manual_axes, variation_of, vary
 from shardlint.inference.values import (
@@ -32,6 +33,7 @@ from shardlint.inference.values import (
     Tuple,
     Value,
     as_dim,
+    as_int,
     as_items,
     is_none,
 )
@@ -68,8 +70,14 @@ def agreed(first: Value, second: Value, checked: bool = True) -> Value:
     if isinstance(second, Unknown):
         return first
     together = of_equal_types if checked else one_of
+
+    def leaf(a: Value, b: Value) -> Value:
+        held = variation_of(a), variation_of(b)
+        # What is computed from either is computed from what is followed.
+        return _agreed_leaf(a, b, together(*held).over((held[0].surely | held[1].surely) & {MARK}))
+
     return tree_map(
-        lambda a, b: _agreed_leaf(a, b, together(variation_of(a), variation_of(b))),
+        leaf,
         traced(first),
         traced(second),
     )
@@ -126,7 +134,7 @@ def _pairs(first: Value, second: Value, path: str = "") -> Iterator[tuple[str, A
 def _kind(array: Array, local: bool, checked: bool) -> Carried:
     """What types say: of shapes only inside shard_map, where sharding makes them."""
     shape = array.shape if local else None
-    return Carried(shape, variation_of(array) if checked else CONSTANT, array.typed)
+    return Carried(shape, unmarked(variation_of(array)) if checked else CONSTANT, array.typed)
 
 
 def _shown(array: Array) -> ArrayType:
@@ -204,16 +212,21 @@ def scan(call: Call) -> Value:
     last = carried(call, carry, pair[0])
     if isinstance(last, Unknown):
         return last
+    if size == 0:
+        last = carry
     return Tuple((last, _piled(fresh() if size is None else size, pair[1])))
 
 
 def fori_loop(call: Call) -> Value:
     """`fori_loop(lower, upper, body_fun, init_val)`."""
-    _, _, body, init, _ = call.bind("lower", "upper", "body_fun", "init_val", unroll=None)
+    lower, upper, body, init, _ = call.bind("lower", "upper", "body_fun", "init_val", unroll=None)
     if body is None or init is None:
         unresolved("the arguments are not known")
     carry = _begun(call, init)
-    return carried(call, carry, _traced_call(call, body, [_COUNTER, carry]))
+    last = carried(call, carry, _traced_call(call, body, [_COUNTER, carry]))
+    bounds = as_int(lower), as_int(upper)
+    runs = bounds[0] is None or bounds[1] is None or bounds[0] < bounds[1]
+    return last if runs or isinstance(last, Unknown) else carry
 
 
 def while_loop(call: Call) -> Value:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.overlays.following import MARK, unmarked
 from shardlint.inference.overlays.jax_transforms import Run, Transfer, forward, transform
 from shardlint.inference.overlays.prefixes import map_arrays, traced
 from shardlint.inference.overlays.varying import variation_of
@@ -102,7 +103,8 @@ def _cotangent(call: Call, argument: Value, value: Variation) -> Value:
             spec = replace(typed.spec, unreduced=typed.spec.reduced, reduced=typed.spec.unreduced)
             typed = replace(typed, spec=spec)
         gradient = _tangent(replace(array, typed=typed))
-        return gradient.vary(kept, summed) if isinstance(gradient, Array) else gradient
+        # The derivative of a linear function is computed neither from its arguments nor from its value.
+        return gradient.vary(unmarked(kept), summed - {MARK}) if isinstance(gradient, Array) else gradient
 
     return map_arrays(argument, vary)
 

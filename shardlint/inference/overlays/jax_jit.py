@@ -18,6 +18,7 @@ from shardlint.inference.overlays.jax_arguments import (
     refuse_keywords,
 )
 from shardlint.inference.overlays.jax_results import note_results
+from shardlint.inference.overlays.lowering import lowered
 from shardlint.inference.overlays.placing import place_array, place_unknown, record_mismatch, rejected_at
 from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
 from shardlint.inference.values import (
@@ -94,8 +95,12 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
         if static is None:
             seen = [Unknown("static or traced") for _ in args]
             kwargs = {k: Unknown("static or traced") for k in kwargs}
-        with _body(interpreter, call.name), interpreter.within(in_jit=True):
-            result = traced(interpreter.call(function, seen, kwargs, inner.place, inner.opaque))
+
+        def evaluate() -> Value:
+            with _body(interpreter, call.name), interpreter.within(in_jit=True):
+                return traced(interpreter.call(function, seen, kwargs, inner.place, inner.opaque))
+
+        result = lowered(interpreter, evaluate)
         if held is None or (lowers(inner) and check_devices(inner, function, seen, kwargs, held)):
             return Unknown("JAX rejects these arguments")
         if not given(out_shardings):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shardlint.inference.calls import Call
+from shardlint.inference.overlays.lowering import lowered
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.shard_map_arguments import named, only_specs, place_arguments, split
 from shardlint.inference.overlays.shard_map_regions import (
@@ -38,12 +39,16 @@ def run(call: Call, mapped: Mapped) -> Value:
         ):
             return Unknown("JAX rejects this call")
         shards = named(place_arguments(call, mapped, region), interpreter.parameter_names(mapped.function))
-    bound = region.bound(interpreter.context.bound_axes)
-    inner = {"mesh": region.inside, "bound_axes": bound, "check_vma": region.checked, "in_jit": True}
-    with interpreter.within(**inner, shards=tuple(split(list(call.args), shards))):
-        result = interpreter.call(mapped.function, shards, {}, call.place, call.opaque)
-    with interpreter.within(mesh=region.judging):
-        return place_results(call, mapped, region, result)
+
+    def evaluate() -> Value:
+        bound = region.bound(interpreter.context.bound_axes)
+        inner = {"mesh": region.inside, "bound_axes": bound, "check_vma": region.checked, "in_jit": True}
+        with interpreter.within(**inner, shards=tuple(split(list(call.args), shards))):
+            result = interpreter.call(mapped.function, shards, {}, call.place, call.opaque)
+        with interpreter.within(mesh=region.judging):
+            return place_results(call, mapped, region, result)
+
+    return lowered(interpreter, evaluate)
 
 
 def _texts(call: Call, mapped: Mapped) -> tuple[str | None, str | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shardlint.inference.calls import Call
+from shardlint.inference.overlays.following import MARK
 from shardlint.inference.overlays.placing import laid_out, mesh_facts, place_array, record_mismatch
 from shardlint.inference.overlays.prefixes import meet_prefix, mismatch
 from shardlint.inference.overlays.recording import record_of_value
@@ -81,7 +82,8 @@ def _varying_outside(region: Region, array: Array, leaf: SpecValue) -> frozenset
     spec names. What is computed without the check has a type that tells of none.
     """
     named = frozenset(axis for entry in leaf.spec.entries for axis in entry_axes(entry))
-    return (array.varying | named) & region.outer if region.checked else frozenset()
+    marked = array.varying & {MARK}
+    return (array.varying | named) & region.outer | marked if region.checked else marked
 
 
 def _varies_too_much(

@@ -1,0 +1,40 @@
+"""What is compiled as a whole: a jitted function, or one under `jax.shard_map` outside of jit.
+
+JAX drops what no result is computed from before it lowers a program, and what would be refused only then is
+refused only where its result is used. Such a use is recorded with a doubt (`CollectiveUse.silent`), which the
+outermost of these functions takes away if one of its results is computed from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.following import following, holds_marked
+from shardlint.inference.values import Value
+from shardlint.laws.verdicts import Rejected
+from shardlint.uses import CollectiveUse
+
+#: Why what is refused as it is lowered may run.
+DOUBT = "where a result is computed from it"
+
+
+def lowered(interpreter: Evaluator, evaluate: Callable[[], Value]) -> Value:
+    """What ``evaluate`` gives, which runs a function that is compiled here unless it is inside another.
+
+    For each use in doubt it is evaluated once more.
+    """
+    if interpreter.context.in_jit is True:
+        return evaluate()
+    uses, start = interpreter.uses, len(interpreter.uses)
+    result = evaluate()
+    for index in range(start, len(uses)):
+        use = uses[index]
+        if not isinstance(use, CollectiveUse) or use.silent != DOUBT or not isinstance(use.verdict, Rejected):
+            continue
+        with following(interpreter, marking=use.place):
+            used = holds_marked(evaluate())
+        if used:
+            uses[index] = replace(use, silent=None)
+    return result
