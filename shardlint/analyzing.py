@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from shardlint.files import Source, seen
+from shardlint import seen
+from shardlint.files import Source
 from shardlint.uses import FileProblem, Use
 from shardlint.working import Analyzed, Work, work_on
 
 if TYPE_CHECKING:
     from shardlint.cache.results import Results
+    from shardlint.cache.store import Store
     from shardlint.inference import InferenceSettings
 
 #: Told of progress: what is done, how many of it are done, and how many there are.
@@ -24,19 +27,27 @@ class Analyzer:
     """Runs inference.
 
     Args:
-        results: where results are kept, None to keep none.
-        jobs: how many processes may work at a time.
+        store: where results are kept, None to keep none.
+        jobs: how many processes may work at a time; None for as many as there are cores.
     """
 
-    def __init__(self, results: Results | None = None, jobs: int = 1) -> None:
-        self.results = results
-        self.jobs = jobs
+    def __init__(self, store: Store | None = None, jobs: int | None = 1) -> None:
+        self._store = store
+        self._results: Results | None = None
+        self.jobs = jobs or _cores()
+
+    def begin(self) -> None:
+        """Begin a check: files may have changed since the last one."""
+        if self._store is not None:
+            from shardlint.cache.results import Results
+
+            self._results = Results(self._store, seen.so_far())
 
     def analyze(
         self, sources: Sequence[Source], settings: InferenceSettings, progress: Progress | None = None
     ) -> list[Analyzed]:
         """Analyze each source as a program of its own. What crashes on one is a problem of that one alone."""
-        results = None if settings.exhaustive else self.results
+        results = None if settings.exhaustive else self._results
         found: list[Analyzed | None] = [None] * len(sources)
         keys: dict[int, bytes] = {}
         if results is not None:
@@ -45,9 +56,8 @@ class Analyzer:
                 found[number] = _kept(source, results.get(keys[number]))
             seen.take_in(results.met)
         left = [number for number, known in enumerate(found) if known is None]
-        for done, (number, work) in enumerate(
-            self._worked(sources, left, settings), len(sources) - len(left)
-        ):
+        works = self._worked(sources, left, settings)
+        for done, (number, work) in enumerate(works, len(sources) - len(left)):
             if progress is not None:
                 progress("checking", done, len(sources))
             found[number] = work.analyzed
@@ -65,7 +75,7 @@ class Analyzer:
         whole = sum(size.values())
         for position, number in enumerate(left):
             taken = time.monotonic() - start
-            if self.jobs > 1 and taken > _TRIAL and taken / done * (whole - done) > _WORTH_IT:
+            if self.jobs > 1 and done and taken > _TRIAL and taken / done * (whole - done) > _WORTH_IT:
                 from shardlint.processes import chunked, in_processes
 
                 rest = chunked(left[position:], size, self.jobs)
@@ -73,6 +83,13 @@ class Analyzer:
                 return
             yield number, work_on(sources[number], settings)
             done += size[number]
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _kept(source: Source, kept: Any) -> Analyzed | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from shardlint.analyzing import Analyzer, Progress
+from shardlint.checked import Report
 from shardlint.config import (
     CommandLine,
     ConfigError,
@@ -44,25 +44,6 @@ __all__ = [
     "load_settings", "parse_mesh", "read_source",
     "source_from_cells", "source_from_text",
 ]  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What a check found, in reading order.
-
-    ``files`` counts those looked at; ``sources`` are the relevant ones, ``unsaved`` where not (so) on disk.
-    """
-
-    findings: tuple[Finding, ...]
-    notes: tuple[str, ...] = ()
-    files: int = 0
-    sources: tuple[Source, ...] = ()
-    unsaved: bool = False
-
-    @property
-    def failing(self) -> tuple[Finding, ...]:
-        """The findings that make a check fail: errors and warnings that nobody announced."""
-        return tuple(f for f in self.findings if not f.expected and f.severity is not Severity.INFO)
 
 
 class Linter:
@@ -299,6 +280,9 @@ class Linter:
         self, sources: Sequence[Source], progress: Progress | None = None, unresolved: bool = False
     ) -> list[Finding]:
         """Return the findings of sources: selected, not suppressed, expected ones marked, in order."""
+        if not sources:
+            return []
+        self._analyzer.begin()
         parts = self._parts(sources)
         newest = [part._analyze(ours, part.target.high, None, progress) for part, ours in parts]
         met = [_uses(results) for results in newest]

@@ -67,11 +67,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def change(
-    linter: Linter, report: Report, options: argparse.Namespace, progress: Progress | None = None
+    linter: Linter | None, report: Report, options: argparse.Namespace, progress: Progress | None = None
 ) -> Outcome:
-    """Do what the options ask for beside reporting. Raises CannotDo."""
-    from shardlint.baseline import BaselineError
+    """Do what the options ask for beside reporting. Raises CannotDo.
 
+    Without a linter no configuration names a baseline, and nothing of the report is to be changed.
+    """
     asked = [
         flag
         for flag in ("--write-baseline", "--add-ignores", "--diff", "--fix", "--fix-only")
@@ -81,14 +82,18 @@ def change(
     if exclusive and len(asked) > 1:
         raise CannotDo(f"{' and '.join(asked)} do not go together")
     if options.write_baseline is not None:
+        from shardlint.baseline import BaselineError
+
         try:
             return _written(report, options.write_baseline)
         except BaselineError as error:
             raise CannotDo(str(error)) from None
-    baseline = options.baseline or linter.settings.baseline
+    baseline = options.baseline or (linter and linter.settings.baseline)
     known = _Known(os.path.relpath(baseline), options) if baseline else None
     report = known.without(report) if known else report
-    if options.add_ignores is not None:
+    if linter is None:
+        outcome = Outcome(report, 0 if options.diff or options.fix_only else None)
+    elif options.add_ignores is not None:
         outcome = _ignored(linter, report, options.add_ignores)
     elif asked:
         outcome = _fixed(linter, report, options, known, progress)

@@ -11,12 +11,11 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from shardlint import __version__, changing, configuring, reporting
+from shardlint import __version__, changing, checking, configuring, reporting
+from shardlint.checking import CLEAN, FAILED, FOUND, UsageError, check, complain
 
 if TYPE_CHECKING:
-    from shardlint.api import InitReport, Linter, ParameterReport, Report
-
-CLEAN, FOUND, FAILED = 0, 1, 2
+    from shardlint.api import InitReport, Linter, ParameterReport
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,82 +43,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
-    except (_UsageError, reporting.CannotSay) as error:
-        return _complain(str(error))
+    except (UsageError, reporting.CannotSay) as error:
+        return complain(str(error))
     except Exception as error:
         from shardlint.config import ConfigError
 
         if isinstance(error, ConfigError):
-            return _complain(str(error))
+            return complain(str(error))
         if os.environ.get("SHARDLINT_DEBUG"):
             raise
         what = f"{type(error).__name__}: {error}"
-        return _complain(
+        return complain(
             f"internal error: {what}; please report this (SHARDLINT_DEBUG=1 shows where it happened)"
         )
-
-
-class _UsageError(Exception):
-    """What the user asked for cannot be done; the message says why."""
-
-
-def _complain(message: str) -> int:
-    print(f"shardlint: {message}", file=sys.stderr)
-    return FAILED
-
-
-def _check(options: argparse.Namespace) -> int:
-    from shardlint.api import Excerpts, read_source
-    from shardlint.output.progress import ProgressBar
-
-    reporting.check_options(options)
-    unsaved = _standard_input(options)
-    linter = _linter(options)
-    with ProgressBar(options.quiet) as progress:
-        if unsaved:
-            report = linter.check_unsaved(read_source(*unsaved), options.show_unresolved)
-        else:
-            report = linter.check_paths(options.paths, progress, options.show_unresolved)
-        if options.confirm:
-            report = linter.confirm(report, options.python, progress)
-        try:
-            outcome = changing.change(linter, report, options, progress)
-        except changing.CannotDo as error:
-            raise _UsageError(str(error)) from None
-    reporting.write(outcome.out)
-    report = outcome.report
-    for line in outcome.said:
-        print(line, file=sys.stderr)
-    for failure in outcome.failures:
-        _complain(failure)
-    if outcome.code is not None:
-        return FAILED if outcome.failures else outcome.code
-    fixable = changing.fixable_text(report.findings, options.unsafe_fixes)
-    failed = any(f.name in ("internal-error", "missing-path") for f in report.findings)
-    if not options.quiet:
-        _print_notes(report, linter)
-    reporting.say(report, options, Excerpts(dict([unsaved] if unsaved else [])), fixable, failed)
-    if outcome.failures or failed:
-        return FAILED
-    return FOUND if report.failing and not options.exit_zero else CLEAN
-
-
-def _standard_input(options: argparse.Namespace) -> tuple[str, bytes] | None:
-    """Read what is to be checked from standard input, where `-` says so, or a name for it: name and bytes."""
-    from shardlint.files.sources import MAX_NOTEBOOK_BYTES
-
-    if options.stdin_filename is None and "-" not in options.paths:
-        return None
-    if options.paths not in (["-"], ["."]):
-        raise _UsageError("standard input is checked alone: give - and no other path")
-    changes = ("fix", "fix_only", "diff", "add_ignores", "write_baseline")
-    for flag in changes:
-        if getattr(options, flag, None) not in (None, False):
-            raise _UsageError(f"--{flag.replace('_', '-')} does not go with standard input")
-    options.paths = [os.path.normpath(options.stdin_filename or "-")]
-    if os.path.isdir(options.paths[0]):
-        raise _UsageError(f"--stdin-filename {options.paths[0]} is a folder")
-    return options.paths[0], sys.stdin.buffer.read(MAX_NOTEBOOK_BYTES + 1)
 
 
 def _coverage(options: argparse.Namespace) -> int:
@@ -172,12 +108,12 @@ def _written(path: str) -> TextIO:
     try:
         return open(path, "w", encoding="utf-8")
     except OSError as error:
-        raise _UsageError(f"{path} cannot be written: {error.strerror or error}") from None
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 def _init_code(report: InitReport) -> int:
     for failure in report.failures:
-        _complain(failure)
+        complain(failure)
     if report.failures:
         return FAILED
     return FOUND if any(finding.failing for finding in report.findings) else CLEAN
@@ -189,7 +125,7 @@ def _run(options: argparse.Namespace) -> int:
 
     for path in options.paths:
         if not os.path.exists(path):
-            raise _UsageError(f"{path} does not exist")
+            raise UsageError(f"{path} does not exist")
     linter = _linter(options)
     with ProgressBar() as progress:
         tables = linter.run_fixtures(options.paths, options.python, progress)
@@ -207,7 +143,7 @@ def _layout(options: argparse.Namespace) -> int:
         file, line = options.place, ""
     options.paths = [file]
     if not os.path.isfile(file):
-        raise _UsageError(f"{file} is not a file")
+        raise UsageError(f"{file} is not a file")
     linter = _linter(options)
     uses = linter.uses(linter.read_paths([file])[1])
     problems = [use for use in uses if isinstance(use, FileProblem)]
@@ -215,7 +151,7 @@ def _layout(options: argparse.Namespace) -> int:
     if line:
         layouts = [found for found in layouts if found.span.line <= int(line) <= found.span.end_line]
     for problem in problems:
-        _complain(f"{file}: {problem.message}")
+        complain(f"{file}: {problem.message}")
     if not layouts:
         where = f" on line {line}" if line else ""
         print(f"No array with a known shape, spec and mesh{where} in {file}.")
@@ -236,7 +172,7 @@ def _explain(options: argparse.Namespace) -> int:
     words = [word for rule in rules for word in (rule.code, rule.name)]
     close = difflib.get_close_matches(options.code, words, n=1, cutoff=0.5)
     hint = f"; did you mean {close[0]}?" if close else "; `shardlint rules` lists them"
-    raise _UsageError(f"no rule is called {options.code}{hint}")
+    raise UsageError(f"no rule is called {options.code}{hint}")
 
 
 def _rules(options: argparse.Namespace) -> int:
@@ -256,7 +192,7 @@ def _server(options: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
-        raise _UsageError(
+        raise UsageError(
             f"the server needs {error.name}, which is not installed; "
             'install it with: pip install "shardlint[server]"'
         ) from None
@@ -277,11 +213,6 @@ def _config(options: argparse.Namespace) -> int:
     return CLEAN
 
 
-def _print_notes(report: Report, linter: Linter) -> None:
-    for note in report.notes:
-        print(f"note: {note}", file=sys.stderr)
-
-
 def _count(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number above 0, not {text!r}")
@@ -298,24 +229,26 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("-V", "--version", action="version", version=f"shardlint {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
 
-    check = commands.add_parser("check", help="check files, folders and notebooks (also: shardlint PATH...)")
-    _add_paths(check)
-    check.add_argument(
+    checks = commands.add_parser("check", help="check files, folders and notebooks (also: shardlint PATH...)")
+    _add_paths(checks)
+    checks.add_argument(
         "--confirm", action="store_true", help="have the real JAX run a witness of each finding"
     )
-    _add_python(check)
-    configuring.add_selection(check)
-    check.add_argument("--show-expected", action="store_true", help="show findings that `# expect` announces")
-    check.add_argument(
+    _add_python(checks)
+    configuring.add_selection(checks)
+    checks.add_argument(
+        "--show-expected", action="store_true", help="show findings that `# expect` announces"
+    )
+    checks.add_argument(
         "--show-unresolved", action="store_true", help="also note every call of which something is not known"
     )
-    check.add_argument(
+    checks.add_argument(
         "--exhaustive", action="store_const", const=True, help="take no shortcuts: slower, same findings"
     )
-    check.add_argument("--no-cache", action="store_true", help="use no stored results (none are stored yet)")
-    changing.add_options(check)
-    check.add_argument("--stdin-filename", metavar="FILE", help="the name of what is checked with - as path")
-    reporting.add_options(check)
+    checking.add_options(checks, _count)
+    changing.add_options(checks)
+    checks.add_argument("--stdin-filename", metavar="FILE", help="the name of what is checked with - as path")
+    reporting.add_options(checks)
 
     layout = commands.add_parser("layout", help="show what each device holds of every array that is resolved")
     layout.add_argument("place", metavar="FILE[:LINE]")
@@ -376,7 +309,7 @@ def _add_python(parser: argparse.ArgumentParser) -> None:
 
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
-    "check": _check,
+    "check": check,
     "coverage": _coverage,
     "layout": _layout,
     "report": _report,

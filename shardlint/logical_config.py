@@ -14,8 +14,8 @@ import tomllib
 from collections.abc import Callable
 from typing import Any
 
+from shardlint import seen
 from shardlint.config import ConfigError, nearest_of
-from shardlint.files import seen
 
 #: A logical name and where it goes: a mesh axis, several, or none.
 LogicalRule = tuple[str, str | tuple[str, ...] | None]

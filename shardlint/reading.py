@@ -22,8 +22,8 @@ def read_paths(
     """
     from shardlint.files.discovery import discover
     from shardlint.files.prefilter import mentions_sharding
-    from shardlint.files.seen import read
     from shardlint.files.sources import MAX_NOTEBOOK_BYTES
+    from shardlint.seen import read
 
     found = discover(paths, lambda folder: nearest(folder).filter)
     sources = []

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shardlint.files import Source, seen
+from shardlint import seen
+from shardlint.files import Source
 from shardlint.files.problems import internal_error
 from shardlint.uses import FileProblem, Use
 

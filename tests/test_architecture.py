@@ -20,7 +20,7 @@ LONGEST = 500
 #: The worker is one file by contract: any interpreter that has jax runs it by itself.
 LONGER = {"shardlint.confirm.worker": 600}
 
-TYPES = {"shardlint.spans", "shardlint.findings", "shardlint.uses"}
+TYPES = {"shardlint.spans", "shardlint.findings", "shardlint.uses", "shardlint.seen"}
 VERSION = {"shardlint.__version__"}
 LAWS = {"shardlint.laws"}
 
@@ -43,6 +43,7 @@ OPERATIONS = {f"shardlint.inference.{name}" for name in ("operators", "indexing"
 # What a room may import of ours: modules, and packages with all they hold. The first room that a
 # module's name begins with is its own. Every room may import itself.
 ROOMS: dict[str, set[str]] = {
+    "shardlint.seen": set(),
     "shardlint.spans": TYPES | LAWS,
     "shardlint.findings": TYPES | LAWS,
     "shardlint.uses": TYPES | LAWS,
@@ -69,6 +70,9 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.eras": TYPES | LAWS,
     "shardlint.cache": TYPES | LAWS | VERSION | {"shardlint.files"},
     "shardlint.working": TYPES | {"shardlint.files", "shardlint.inference", "shardlint.cache.codec"},
+    "shardlint.checked": TYPES | {"shardlint.files"},
+    "shardlint.checking": {"shardlint."},
+    "shardlint.recalling": TYPES | {"shardlint.cache", "shardlint.checked", "shardlint.files"},
     "shardlint.processes": {"shardlint.files", "shardlint.inference", "shardlint.working"},
     "shardlint.analyzing": TYPES
     | LAWS
@@ -85,7 +89,7 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.deployments": TYPES | LAWS,
     "shardlint.requirements": LAWS,
     "shardlint.config": VERSION | {"shardlint."},
-    "shardlint.logical_config": {"shardlint.config", "shardlint.files.seen"},
+    "shardlint.logical_config": {"shardlint.config", "shardlint.seen"},
     "shardlint.api": VERSION | {"shardlint."},
     "shardlint.changing": {"shardlint."},
     "shardlint.reporting": VERSION | {"shardlint."},

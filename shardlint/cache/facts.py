@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shardlint.files import seen
-from shardlint.files.seen import Seen, Stamp, Text
+from shardlint import seen
+from shardlint.seen import Seen, Stamp, Text
 
 #: A file system's clock is no finer than this, nor nearer to ours: a file that was changed less long before
 #: it was read may be changed once more and have the same stamp.

@@ -8,28 +8,24 @@ from collections.abc import Hashable
 from hashlib import blake2b
 from typing import Any
 
+from shardlint import seen
 from shardlint.cache import facts
 from shardlint.cache.codec import CannotDecode, decode
 from shardlint.cache.store import Store
 from shardlint.cache.tool import tool_digest
-from shardlint.files import seen
 from shardlint.files.sources import Source
 
 
 class Results:
-    """Results that are kept from run to run.
+    """Results that are kept from run to run, for one run, which has read some files already (``known``).
 
     A result is found again for the same text of a source under the same settings, if all that its program
     read besides is as it was: the modules it imports, and that there are none where it looked first.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, known: seen.Seen) -> None:
         self.store = store
         self._tool = tool_digest(store)
-        self._facts = facts.Facts()
-
-    def begin(self, known: seen.Seen) -> None:
-        """Begin a run, which has read some files already."""
         self._facts = facts.Facts(known)
 
     def key(self, source: Source, settings: Hashable) -> bytes:

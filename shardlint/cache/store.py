@@ -27,6 +27,8 @@ _PATIENCE = 2.0
 #: Results that were not used for so many seconds go, and then the oldest while there is more than so much.
 MAX_AGE = 30 * 24 * 3600
 MAX_BYTES = 256 * 2**20
+#: How much waits to be written.
+_MUCH = 8 * 2**20
 #: What one result may be when it is unpacked.
 MAX_VALUE = 128 * 2**20
 #: Seconds after which it is noted again that a result was used.
@@ -61,6 +63,7 @@ class Store:
         self._connection: sqlite3.Connection | None = None
         self._waiting: dict[bytes, bytes] = {}
         self._stale: set[bytes] = set()
+        self._size = 0
 
     def get(self, key: bytes) -> bytes | None:
         """The value that is kept under a key, None where there is none."""
@@ -85,13 +88,18 @@ class Store:
         return found
 
     def keep(self, key: bytes, value: bytes) -> None:
-        """Keep a value, once `save` is called."""
-        self._waiting[key] = value
+        """Keep a value: it is written by `save`, or once there is much to write."""
+        if self.problem is not None:
+            return
+        self._waiting[key] = packed = _packed(value)
+        self._size += len(packed)
+        if self._size > _MUCH:
+            self.save()
 
     def save(self) -> None:
         """Write what is to be kept, all of it or nothing."""
         waiting, stale = self._waiting, self._stale - self._waiting.keys()
-        self._waiting, self._stale = {}, set()
+        self._waiting, self._stale, self._size = {}, set(), 0
         if not waiting and not stale:
             return
         with self._trying():
@@ -101,7 +109,7 @@ class Store:
             now = int(time.time())
             with _transaction(connection):
                 connection.executemany("UPDATE results SET used = ? WHERE key = ?", [(now, k) for k in stale])
-                rows = [(key, now, _packed(value)) for key, value in waiting.items()]
+                rows = [(key, now, value) for key, value in waiting.items()]
                 connection.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", rows)
                 _prune(connection, now)
 

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from shardlint import seen
 from shardlint.config.errors import ConfigError, nearest_of
 from shardlint.config.keys import BY_NAME, SECTIONS
 from shardlint.config.kinds import At
 from shardlint.config.toml_lines import line_of
-from shardlint.files import seen
 
 #: The files of one folder in the order in which they count, and where in them the settings are.
 FILES: tuple[tuple[str, tuple[str, ...]], ...] = (

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from shardlint import seen
 from shardlint.config.errors import ConfigError
 from shardlint.config.keys import BY_NAME, KEYS, Key
 from shardlint.config.kinds import At
@@ -23,7 +24,6 @@ from shardlint.config.layers import (
     read_toml,
 )
 from shardlint.config.settings import Selection, Settings
-from shardlint.files import seen
 from shardlint.laws.versions import Target
 from shardlint.requirements import jax_requirement
 

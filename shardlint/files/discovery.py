@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from shardlint.files import seen
+from shardlint import seen
+from shardlint.seen import IGNORES, SUFFIXES
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-SUFFIXES = (".py", ".pyi", ".ipynb")
 #: What is larger is no list of patterns.
 _MOST_BYTES = 4 * 2**20
 
@@ -108,7 +108,7 @@ class _Walker:
                 continue
             absolute = os.path.abspath(here)
             filter = self._filters(absolute)
-            if any(entry.name == ".gitignore" for entry in entries):
+            if any(entry.name == IGNORES for entry in entries):
                 ignores = [*ignores, *_read_ignore(absolute)]
             folders = []
             for entry in entries:
@@ -178,7 +178,7 @@ def _read_ignore(folder: str) -> list[tuple[str, GitIgnoreSpec]]:
     from pathspec import GitIgnoreSpec
 
     try:
-        data = seen.read(os.path.join(folder, ".gitignore"), _MOST_BYTES)
+        data = seen.read(os.path.join(folder, IGNORES), _MOST_BYTES)
     except OSError:
         return []
     text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from shardlint.files.lexing import split_lines
-from shardlint.files.notebook_places import NotebookPlaces
-from shardlint.files.seen import read
-from shardlint.files.sources import MAX_NOTEBOOK_BYTES, read_source
 from shardlint.spans import Span
+
+if TYPE_CHECKING:
+    from shardlint.files.notebook_places import NotebookPlaces
 
 
 class Excerpts:
@@ -30,11 +30,18 @@ class Excerpts:
         return span if span.cell is None else self._places(span.path).span(span)
 
     def _read_cells(self, path: str) -> dict[int | None, Sequence[str]]:
+        from shardlint.files.lexing import split_lines
+        from shardlint.files.sources import read_source
+
         return {
             cell.index: split_lines(cell.written) for cell in read_source(path, self._unsaved.get(path)).cells
         }
 
     def _read_places(self, path: str) -> NotebookPlaces:
+        from shardlint.files.notebook_places import NotebookPlaces
+        from shardlint.files.sources import MAX_NOTEBOOK_BYTES
+        from shardlint.seen import read
+
         try:
             data = self._unsaved[path] if path in self._unsaved else read(path, MAX_NOTEBOOK_BYTES)
         except OSError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from shardlint.files import seen
+from shardlint import seen
 
 
 def module_file(folder: str, parts: Sequence[str]) -> str | None:

@@ -7,7 +7,8 @@ import tokenize
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from shardlint.files import danger, seen
+from shardlint import seen
+from shardlint.files import danger
 from shardlint.files.notebook import BrokenNotebook, blank_magics, is_indented, read_cells
 from shardlint.files.suppressions import device_count
 from shardlint.spans import Span

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shardlint.files import seen
+from shardlint import seen
 from shardlint.files.modules import module_file
 from shardlint.files.sources import Source, read_source
 from shardlint.findings import Fix

@@ -35,11 +35,16 @@ class ProgressBar:
             self._bar.add_task(what, total=total)
         self._bar.update(self._bar.task_ids[0], description=what, completed=done, total=total)
 
+    def stop(self) -> None:
+        """Take the bar off the screen, for good."""
+        self._show = False
+        if self._bar is not None:
+            self._bar.stop()
+
     def __enter__(self) -> ProgressBar:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self.stop()

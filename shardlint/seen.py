@@ -15,6 +15,10 @@ from hashlib import blake2b
 
 #: What lies at a path: a file, a folder, something else, or nothing.
 FILE, FOLDER, OTHER, NOTHING = "file", "folder", "other", ""
+#: What files to check are called, and what tells which of them not to.
+SUFFIXES, IGNORES = (".py", ".pyi", ".ipynb"), ".gitignore"
+#: Folders that tools make beside the files that they read, and that hold none.
+MADE = frozenset({"__pycache__", ".shardlint_cache"})
 #: What the file system tells of a file, and cannot be the same of another text that is written later.
 Stamp = tuple[int, ...]
 #: The digest of a file's text, None for one that could not be read; and its stamp as it was opened.
@@ -77,9 +81,9 @@ def recording(apart: bool = False) -> Iterator[Seen]:
         _under_way.pop()
 
 
-def is_recording() -> bool:
-    """Whether anything that is read is noted."""
-    return bool(_under_way)
+def so_far() -> Seen:
+    """All that the innermost recording has found so far."""
+    return _under_way[-1].whole() if _under_way else Seen()
 
 
 def hand_on(seen: Seen) -> None:
@@ -152,10 +156,9 @@ def exists(path: str) -> bool:
 
 
 def entries(folder: str) -> list[os.DirEntry[str]]:
-    """The entries of a folder, by name. Raises OSError."""
+    """The folders in a folder, and its files whose names tell that they could matter. Raises OSError."""
     try:
-        with os.scandir(folder) as found:
-            listed = sorted(found, key=lambda entry: entry.name)
+        listed = _entries(folder)
     except OSError:
         if _under_way:
             _under_way[-1].folders[folder] = None
@@ -168,10 +171,20 @@ def entries(folder: str) -> list[os.DirEntry[str]]:
 def listing(folder: str) -> str | None:
     """The digest of a folder's entries, None where it cannot be listed."""
     try:
-        with os.scandir(folder) as found:
-            return _listing(sorted(found, key=lambda entry: entry.name))
+        return _listing(_entries(folder))
     except OSError:
         return None
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as found:
+        return sorted(filter(_matters, found), key=lambda entry: entry.name)
+
+
+def _matters(entry: os.DirEntry[str]) -> bool:
+    if entry.name.endswith((*SUFFIXES, IGNORES)) or entry.is_symlink():
+        return True
+    return entry.name not in MADE and entry.is_dir()
 
 
 def _listing(entries: list[os.DirEntry[str]]) -> str:

@@ -1,0 +1,183 @@
+"""The command `check`: from its options to what is printed, and what was found before if nothing changed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from shardlint import changing, configuring, reporting
+
+if TYPE_CHECKING:
+    from shardlint.api import Linter, Report
+    from shardlint.cache.store import Store
+    from shardlint.output.progress import ProgressBar
+
+CLEAN, FOUND, FAILED = 0, 1, 2
+
+#: Options under which files of the user's are written.
+_WRITING = ("fix", "fix_only", "diff", "add_ignores", "write_baseline")
+
+
+class UsageError(Exception):
+    """What the user asked for cannot be done; the message says why."""
+
+
+def add_options(parser: argparse.ArgumentParser, count: Callable[[str], int]) -> None:
+    """Add the options of `check` about how it is made."""
+    run = parser.add_argument_group("speed")
+    run.add_argument("--no-cache", action="store_true", help="use no stored results, and store none")
+    run.add_argument(
+        "--cache-dir",
+        metavar="FOLDER",
+        help="where results are stored; default: .shardlint_cache in the project",
+    )
+    run.add_argument(
+        "--jobs", type=count, metavar="N", help="how many processes may work at a time; default: one a core"
+    )
+
+
+def check(options: argparse.Namespace) -> int:
+    """Check what the options name, and return the exit code. Raises UsageError, CannotSay and ConfigError."""
+    from shardlint.output.progress import ProgressBar
+
+    reporting.check_options(options)
+    unsaved = _standard_input(options)
+    store = _store(options)
+    with ProgressBar(options.quiet) as progress:
+        try:
+            code = None if store is None or unsaved else _recalled(options, store, progress)
+            return _checked(options, store, unsaved, progress) if code is None else code
+        finally:
+            if store is not None:
+                store.save()
+                store.close()
+                if store.problem is not None and os.environ.get("SHARDLINT_DEBUG"):
+                    print(f"shardlint: no results are stored: {store.problem}", file=sys.stderr)
+
+
+def _store(options: argparse.Namespace) -> Store | None:
+    """Where results are stored, None if none are to be used.
+
+    What stands there may be anybody's. So it is not asked what to run (a witness of ``--confirm``).
+    """
+    if options.no_cache or options.exhaustive or options.confirm:
+        return None
+    from shardlint.recalling import store_of
+
+    return store_of(options.cache_dir, options.paths[0])
+
+
+def _recalled(options: argparse.Namespace, store: Store, progress: ProgressBar) -> int | None:
+    """Say again what was found before, None if that cannot be done.
+
+    What is stored is not asked what to write into files of the user's either.
+    """
+    from shardlint.recalling import Recall
+
+    found = Recall(store, options).recalled()
+    if found is None or options.add_ignores is not None or options.write_baseline is not None:
+        return None
+    if any(finding.fix for finding in found.report.findings) and _writes(options):
+        return None
+    linter = _linter(options, None) if found.has_baseline and options.baseline is None else None
+    try:
+        return _finished(options, linter, found.report, None, progress)
+    except (UsageError, reporting.CannotSay, OSError):
+        raise
+    except Exception:
+        # Only what nobody of us wrote cannot be shown.
+        return None
+
+
+def _checked(
+    options: argparse.Namespace, store: Store | None, unsaved: tuple[str, bytes] | None, progress: ProgressBar
+) -> int:
+    from shardlint import seen
+    from shardlint.files import read_source
+
+    with seen.recording() as read:
+        linter = _linter(options, None if _writes(options) else store)
+        if unsaved:
+            report = linter.check_unsaved(read_source(*unsaved), options.show_unresolved)
+        else:
+            report = linter.check_paths(options.paths, progress, options.show_unresolved)
+    if store is not None and not unsaved:
+        from shardlint.recalling import Recall
+
+        Recall(store, options).keep(report, linter.settings.baseline is not None, read)
+    if options.confirm:
+        report = linter.confirm(report, options.python, progress)
+    return _finished(options, linter, report, unsaved, progress)
+
+
+def _finished(
+    options: argparse.Namespace,
+    linter: Linter | None,
+    report: Report,
+    unsaved: tuple[str, bytes] | None,
+    progress: ProgressBar,
+) -> int:
+    """Do with a report what the options say, and show it."""
+    from shardlint.files.excerpts import Excerpts
+
+    try:
+        outcome = changing.change(linter, report, options, progress)
+    except changing.CannotDo as error:
+        raise UsageError(str(error)) from None
+    progress.stop()
+    reporting.write(outcome.out)
+    report = outcome.report
+    for line in outcome.said:
+        print(line, file=sys.stderr)
+    for failure in outcome.failures:
+        complain(failure)
+    if outcome.code is not None:
+        return FAILED if outcome.failures else outcome.code
+    fixable = changing.fixable_text(report.findings, options.unsafe_fixes)
+    failed = any(f.name in ("internal-error", "missing-path") for f in report.findings)
+    if not options.quiet:
+        for note in report.notes:
+            print(f"note: {note}", file=sys.stderr)
+    reporting.say(report, options, Excerpts(dict([unsaved] if unsaved else [])), fixable, failed)
+    if outcome.failures or failed:
+        return FAILED
+    return FOUND if report.failing and not options.exit_zero else CLEAN
+
+
+def complain(message: str) -> int:
+    """Say what is wrong, and return the exit code for it."""
+    print(f"shardlint: {message}", file=sys.stderr)
+    return FAILED
+
+
+def _writes(options: argparse.Namespace) -> bool:
+    return any(getattr(options, flag) not in (None, False) for flag in _WRITING)
+
+
+def _linter(options: argparse.Namespace, store: Store | None) -> Linter:
+    """Make the linter that takes for each file the configuration nearest to it."""
+    from shardlint.analyzing import Analyzer
+    from shardlint.api import Linter
+
+    found = configuring.configurations(options)
+    return Linter(found.of(options.paths[0]), found.of_folder, Analyzer(store, options.jobs))
+
+
+def _standard_input(options: argparse.Namespace) -> tuple[str, bytes] | None:
+    """Read what is to be checked from standard input, where `-` says so, or a name for it: name and bytes."""
+    if options.stdin_filename is None and "-" not in options.paths:
+        return None
+    from shardlint.files.sources import MAX_NOTEBOOK_BYTES
+
+    if options.paths not in (["-"], ["."]):
+        raise UsageError("standard input is checked alone: give - and no other path")
+    for flag in _WRITING:
+        if getattr(options, flag) not in (None, False):
+            raise UsageError(f"--{flag.replace('_', '-')} does not go with standard input")
+    options.paths = [os.path.normpath(options.stdin_filename or "-")]
+    if os.path.isdir(options.paths[0]):
+        raise UsageError(f"--stdin-filename {options.paths[0]} is a folder")
+    return options.paths[0], sys.stdin.buffer.read(MAX_NOTEBOOK_BYTES + 1)

@@ -1,0 +1,168 @@
+"""A check of which nothing has changed, neither files nor settings nor shardlint, is not made again."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING, overload
+
+from shardlint import seen
+from shardlint.cache import facts
+from shardlint.cache.codec import CannotDecode, CannotEncode, decode, encode
+from shardlint.cache.store import FOLDER, Store
+from shardlint.cache.tool import tool_digest
+from shardlint.checked import Report
+from shardlint.findings import Finding
+
+if TYPE_CHECKING:
+    from shardlint.files import Source
+
+#: Options that change nothing of what is found: how it is shown, what is done with it, and how it is made.
+_ASIDE = frozenset(
+    "command output_format output_file statistics quiet exit_zero show_expected no_cache cache_dir jobs "
+    "watch fix fix_only unsafe_fixes diff show_fixes add_ignores baseline write_baseline python "
+    "stdin_filename".split()
+)
+#: Where a project begins, if nothing else tells where results are kept.
+_ROOTS = (".git", "pyproject.toml", "shardlint.toml", ".shardlint.toml")
+
+
+def store_of(folder: str | None, path: str) -> Store:
+    """The store in a folder, or in that of the environment, or in the project that a path is in."""
+    given = folder or os.environ.get("SHARDLINT_CACHE_DIR")
+    return Store(given or os.path.join(_root(path), FOLDER))
+
+
+def _root(path: str) -> str:
+    """The folder of the project that a path is in, else the one the user is in."""
+    folder = here = os.path.abspath(path)
+    while True:
+        if any(os.path.lexists(os.path.join(folder, name)) for name in _ROOTS):
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return os.getcwd() if os.path.exists(here) else here
+        folder = parent
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A check that was made before: its report, and whether the configuration names a baseline.
+
+    Which one it names is not told, since files of baselines are written.
+    """
+
+    report: Report
+    has_baseline: bool
+
+
+class Recall:
+    """Remembers one check.
+
+    Args:
+        store: where checks are kept.
+        options: the command line.
+    """
+
+    def __init__(self, store: Store, options: argparse.Namespace) -> None:
+        self._store = store
+        self._since = facts.now()
+        told = {name: value for name, value in sorted(vars(options).items()) if name not in _ASIDE}
+        about = blake2b(tool_digest(store), digest_size=20)
+        about.update(repr((os.getcwd(), told)).encode(errors="surrogatepass"))
+        self._key = b"check" + about.digest()
+
+    def recalled(self) -> Recalled | None:
+        """The check as it was made before, None where anything that it read is not as it was."""
+        kept = self._store.get(self._key)
+        if kept is None:
+            return None
+        try:
+            before, _, result = kept.partition(b"\n")
+            record, now = json.loads(before), facts.Facts()
+            if not now.hold(record):
+                return None
+            findings, notes, files, paths, has_baseline = decode(result.decode())
+            texts = set(record["texts"])
+            if not _is_report(findings, notes, files, paths, has_baseline, texts):
+                return None
+        except (ValueError, TypeError, RecursionError, CannotDecode):
+            return None
+        if now.read:
+            # Their stamps will be older the next time, and then need not be read.
+            record = facts.written(now.met, self._since)
+            self._store.keep(self._key, _line(record) + result)
+        return Recalled(Report(findings, notes, files, _Sources(paths)), has_baseline)
+
+    def keep(self, report: Report, has_baseline: bool, read: seen.Seen) -> None:
+        """Keep a check that was made, unless something changed meanwhile or failed."""
+        read = read.whole()
+        if read.torn or any(finding.name == "internal-error" for finding in report.findings):
+            return
+        findings = tuple(replace(finding, use=None) for finding in report.findings)
+        paths = tuple(source.path for source in report.sources)
+        try:
+            result = encode((findings, report.notes, report.files, paths, has_baseline))
+        except CannotEncode:
+            return
+        self._store.keep(self._key, _line(facts.written(read, self._since)) + result.encode())
+
+
+def _line(record: object) -> bytes:
+    return json.dumps(record, separators=(",", ":")).encode() + b"\n"
+
+
+def _is_report(
+    findings: object, notes: object, files: object, paths: object, has_baseline: object, texts: set[str]
+) -> bool:
+    """Whether this is what `keep` writes: anybody may have written it.
+
+    A finding speaks of files that were read; of no other one a line is ever shown.
+    """
+    match findings, notes, files, paths, has_baseline:
+        case tuple(), tuple(), int(), tuple(), bool():
+            spans = [
+                span
+                for one in findings
+                if isinstance(one, Finding)
+                for span in (one.span, *(related.span for related in one.related))
+            ]
+            return (
+                all(isinstance(one, Finding) for one in findings)
+                and all(isinstance(note, str) for note in notes)
+                and texts.issuperset(span.path for span in spans)
+                and texts.issuperset(paths)
+            )
+    return False
+
+
+class _Sources(Sequence["Source"]):
+    """Sources by their paths, read when they are asked for."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._paths = paths
+        self._read: tuple[Source, ...] | None = None
+
+    def _all(self) -> tuple[Source, ...]:
+        if self._read is None:
+            from shardlint.files import read_source
+
+            self._read = tuple(read_source(path) for path in self._paths)
+        return self._read
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def __iter__(self) -> Iterator[Source]:
+        return iter(self._all())
+
+    @overload
+    def __getitem__(self, index: int) -> Source: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Source]: ...
+    def __getitem__(self, index: int | slice) -> Source | Sequence[Source]:
+        return self._all()[index]
