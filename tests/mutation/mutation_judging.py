@@ -42,6 +42,7 @@ _OF_SHAPES = re.compile(
     r"incompatible shapes for broadcasting|Incompatible shapes|contracting dim|annot reshape|reshape total"
     r"|must have the same shape|size of label|same number of dimensions|requires shapes|batch dimensions"
     r"|[Cc]annot concatenate|concatenate operands|feature_group_count|inconsistent sizes for array axes"
+    r"|out of bounds for array of dimension"
 )
 _OF_SHARDING = re.compile(
     r"[Ss]hard|[Ss]pec(?!if|ial)|mesh|[Pp]artition|\bP\(|all_to_all|axis_size|psum|all_gather"
@@ -264,9 +265,14 @@ class Judge:
             name = home["name"] if home else ""
             # What stands outside of cases, every case may use: it is wrong if one of them raises.
             shared = home is None or home["kind"] != "case"
+            calls = [holding(all_units, at.cell, at.line) for at in _calls(mutant, error)]
             if about and (name in {run["unit"] for run in about} or (shared and name in ran)):
                 found = True
-            elif name in ran and not (shared and (raised or otherwise)):
+            elif (
+                name in ran
+                and not (shared and (raised or otherwise))
+                and all(unit is None or unit["name"] in ran for unit in calls)
+            ):
                 suspects.append(error)
         if suspects:
             lines = self.workers.run(mutant, units, 4 * self.timeout, trace=True).result()["lines"]
@@ -281,6 +287,15 @@ def _within(program: Program, error: Finding) -> Span:
     """Where an error stands in a program; of one in a module that it imports, what else it points at."""
     places = [error.span, *(related.span for related in error.related)]
     return next((place for place in places if Path(place.path) == Path(program.path)), error.span)
+
+
+def _calls(program: Program, error: Finding) -> list[Span]:
+    """The calls that an error says it comes at, where it stands in what is called."""
+    return [
+        related.span
+        for related in error.related
+        if related.message.endswith(" is called here") and Path(related.span.path) == Path(program.path)
+    ]
 
 
 def _told(findings: Sequence[Finding]) -> tuple[str, ...]:
@@ -318,18 +333,30 @@ def _about_sharding(run: dict[str, Any], edit: Edit | None) -> bool:
 
 
 def _executed(program: Program, error: Finding, lines: Sequence[Sequence[int]]) -> bool:
-    """Whether the statement that an error stands in was executed."""
-    span = _within(program, error)
+    """Whether the statement that an error stands in was executed, and the calls that it comes at."""
+    places = [_within(program, error), *_calls(program, error)]
+    return all(_ran(program, place, lines) for place in places)
+
+
+def _ran(program: Program, span: Span, lines: Sequence[Sequence[int]]) -> bool:
+    """Whether the statement at a place was executed. What stands in a decorator speaks of the function's
+    calls: it is whether there were any."""
     cell = -1 if span.cell is None else span.cell
     text = next(text for index, _, text in program.sources() if index == cell)
-    around = [
-        node
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.stmt) and node.lineno <= span.line <= (node.end_lineno or node.lineno)
-    ]
+    statements = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
+    around = [node for node in statements if node.lineno <= span.line <= (node.end_lineno or node.lineno)]
+    for node in statements:
+        if isinstance(node, ast.FunctionDef) and span.line in range(_first(node), node.lineno):
+            body = range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1)
+            return any(at == cell and line in body for at, line in lines)
     if not around:
         return True
     home = min(around, key=lambda node: (node.end_lineno or node.lineno) - node.lineno)
     # Of a function or a loop, which holds statements of its own, the line itself is what is executed.
     last = span.end_line if hasattr(home, "body") else home.end_lineno or home.lineno
     return any(at == cell and home.lineno <= line <= last for at, line in lines)
+
+
+def _first(node: ast.FunctionDef) -> int:
+    """The first line of a function's definition: that of its decorators, if it has some."""
+    return min((decorator.lineno for decorator in node.decorator_list), default=node.lineno)

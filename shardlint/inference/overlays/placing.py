@@ -89,8 +89,16 @@ def place_array(
     )
 
 
-def rejected_at(interpreter: Evaluator, api: Api, stage: str, target: Value, place: Place) -> bool:
-    """Whether a target is rejected at a stage that sees no array yet; then the use is recorded."""
+def rejected_at(
+    interpreter: Evaluator,
+    api: Api,
+    stage: str,
+    target: Value,
+    place: Place,
+    facts: tuple[Fact, ...] = (),
+) -> bool:
+    """Whether a target is rejected at a stage that sees no array yet; then the use is recorded, with more
+    ``facts``."""
     spec, mesh, raw = _target(interpreter, api, target)
     if isinstance(target, ShardingValue) and api in (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT):
         spec, mesh, raw = Junk("a NamedSharding", "NamedSharding"), context_mesh(interpreter, False), True
@@ -105,7 +113,7 @@ def rejected_at(interpreter: Evaluator, api: Api, stage: str, target: Value, pla
             place=place,
             environment=interpreter.environment(),
             verdict=verdict,
-            facts=facts_of(None, target, mesh, place, interpreter),
+            facts=(*facts_of(None, target, mesh, place, interpreter), *facts),
             api=api,
             mesh=mesh,
             spec=_written(spec),

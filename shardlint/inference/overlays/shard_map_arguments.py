@@ -38,7 +38,6 @@ from shardlint.laws.source import shape_source
 from shardlint.laws.values import AxisType, Mesh, Unknown, entry_axes
 from shardlint.laws.varying import UNKNOWN
 from shardlint.laws.verdicts import Accepted, Api
-from shardlint.spans import Place
 from shardlint.uses import ArityUse
 
 #: What a leaf of a tree of specs may be by mistake.
@@ -64,7 +63,7 @@ def place_arguments(call: Call, mapped: Mapped, region: Region) -> list[Value]:
     if text is not None:
         record_mismatch(call.interpreter, Api.SHARD_MAP_IN, mapped.title, specs, text, call.place)
     if columns is None and text is None:
-        judge_specs(call, Api.SHARD_MAP_IN, specs, mapped.place)
+        judge_specs(call, Api.SHARD_MAP_IN, specs, mapped)
     if columns is None or text is not None:
         return [Unknown("in_specs that are not known") for _ in args]
     return [
@@ -101,6 +100,7 @@ def record_arity(call: Call, mapped: Mapped, api: Api, specs: Tuple, due: int) -
             place=specs.origin or call.place,
             environment=call.interpreter.environment(),
             verdict=judge_arity(api, len(specs.items), due),
+            facts=mapped.called(call),
             api=api,
             function=mapped.title,
             given=len(specs.items),
@@ -109,26 +109,35 @@ def record_arity(call: Call, mapped: Mapped, api: Api, specs: Tuple, due: int) -
     )
 
 
-def only_specs(call: Call, api: Api, specs: Value | None) -> bool:
+def only_specs(call: Call, api: Api, specs: Value | None, mapped: Mapped) -> bool:
     """Whether specs are nothing but specs, as far as is known: JAX looks for that before any array.
 
     What is something else is recorded.
     """
     strays = [leaf for leaf in leaves_in(specs) if isinstance(leaf, _NO_SPECS) and not is_none(leaf)]
     refused = [
-        rejected_at(call.interpreter, api, "trace", leaf, getattr(leaf, "origin", None) or call.place)
+        rejected_at(
+            call.interpreter,
+            api,
+            "trace",
+            leaf,
+            getattr(leaf, "origin", None) or call.place,
+            mapped.called(call),
+        )
         for leaf in strays
     ]
     return not any(refused)
 
 
-def judge_specs(call: Call, api: Api, specs: Value, wrapped_at: Place) -> None:
+def judge_specs(call: Call, api: Api, specs: Value, mapped: Mapped) -> None:
     """Judge specs for what is not known: the axes that they name are looked at before any array."""
     leaves = list(specs_in(specs))
+    called = mapped.called(call)
     if not any(
-        rejected_at(call.interpreter, api, "trace", leaf, leaf.origin or call.place) for leaf in leaves
+        rejected_at(call.interpreter, api, "trace", leaf, leaf.origin or call.place, called)
+        for leaf in leaves
     ):
-        place_unknown(call.interpreter, (api,), specs, call.place, wrapped_at=wrapped_at)
+        place_unknown(call.interpreter, (api,), specs, call.place, wrapped_at=mapped.place)
 
 
 def _column(call: Call, mapped: Mapped, region: Region, spec: Value, arg: Value, position: int) -> Value:
@@ -138,7 +147,7 @@ def _column(call: Call, mapped: Mapped, region: Region, spec: Value, arg: Value,
         return _shard(call, mapped, region, leaf, array, f"argument {position}{path}")
 
     if isinstance(arg, Unknown):
-        judge_specs(call, Api.SHARD_MAP_IN, spec, mapped.place)
+        judge_specs(call, Api.SHARD_MAP_IN, spec, mapped)
     met = meet_prefix(spec, arg, meet)
     # An argument without a spec is closed over: the body sees it as it is, a number as a number.
     return call.args[position] if is_none(spec) and not isinstance(met, Unknown) else met

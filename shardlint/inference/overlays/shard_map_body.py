@@ -33,8 +33,8 @@ def run(call: Call, mapped: Mapped) -> Value:
     with interpreter.within(mesh=region.judging):
         if not all(
             [
-                only_specs(call, Api.SHARD_MAP_IN, mapped.in_specs),
-                only_specs(call, Api.SHARD_MAP_OUT, mapped.options.get("out_specs")),
+                only_specs(call, Api.SHARD_MAP_IN, mapped.in_specs, mapped),
+                only_specs(call, Api.SHARD_MAP_OUT, mapped.options.get("out_specs"), mapped),
             ]
         ):
             return Unknown("JAX rejects this call")

@@ -66,6 +66,12 @@ class Mapped:
         specs = self.options.get("in_specs")
         return None if isinstance(specs, External) and specs.name.endswith(".Infer") else specs
 
+    def called(self, call: Call) -> tuple[Fact, ...]:
+        """Where it is called: what is wrong with it JAX says there. Nothing if nobody is known to."""
+        if call.place == self.place:
+            return ()
+        return (Fact(f"`{self.title}` is called here", call.place),)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Region:
@@ -224,7 +230,7 @@ def _refused(
     right = {**options, **whole, option: whole.get(option)}
     if leaf is not None:
         right["axis_names"] = None
-    facts = [Fact("it is called here", call.place)]
+    facts = list(mapped.called(call))
     held = call.interpreter.context.mesh if option == "mesh" else mapped.options.get("mesh")
     facts.extend(mesh_facts(held if isinstance(held, MeshValue) else None))
     record_of_value(

@@ -29,7 +29,7 @@ def place_results(call: Call, mapped: Mapped, region: Region, result: Value) -> 
     specs = mapped.options.get("out_specs")
     if specs is None or isinstance(result, Unknown):
         if specs is not None:
-            judge_specs(call, Api.SHARD_MAP_OUT, specs, mapped.place)
+            judge_specs(call, Api.SHARD_MAP_OUT, specs, mapped)
         return Unknown("the results of shard_map")
     if isinstance(specs, Tuple) and isinstance(result, Tuple) and len(specs.items) != len(result.items):
         record_arity(call, mapped, Api.SHARD_MAP_OUT, specs, len(result.items))
