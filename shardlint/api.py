@@ -79,7 +79,16 @@ class Linter:
 
         ``unresolved`` adds a note for each call of a sharding API of which something is not known.
         """
-        files, sources = self.read_paths(paths, progress)
+        return self.check_read(*self.read_paths(paths, progress), progress, unresolved)
+
+    def check_read(
+        self,
+        files: int,
+        sources: Sequence[Source],
+        progress: Progress | None = None,
+        unresolved: bool = False,
+    ) -> Report:
+        """Check what `read_paths` has read."""
         findings = self._check(sources, progress, unresolved)
         return Report(tuple(findings), tuple(self._notes(sources)), files, tuple(sources))
 

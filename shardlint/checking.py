@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from shardlint import changing, configuring, reporting
 
 if TYPE_CHECKING:
-    from shardlint.api import Linter, Report
+    from shardlint.api import Linter
     from shardlint.cache.store import Store
+    from shardlint.checked import Report
     from shardlint.output.progress import ProgressBar
 
 CLEAN, FOUND, FAILED = 0, 1, 2
@@ -82,7 +83,11 @@ def _recalled(options: argparse.Namespace, store: Store, progress: ProgressBar) 
         return None
     if any(finding.fix for finding in found.report.findings) and _writes(options):
         return None
-    linter = _linter(options, None) if found.has_baseline and options.baseline is None else None
+    linter = None
+    if found.has_baseline and options.baseline is None:
+        from shardlint.api import Linter
+
+        linter = Linter(configuring.configurations(options).of(options.paths[0]))
     try:
         return _finished(options, linter, found.report, None, progress)
     except (UsageError, reporting.CannotSay, OSError):
@@ -96,19 +101,33 @@ def _checked(
     options: argparse.Namespace, store: Store | None, unsaved: tuple[str, bytes] | None, progress: ProgressBar
 ) -> int:
     from shardlint import seen
-    from shardlint.files import read_source
+    from shardlint.checked import Report
+    from shardlint.config.selection import without_effect
+    from shardlint.reading import read_paths
 
     with seen.recording() as read:
-        linter = _linter(options, None if _writes(options) else store)
-        if unsaved:
-            report = linter.check_unsaved(read_source(*unsaved), options.show_unresolved)
-        else:
-            report = linter.check_paths(options.paths, progress, options.show_unresolved)
+        found = configuring.configurations(options)
+        settings = found.of(options.paths[0])
+        linter, report = None, None
+        if not unsaved:
+            files, sources = read_paths(options.paths, found.of_folder, settings, progress)
+            if not (sources or settings.baseline or _writes(options) or options.confirm):
+                report = Report((), tuple(without_effect(settings)), files)
+        if report is None:
+            from shardlint.analyzing import Analyzer
+            from shardlint.api import Linter, read_source
+
+            kept = None if _writes(options) else store
+            linter = Linter(settings, found.of_folder, Analyzer(kept, options.jobs))
+            if unsaved:
+                report = linter.check_unsaved(read_source(*unsaved), options.show_unresolved)
+            else:
+                report = linter.check_read(files, sources, progress, options.show_unresolved)
     if store is not None and not unsaved:
         from shardlint.recalling import Recall
 
-        Recall(store, options).keep(report, linter.settings.baseline is not None, read)
-    if options.confirm:
+        Recall(store, options).keep(report, settings.baseline is not None, read)
+    if options.confirm and linter is not None:
         report = linter.confirm(report, options.python, progress)
     return _finished(options, linter, report, unsaved, progress)
 
@@ -155,15 +174,6 @@ def complain(message: str) -> int:
 
 def _writes(options: argparse.Namespace) -> bool:
     return any(getattr(options, flag) not in (None, False) for flag in _WRITING)
-
-
-def _linter(options: argparse.Namespace, store: Store | None) -> Linter:
-    """Make the linter that takes for each file the configuration nearest to it."""
-    from shardlint.analyzing import Analyzer
-    from shardlint.api import Linter
-
-    found = configuring.configurations(options)
-    return Linter(found.of(options.paths[0]), found.of_folder, Analyzer(store, options.jobs))
 
 
 def _standard_input(options: argparse.Namespace) -> tuple[str, bytes] | None:

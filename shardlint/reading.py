@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
-from shardlint.config import Settings
-from shardlint.files import Source, read_source
+if TYPE_CHECKING:
+    from shardlint.config import Settings
+    from shardlint.files import Source
 
 Progress = Callable[[str, int, int], None]
 
@@ -22,25 +24,27 @@ def read_paths(
     """
     from shardlint.files.discovery import discover
     from shardlint.files.prefilter import mentions_sharding
-    from shardlint.files.sources import MAX_NOTEBOOK_BYTES
-    from shardlint.seen import read
+    from shardlint.seen import MOST_BYTES, read
 
     found = discover(paths, lambda folder: nearest(folder).filter)
-    sources = []
+    relevant: dict[str, bytes | None] = {}
     others: dict[str, bytes] = {}
     for number, file in enumerate(found):
         if progress is not None:
             progress("reading", number, len(found))
         try:
-            data = read(file.path, MAX_NOTEBOOK_BYTES)
+            data = read(file.path, MOST_BYTES)
         except OSError:
-            sources.append(read_source(file.path))
+            relevant[file.path] = None
             continue
-        if file.named or settings.exhaustive or mentions_sharding(data):
-            sources.append(read_source(file.path, data))
-        else:
-            others[file.path] = data
-    if sources and others:
+        matters = file.named or settings.exhaustive or mentions_sharding(data)
+        (relevant if matters else others)[file.path] = data
+    if not relevant:
+        return len(found), []
+    from shardlint.files import read_source
+
+    sources = [read_source(path, data) for path, data in relevant.items()]
+    if others:
         from shardlint.inference.callers import calling
 
         order = {file.path: number for number, file in enumerate(found)}

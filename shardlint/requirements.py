@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from shardlint.laws.versions import Target, TargetError, parse_target
+if TYPE_CHECKING:
+    from shardlint.laws.versions import Target
 
 _REQUIREMENT = re.compile(r"\s*jax\s*(?:\[[^\]]*\])?\s*\(?([^;()@]*)\)?\s*(?:;.*)?", re.IGNORECASE)
 
@@ -21,6 +22,8 @@ def jax_requirement(project: Mapping[str, Any]) -> Target | None:
         found = _REQUIREMENT.fullmatch(requirement)
         if found is None or not found[1].strip():
             continue
+        from shardlint.laws.versions import TargetError, parse_target
+
         try:
             return parse_target(found[1])
         except TargetError:

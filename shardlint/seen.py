@@ -15,6 +15,8 @@ from hashlib import blake2b
 
 #: What lies at a path: a file, a folder, something else, or nothing.
 FILE, FOLDER, OTHER, NOTHING = "file", "folder", "other", ""
+#: What is larger is no program, and no notebook either.
+MOST_BYTES = 200 * 2**20
 #: What files to check are called, and what tells which of them not to.
 SUFFIXES, IGNORES = (".py", ".pyi", ".ipynb"), ".gitignore"
 #: Folders that tools make beside the files that they read, and that hold none.

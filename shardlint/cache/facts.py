@@ -15,8 +15,6 @@ from shardlint.seen import Seen, Stamp, Text
 _COARSE = 2 * 10**9
 #: Whether a stamp tells of every change: elsewhere the time of the last change is that of the creation.
 _STAMPED = os.name == "posix"
-#: No file of a project that is read is larger.
-_LIMIT = 200 * 2**20
 
 
 def now() -> int:
@@ -95,6 +93,6 @@ class Facts:
             self.read += 1
             with open(path, "rb") as file:
                 now = seen.stamp_of(os.fstat(file.fileno()))
-                return seen.digest_of(file.read(_LIMIT + 1)), now
+                return seen.digest_of(file.read(seen.MOST_BYTES + 1)), now
         except OSError:
             return None, None

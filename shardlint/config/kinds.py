@@ -7,10 +7,12 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shardlint.config.errors import ConfigError, nearest_of
-from shardlint.laws.versions import Target, TargetError, parse_target
+
+if TYPE_CHECKING:
+    from shardlint.laws.versions import Target
 
 Schema = dict[str, Any]
 
@@ -101,6 +103,8 @@ def _bytes(value: Any, at: At) -> int:
 
 
 def _target(value: Any, at: At) -> Target:
+    from shardlint.laws.versions import TargetError, parse_target
+
     wanted = 'a version such as "0.10.2" or a range such as ">=0.6,<0.9"'
     if not isinstance(value, str):
         raise at.must_be(wanted, value)

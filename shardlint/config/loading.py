@@ -7,7 +7,7 @@ import dataclasses
 import os
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shardlint import seen
 from shardlint.config.errors import ConfigError
@@ -24,8 +24,9 @@ from shardlint.config.layers import (
     read_toml,
 )
 from shardlint.config.settings import Selection, Settings
-from shardlint.laws.versions import Target
-from shardlint.requirements import jax_requirement
+
+if TYPE_CHECKING:
+    from shardlint.laws.versions import Target
 
 #: What the command line says of these does not take the place of what a file says, but goes after it.
 SELECTION = ("select", "extend-select", "ignore", "extend-ignore")
@@ -191,6 +192,8 @@ class Configurations:
             file, parent = os.path.join(folder, "pyproject.toml"), os.path.dirname(folder)
             found: tuple[Target | None, str | None] = (None, None)
             if seen.is_file(file):
+                from shardlint.requirements import jax_requirement
+
                 with contextlib.suppress(ConfigError):
                     found = jax_requirement(read_toml(file)[1]), file
             elif parent != folder and not seen.exists(os.path.join(folder, ".git")):

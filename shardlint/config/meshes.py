@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shardlint.config.errors import ConfigError
 from shardlint.config.kinds import At, Kind, Schema, whole
-from shardlint.laws.values import AxisType, Mesh
+
+if TYPE_CHECKING:
+    from shardlint.laws.values import AxisType, Mesh
 
 #: The key that says what types the axes of a mesh have: one for all, or one for each.
 _TYPES = "axis-types"
-_KINDS = {"auto": AxisType.AUTO, "explicit": AxisType.EXPLICIT}
+_KINDS = {"auto": "Auto", "explicit": "Explicit"}
 
 #: JSON Schema cannot count, so it spells out as many axes as this.
 _MOST_COUNTED = 8
@@ -40,15 +42,19 @@ def _mesh(table: Any, at: At) -> Mesh:
     if not sizes:
         example = "{ data = 16, model = 16 }"
         raise ConfigError(f'"{at}" must give each axis its size, such as {example}', at.path)
+    from shardlint.laws.values import Mesh
+
     counts = tuple(whole(size, at / name) for name, size in sizes.items())
     return Mesh(tuple(sizes), counts, _axis_types(table.get(_TYPES, "auto"), len(counts), at / _TYPES))
 
 
 def _axis_types(value: Any, count: int, at: At) -> tuple[AxisType, ...]:
+    from shardlint.laws.values import AxisType
+
     words = value if isinstance(value, list) else [value] * count
     if len(words) != count or not all(isinstance(word, str) and word.lower() in _KINDS for word in words):
         raise ConfigError(f'"{at}" must be "auto" or "explicit", or one of them for each axis', at.path)
-    return tuple(_KINDS[word.lower()] for word in words)
+    return tuple(AxisType(_KINDS[word.lower()]) for word in words)
 
 
 def _schema() -> Schema:

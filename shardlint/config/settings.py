@@ -7,12 +7,11 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shardlint.laws.values import Mesh
-from shardlint.laws.versions import Target
-
 if TYPE_CHECKING:
     from shardlint.deployments import Deployment
     from shardlint.files.discovery import Filter
+    from shardlint.laws.values import Mesh
+    from shardlint.laws.versions import Target
     from shardlint.logical_config import LogicalRule
 
 #: Folders that hold no code of the project's own.

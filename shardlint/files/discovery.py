@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,6 +15,8 @@ from shardlint.seen import IGNORES, SUFFIXES
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+#: A pattern that means every file and folder of a name.
+_PLAIN = re.compile(r"[\w.*-]*[\w.-][\w.*-]*")
 #: What is larger is no list of patterns.
 _MOST_BYTES = 4 * 2**20
 
@@ -146,12 +149,31 @@ def _is_meant(patterns: tuple[str, ...], path: str, folder: str) -> bool:
     slash = "/" if path.endswith("/") else ""
     relative = os.path.relpath(path, folder)
     if not relative.startswith(os.pardir):
-        if not _spec(patterns).match_file(relative + slash):
+        if not _matches(patterns, relative + slash):
             return False
-        if not (above := os.path.dirname(relative)) or not _spec(patterns).match_file(above + "/"):
+        if not (above := os.path.dirname(relative)) or not _matches(patterns, above + "/"):
             return True
     names = tuple(pattern for pattern in patterns if "/" not in pattern.rstrip("/"))
-    return _spec(names).match_file(os.path.basename(relative) + slash)
+    return _matches(names, os.path.basename(relative) + slash)
+
+
+def _matches(patterns: tuple[str, ...], path: str) -> bool:
+    """Whether a path, or a folder that it is in, is meant by one of the patterns."""
+    plain = _plain(patterns)
+    if plain is None:
+        return _spec(patterns).match_file(path)
+    return any(plain.fullmatch(name) for name in path.split("/") if name)
+
+
+@lru_cache(maxsize=256)
+def _plain(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
+    """Patterns that are names, with stars at most, as one regular expression; None where others are.
+
+    Most are, and need no library for all that `.gitignore` knows.
+    """
+    if any(not _PLAIN.fullmatch(pattern) for pattern in patterns):
+        return None
+    return re.compile("|".join(re.escape(pattern).replace(r"\*", ".*") for pattern in patterns))
 
 
 @lru_cache(maxsize=256)

@@ -16,7 +16,7 @@ from shardlint.uses import FileProblem
 
 #: Larger files hold data, not programs. A notebook's size is mostly pictures, so it may be larger.
 MAX_BYTES = 10 * 2**20
-MAX_NOTEBOOK_BYTES = 200 * 2**20
+MAX_NOTEBOOK_BYTES = seen.MOST_BYTES
 
 #: Stands for a cell that cannot be parsed: it may have bound any name.
 _OPAQUE = "from _unreadable_cell import *\n"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from shardlint.findings import Finding
-from shardlint.output.pages import Page
-from shardlint.output.places import InFile
-from shardlint.output.styles import Styles
 from shardlint.spans import Span
+
+if TYPE_CHECKING:
+    from shardlint.output.pages import Page
+    from shardlint.output.places import InFile
+    from shardlint.output.styles import Styles
 
 #: Text, which may end in a summary, and what services read.
 TEXT_FORMATS = ("full", "concise")
@@ -38,6 +41,8 @@ class Results:
 
 def render(name: str, results: Results, styles: Styles) -> str:
     """Return the findings in a format."""
+    if name in TEXT_FORMATS and not results.shown:
+        return ""
     if name == "full":
         from shardlint.output import full
 
