@@ -62,6 +62,10 @@ def _way_out(written: str) -> str:
         return "`P()` says replicated"
     if written == "a NamedSharding":
         return "give its spec alone"
+    if "P(" in written:
+        return "give one spec"
+    if written[:1] == "{" or written.startswith(("set(", "frozenset(")):
+        return "write the axes in `P(...)`, in order"
     if written[:1] in "([" and written[-1:] in ")]":
         return f"write `P({written[1:-1].rstrip(', ')})`"
     return f"write `P({written})`" if written[:1] in "\"'" else "wrap it in `P(...)`"

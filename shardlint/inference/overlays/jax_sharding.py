@@ -9,18 +9,21 @@ from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.jax_specs import partition_spec
 from shardlint.inference.overlays.mesh_arguments import as_thing, by_position, take
-from shardlint.inference.overlays.placing import as_junk, as_mesh, laid_out, mesh_facts, place_array
+from shardlint.inference.overlays.placing import as_junk, as_mesh, laid_out, mesh_facts, place_array, text_of
 from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.values import (
     Array,
     Bound,
     Const,
     Devices,
+    DictValue,
+    ListValue,
     MeshValue,
     Native,
     SetValue,
     ShardingValue,
     SpecValue,
+    Tuple,
     Value,
     as_items,
     as_shape,
@@ -95,8 +98,14 @@ _WORKING: dict[str, Value] = {"mesh": MeshValue(Mesh(("x",), (1,), (AxisType.AUT
 def _spec(value: Value) -> Spec | Junk | Unknown | None:
     """What stands where the spec is meant."""
     given = as_junk(value)
-    named = isinstance(given, Unknown) and isinstance(value, ShardingValue | MeshValue)
-    return as_thing(value) if named else given
+    if not isinstance(given, Unknown):
+        return given
+    if isinstance(value, Tuple) and value.fields is None:
+        # Whether a tuple can be hashed is up to its items.
+        hashable = all(isinstance(item, Const | SpecValue) for item in value.items)
+        return Junk(text_of(value), "tuple") if hashable else given
+    container = isinstance(value, ListValue | DictValue | SetValue) and value.items is not None
+    return as_thing(value) if container or isinstance(value, ShardingValue | MeshValue) else given
 
 
 def _memory(value: Value | None) -> Memory:
