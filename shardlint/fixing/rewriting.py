@@ -163,6 +163,8 @@ def _spec(desk: _Desk) -> Fix | None:
     in_shard_map = isinstance(use, Placement) and use.api.value.startswith("shard_map")
     if not isinstance(use, ShardingUse) and not in_shard_map:
         return None  # a bare spec would need a mesh in the context
+    if isinstance(use.spec, str) and "P(" in use.spec:
+        return None  # a tuple or list of specs: which is meant, only the author knows
     if node is None or not isinstance(node, ast.Tuple | ast.List | ast.Constant):
         return None
     written, span = desk.page.written(node), desk.page.span_of(node)
