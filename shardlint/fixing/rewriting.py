@@ -160,8 +160,9 @@ def _wrong_axis(use: Use) -> tuple[str, tuple[str, ...]]:
 def _spec(desk: _Desk) -> Fix | None:
     """Make a spec of a tuple, a list or a string that stands where one is meant."""
     node, use = desk.node(), desk.use
-    in_shard_map = isinstance(use, Placement) and use.api.value.startswith("shard_map")
-    if not isinstance(use, ShardingUse) and not in_shard_map:
+    if not isinstance(use, ShardingUse | Placement):
+        return None
+    if isinstance(use, Placement) and not use.api.value.startswith("shard_map"):
         return None  # a bare spec would need a mesh in the context
     if isinstance(use.spec, str) and "P(" in use.spec:
         return None  # a tuple or list of specs: which is meant, only the author knows

@@ -55,6 +55,6 @@ def test_specs_made_of_containers_are_fine(written: str) -> None:
     ("written", "fixable"), [("('x',)", True), ("(P('x'),)", False), ("[P('x')]", False)]
 )
 def test_which_of_several_specs_is_meant_is_not_guessed(written: str, fixable: bool) -> None:
-    source = source_from_text("program.py", f"{HEADER}NamedSharding(mesh, {written})\n")
+    source = source_from_text("program.py", f"{HEAD}NamedSharding(mesh, {written})\n")
     (finding,) = Linter(Settings(devices=8)).check_source(source)
     assert (finding.fix is not None) == fixable
