@@ -33,6 +33,8 @@ FILES = {
     "class Model(nn.Module):\n    @nn.compact\n    def __call__(self, x):\n"
     '        init = nn.with_logical_partitioning(nn.initializers.ones_init(), ("embed", None))\n'
     "        return nn.Dense(6, kernel_init=init)(x)\n\n\n"
+    'def place(params):\n    spec = jax.sharding.PartitionSpec("embed")\n'
+    "    return nn.logical_to_mesh_sharding(spec, mesh)\n\n\n"
     '@jax.jit\ndef f(x):\n    return nn.with_logical_constraint(x, ("embed", None), mesh=mesh)\n\n\n'
     "f(jnp.ones((6, 4)))\n",
     "deep/inner/run.py": f"{_SHARDING}from layers import mesh, place, WIDTH\n"

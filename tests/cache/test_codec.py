@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
 import json
@@ -125,7 +126,7 @@ BROKEN = {
     "no number": _document(["tuple"], [[0], [0, ["0"]]], [1]),
     "no such class": _document(["tuple"], [[3]], [0]),
     "an unhashable set": _document(["list", "frozenset"], [[0], [1, [0]]], [1]),
-    "more parts than there is room for": _document(["tuple"], [[0], *([0, [n], [n]] for n in range(80))], [80]),
+    "too many parts": _document(["tuple"], [[0], *([0, [n], [n]] for n in range(80))], [80]),
     "deeper than the stack": _document(["tuple"], [[0], *([0, [n]] for n in range(100_000))], [100_000]),
     "deep JSON": "[" * 200_000,
     "a long number": _document(["tuple"], [[0, 1]], 1).replace("[0, 1]", "[0, " + "9" * 100_000 + "]"),
@@ -143,7 +144,5 @@ def test_what_is_no_document_is_refused(what: str) -> None:
 def test_a_changed_document_is_refused_or_is_data(text: str, at: int, cut: int) -> None:
     document = encode((Span("a.py", 1, 2, 3, 4), ("x", frozenset({"y"})), {"k": 1.5}))
     changed = document[:at] + text[:5] + document[at + cut :]
-    try:
+    with contextlib.suppress(CannotDecode):
         decode(changed)
-    except CannotDecode:
-        pass

@@ -194,7 +194,7 @@ def _shaken(folder: Path, choose: random.Random) -> str:
 def test_random_changes_are_seen(
     seed: int, coarse: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int = 12
 ) -> None:
-    """By stamps, where a run trusts those of files that are older than a fiftieth of a second, and by texts."""
+    """By stamps, where a run trusts those of files that are older than 20 ms, and by texts."""
     monkeypatch.setattr(facts, "_COARSE", coarse)
     monkeypatch.setenv("SHARDLINT_CACHE_DIR", str(tmp_path / "cache"))
     project = written(tmp_path / "project")
