@@ -43,15 +43,16 @@ from collections.abc import Iterable
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import api_text
-from shardlint.uses import Placement, ShardingUse
+from shardlint.uses import CallUse, Placement, ShardingUse
 
 
-def check(use: ShardingUse | Placement, settings: RuleSettings) -> Iterable[Problem]:
+def check(use: ShardingUse | Placement | CallUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report what stands where a spec is meant."""
     verdict = use.verdict
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.NOT_A_SPEC:
         return
-    written = use.spec if isinstance(use.spec, str) else verdict.detail
+    spec = None if isinstance(use, CallUse) else use.spec
+    written = spec if isinstance(spec, str) else verdict.detail
     yield Problem(
         f"{written} is not a PartitionSpec, which {api_text(use)} needs; {_way_out(written)}", use.place
     )
@@ -76,6 +77,6 @@ RULE = Rule(
     name="not-a-spec",
     summary="A tuple, string or None stands where a PartitionSpec is meant",
     docs=__doc__,
-    kinds=(ShardingUse, Placement),
+    kinds=(ShardingUse, Placement, CallUse),
     check=check,
 )

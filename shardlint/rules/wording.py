@@ -121,7 +121,7 @@ def api_text(use: Use) -> str:
     """The call that judges the use, as the user knows it."""
     if isinstance(use, Placement):
         return use.api.value
-    if isinstance(use, (CollectiveUse, MeshUse)):
+    if isinstance(use, (CallUse, CollectiveUse, MeshUse)):
         return use.function
     if isinstance(use, ParameterUse):
         return use.owner

@@ -23,6 +23,7 @@ from shardlint.inference.overlays.explicit.recording import (
     as_update,
     record_operation,
     record_result,
+    refuse_no_sharding,
     short_name,
 )
 from shardlint.inference.overlays.explicit.rules import rule_of
@@ -93,6 +94,8 @@ def finish_index(interpreter: Evaluator, array: Array, key: Value, result: Value
 
 
 def _finish(call: Call, name: str, result: Value, function: str, written: Written) -> Value:
+    if refuse_no_sharding(call, name):
+        return Unknown("JAX rejects this out_sharding")
     asked = given(call.kwargs.get("out_sharding")) and call.place is not None
     if isinstance(result, Unknown):
         if asked:

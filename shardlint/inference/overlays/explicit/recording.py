@@ -7,20 +7,25 @@ from collections.abc import Callable, Sequence
 from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.explicit.types import type_of
+from shardlint.inference.overlays.placing import text_of
 from shardlint.inference.overlays.printing import call_source, source_of
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.values import (
     Array,
+    Const,
     External,
+    Integer,
     LibraryObject,
     ListValue,
     Slice,
     SpecValue,
     Tuple,
     Value,
+    is_none,
 )
 from shardlint.laws.types import ArrayType
 from shardlint.laws.values import Unknown
-from shardlint.laws.verdicts import Accepted, Rejected, Undecided
+from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided
 from shardlint.spans import Place
 from shardlint.uses import OperationUse
 
@@ -61,6 +66,24 @@ def record_operation(
             out_sharding=asked.spec if isinstance(asked, SpecValue) else None,
         )
     )
+
+
+def refuse_no_sharding(call: Call, name: str) -> bool:
+    """Record a tuple, a string or a number for ``out_sharding=``, and say whether there is one.
+
+    `sharding_impls.canonicalize_sharding` takes specs and NamedShardings only: TypeError, whatever the mesh.
+    """
+    asked = call.kwargs.get("out_sharding")
+    if not name.startswith(tuple(_SHORT)) or is_none(asked) or not isinstance(asked, Const | Integer | Tuple):
+        return False
+    if isinstance(asked, Tuple) and not all(isinstance(item, Const | SpecValue) for item in asked.items):
+        return False
+    verdict = Rejected(Cause.NOT_A_SPEC, "TypeError", "call", detail=text_of(asked))
+    source, plain = source_of(asked), "lax.reshape(np.ones(8, np.float32), (8,)"
+    texts = (None, None) if source is None else (f"{plain}, out_sharding={source})", f"{plain})")
+    place = call.place_of(None, "out_sharding")
+    record_of_value(call.interpreter, f"{short_name(name)}(out_sharding=)", verdict, place, *texts)
+    return True
 
 
 def record_result(call: Call, function: str, result: ArrayType | None, reason: Unknown | None) -> None:

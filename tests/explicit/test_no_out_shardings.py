@@ -1,0 +1,62 @@
+"""What is neither a spec nor a sharding is refused as ``out_sharding=``, by whatever function takes one."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax import lax
+from jax.sharding import AxisType, NamedSharding
+from jax.sharding import PartitionSpec as P
+
+from shardlint.api import Linter, Settings, source_from_text
+from shardlint.findings import Severity
+
+CALLS = [
+    "jnp.einsum('ij,jk->ik', a, a, out_sharding={0})", "jnp.dot(a, a, out_sharding={0})",
+    "jnp.matmul(a, a, out_sharding={0})", "jnp.tensordot(a, a, 1, out_sharding={0})",
+    "lax.dot_general(a, a, (((1,), (0,)), ((), ())), out_sharding={0})",
+    "jnp.reshape(a, (64,), out_sharding={0})", "lax.reshape(a, (64,), out_sharding={0})",
+    "jnp.ravel(a, out_sharding={0})", "jnp.broadcast_to(a, (2, 8, 8), out_sharding={0})",
+    "lax.broadcast(a, (2,), out_sharding={0})",
+    "lax.broadcast_in_dim(a, (2, 8, 8), (1, 2), out_sharding={0})",
+    "jnp.repeat(a, 2, out_sharding={0})",
+]  # fmt: skip
+WRONG = ["('x', None)", "(None, None)", "()", "'x'", "3", "(P('x'),)"]
+RIGHT = ["None", "P()", "P(None)", "NamedSharding(mesh, P())"]
+HEADER = """\
+import jax, jax.numpy as jnp
+from jax import lax
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+mesh = jax.make_mesh((2, 4), ("x", "y"), axis_types=(AxisType.{0},) * 2)
+a = jnp.ones((8, 8))
+"""
+
+
+def errors(program: str) -> list[str]:
+    found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", program))
+    return [finding.code for finding in found if finding.severity is Severity.ERROR]
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("types", ["Explicit", "Auto"])
+def test_only_specs_and_shardings_are_taken(call: str, types: str) -> None:
+    mesh = jax.make_mesh((2, 4), ("x", "y"), axis_types=(AxisType[types],) * 2)
+    scope = {"jnp": jnp, "lax": lax, "P": P, "NamedSharding": NamedSharding, "mesh": mesh}
+    for out in [*WRONG, *RIGHT]:
+        for context in ("", "with jax.set_mesh(mesh):\n    "):
+            written = call.format(out)
+            said = errors(f"{HEADER.format(types)}{context}{written}\n")
+            a = jnp.ones((8, 8))
+            try:
+                if context:
+                    with jax.set_mesh(mesh):
+                        eval(written, {**scope, "a": a})
+                else:
+                    eval(written, {**scope, "a": a})
+            except TypeError:
+                assert out in WRONG and said == ["SHL104"], (written, said)
+            except Exception:  # the mesh does not fit
+                assert out in RIGHT and "SHL104" not in said
+            else:
+                assert out in RIGHT and not said, (written, said)
