@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments and arguments[0] not in (*_COMMANDS, "-h", "--help", "-V", "--version"):
         arguments.insert(0, "check")
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_help()
@@ -224,7 +224,8 @@ class _Parser(argparse.ArgumentParser):
         self.exit(FAILED, f"{self.prog}: {message}\nTry `{self.prog} --help`.\n")
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = _Parser(prog="shardlint", description="Finds JAX sharding mistakes before the mesh does.")
     parser.add_argument("-V", "--version", action="version", version=f"shardlint {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)

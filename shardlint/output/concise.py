@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from shardlint.findings import Confirmation, Finding, Severity
 from shardlint.spans import Span
+
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def render(findings: Iterable[Finding]) -> str:
@@ -16,7 +19,12 @@ def render(findings: Iterable[Finding]) -> str:
 def place_text(span: Span) -> str:
     """Write where a span begins: ``path:line:column``, or ``path:cell 3:line:column`` in a notebook."""
     cell = "" if span.cell is None else f"cell {span.cell}:"
-    return f"{span.path}:{cell}{span.line}:{span.column}"
+    return f"{printable(span.path)}:{cell}{span.line}:{span.column}"
+
+
+def printable(text: str) -> str:
+    """Show control characters, which would speak to the terminal, as one that stands for them."""
+    return _CONTROL.sub("\ufffd", text)
 
 
 def _line(finding: Finding) -> str:
@@ -24,7 +32,7 @@ def _line(finding: Finding) -> str:
     marks = f" ({confirmation_text(finding)})" if said else ""
     if finding.expected:
         marks += " (expected)"
-    message = " ".join(finding.message.split())
+    message = printable(" ".join(finding.message.split()))
     return f"{place_text(finding.span)}: {finding.severity}[{finding.code}] {message}{marks}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from shardlint.findings import Confirmation, Finding, Severity
-from shardlint.output.concise import about_file, confirmation_text, place_text
+from shardlint.output.concise import about_file, confirmation_text, place_text, printable
 from shardlint.output.pages import Page, address
 from shardlint.output.styles import Styles
 from shardlint.spans import Span
@@ -45,21 +45,19 @@ def _finding(finding: Finding, lines: Lines, styles: Styles, asked: bool, link: 
     expected = " (expected)" if finding.expected else ""
     code = finding.code if link is None else styles.link(finding.code, link)
     head = f"{finding.severity}[{code}]"
-    out = [
-        f"{styles.path(place_text(finding.span))}: {colour(head)} {styles.strong(finding.message)}{expected}"
-    ]
+    message = styles.strong(printable(finding.message))
+    out = [f"{styles.path(place_text(finding.span))}: {colour(head)} {message}{expected}"]
     spans = [finding.span, *(related.span for related in finding.related)]
     width = len(str(max(min(span.end_line, span.line + _MOST_LINES) for span in spans)))
     out += excerpt(finding.span, lines(finding.span), width, "^", colour, styles)
     for related in finding.related:
-        out.append(
-            f"{' ' * width} {styles.dim('::')} {styles.path(place_text(related.span))}: {related.message}"
-        )
+        place, message = styles.path(place_text(related.span)), printable(related.message)
+        out.append(f"{' ' * width} {styles.dim('::')} {place}: {message}")
         out += excerpt(related.span, lines(related.span), width, "-", styles.note, styles)
     if finding.help:
-        out.append(f"{' ' * width} {styles.dim('=')} {styles.help('help')}: {finding.help}")
+        out.append(f"{' ' * width} {styles.dim('=')} {styles.help('help')}: {printable(finding.help)}")
     if finding.fix and finding.fix.message != finding.help:
-        out.append(f"{' ' * width} {styles.dim('=')} {styles.help('fix')}: {finding.fix.message}")
+        out.append(f"{' ' * width} {styles.dim('=')} {styles.help('fix')}: {printable(finding.fix.message)}")
     if asked and not about_file(finding):
         out.append(f"{' ' * width} {styles.dim('=')} {_confirmation(finding, styles)}")
     return "\n".join(out) + "\n"

@@ -76,6 +76,15 @@ def test_carets_stand_under_the_span(line: str, start: int, end: int, source: st
     assert [row.rstrip("\u2028") for row in rows] == ["  |", source, carets]
 
 
+def test_what_would_speak_to_the_terminal_is_shown() -> None:
+    """Names of files and axes are the program's own: they may hold anything."""
+    span = Span("e\x1b[2Jvil.py", 3, 16, 3, 23)
+    found = finding(span, message="no axis \x9b31m\u202e", help="\x07", related=(Related(span, "\x08"),))
+    for text in (shown(found), concise.render([found])):
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", text)
+        assert text.startswith("e\ufffd[2Jvil.py:3:16: error[SHL202] no axis \ufffd31m\ufffd")
+
+
 def test_a_span_of_several_lines_is_underlined_line_by_line() -> None:
     rows = full.excerpt(Span("a.py", 4, 5, 6, 2), TEXT, 1, "^", str, Styles())
     assert rows == ["  |", "4 | x = f(", "  |     ^^", "5 |     spec,", "  |     ^^^^^", "6 | )", "  | ^"]

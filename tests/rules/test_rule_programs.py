@@ -14,7 +14,7 @@ RULES = pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
 
 def check(program: str, rule: AnyRule) -> list[Finding]:
     target = parse_target(rule.target) if rule.target else None
-    settings = Settings(devices=8, target_jax=target)
+    settings = Settings(devices=8, target_jax=target, preview=True)
     return Linter(settings).check_source(source_from_text("program.py", program))
 
 

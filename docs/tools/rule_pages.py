@@ -1,0 +1,184 @@
+"""The pages of the rules: their docstrings, with what shardlint and JAX really say of the examples."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+
+import jax_says
+
+from shardlint.api import Excerpts, Linter, Settings, known_rules, source_from_text
+from shardlint.files.problems import FileRule
+from shardlint.findings import Finding, Group
+from shardlint.laws.versions import parse_target
+from shardlint.output import full
+from shardlint.output.styles import Styles
+from shardlint.rules import AnyRule
+
+DOCS = Path(__file__).parents[1]
+FILE = "example.py"
+
+#: What the groups of rules are, in the order of the index.
+GROUPS = {
+    Group.CORRECTNESS: "What JAX refuses",
+    Group.SUSPICIOUS: "What JAX accepts and is almost surely not meant",
+    Group.MEMORY: "What makes devices hold, or do, more than they need to",
+    Group.VERSIONS: "What depends on the release of JAX",
+    Group.FILES: "What is wrong with a file or a comment, and what comments ask for",
+}
+
+_RULE = re.compile(r"\b([a-z]+(?:-[a-z]+)+) \((SHL\d{3})\)")
+_SECTION = re.compile(r"(?=^## )", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class FixNote:
+    """A row of the table of fixes: what is written, and for what of it that is safe."""
+
+    writes: str
+    safe: str
+
+
+@cache
+def fix_notes() -> dict[str, FixNote]:
+    """Return the rows of the table in fixes.md, by code."""
+    notes = {}
+    for row in re.findall(r"^\| (SHL.+?) \| (.+?) \| (.+?) \|$", (DOCS / "fixes.md").read_text(), re.MULTILINE):
+        for code in row[0].split(", "):
+            notes[code] = FixNote(row[1], row[2])
+    return notes
+
+
+def fix_words(code: str) -> str:
+    """Say in a word or two whether a rule has a fix, and whether that is safe."""
+    note = fix_notes().get(code)
+    if note is None:
+        return ""
+    said = {part.strip() for part in note.safe.replace(":", ";").split(";")}
+    return "safe, unsafe" if len(said) > 1 else "safe" if said == {"yes"} else "unsafe"
+
+
+@cache
+def findings(code: str) -> tuple[Finding, ...]:
+    """Return what shardlint finds in the example of a rule."""
+    rule = next(rule for rule in known_rules() if rule.code == code)
+    assert not isinstance(rule, FileRule)
+    target = parse_target(rule.target) if rule.target else None
+    linter = Linter(Settings(devices=8, target_jax=target, preview=True))
+    found = linter.check_source(source_from_text(FILE, rule.bad))
+    return tuple(finding for finding in found if finding.code == code)
+
+
+def severity(rule: AnyRule | FileRule) -> str:
+    """Return the severity of a rule's finding: in its example, where it has one."""
+    return str(rule.severity if isinstance(rule, FileRule) else findings(rule.code)[0].severity)
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Yield each page: its path, and its Markdown."""
+    yield "rules/index.md", index()
+    for rule in known_rules():
+        yield f"rules/{rule.name}.md", page(rule)
+
+
+def page(rule: AnyRule | FileRule) -> str:
+    """Return the page of a rule."""
+    title, *sections = _SECTION.split(rule.docs.strip() + "\n")
+    facts = [f"group [`{rule.group}`](index.md#{rule.group})", f"severity `{severity(rule)}`"]
+    facts += ["[preview](../configuration.md#preview)"] if rule.preview else []
+    heading, _, lead = title.partition("\n")
+    words = fix_words(rule.code)
+    facts.append(f"[fix](../fixes.md): {words}" if words else "no fix")
+    parts = [f"{heading}\n\n{rule.summary}.\n\n{' · '.join(facts)}\n"]
+    if isinstance(rule, FileRule):
+        lead = lead.replace(f"\n{rule.summary}.\n", "", 1)
+    parts += [lead.strip() + "\n"] if lead.strip() else []
+    for section in sections:
+        name, _, text = section.removeprefix("## ").partition("\n")
+        if name == "What JAX says" and not isinstance(rule, FileRule):
+            parts.append(f"## {name}\n\n{_measured(rule)}\n{text.strip()}\n")
+            continue
+        parts.append(section.strip() + "\n")
+        if name == "Example" and not isinstance(rule, FileRule):
+            parts.append(f"## What shardlint says\n\n```text\n{_told(rule)}```\n")
+        if name == "Use instead" and rule.code in fix_notes():
+            parts.append(_fix(rule.code))
+    if not sections and rule.code in fix_notes():
+        parts.append(_fix(rule.code))
+    return _linked("\n".join(parts), rule.code)
+
+
+def _fix(code: str) -> str:
+    note = fix_notes()[code]
+    return f"## Fix\n\n{note.writes}\n\nSafe: {note.safe}. See [Fixes](../fixes.md).\n"
+
+
+def _told(rule: AnyRule) -> str:
+    excerpts = Excerpts({FILE: rule.bad.encode()})
+    return full.render(findings(rule.code), excerpts.lines, Styles(), asked=False).rstrip("\n") + "\n"
+
+
+def _measured(rule: AnyRule) -> str:
+    """What releases of JAX raise in the example, each with those around it that raise the same."""
+    table = jax_says.table()
+    newest = list(table)[-1]
+    said = table[newest][rule.code]
+    first = (
+        f"JAX {newest} runs the example and says nothing."
+        if said is None
+        else f"JAX {newest}, of the example:\n\n```text\n{said['raises']}: {said['message']}\n```"
+    )
+    rows = []
+    for raised, releases in groupby(table, lambda release: _answer(table[release][rule.code])):
+        known = list(releases)
+        rows.append(f"| {known[0]}{f' to {known[-1]}' if len(known) > 1 else ''} | {raised} |")
+    head = f"| JAX, measured on {len(table)} releases | the example |\n|---|---|"
+    return "\n".join([first, "", head, *rows, ""])
+
+
+def _answer(said: jax_says.Said | None) -> str:
+    if said is None:
+        return "runs"
+    lacks = said["raises"] in ("AttributeError", "ImportError", "ModuleNotFoundError")
+    lacks = lacks or "unexpected keyword argument" in said["message"]
+    why = f": {said['message']}".replace("|", r"\|") if lacks else ""
+    return f"`{said['raises']}`{why}"
+
+
+def _linked(text: str, own: str) -> str:
+    """Make the rules that a page speaks of lead to their pages, outside of code."""
+    names = {rule.code: rule.name for rule in known_rules()}
+
+    def link(match: re.Match[str]) -> str:
+        if match[2] == own or names.get(match[2]) != match[1]:
+            return match[0]
+        return f"[{match[1]}]({match[1]}.md) ({match[2]})"
+
+    blocks = re.split(r"(^```.*?^```$)", text, flags=re.DOTALL | re.MULTILINE)
+    return "".join(part if part.startswith("```") else _RULE.sub(link, part) for part in blocks)
+
+
+def index() -> str:
+    """Return the page that lists the rules, group by group."""
+    parts = [
+        "# Rules\n",
+        "`shardlint explain CODE` shows a page in the terminal, `shardlint rules` lists them. The examples of "
+        "these pages are executed in shardlint's tests, by shardlint and by JAX. An `error` says that JAX "
+        "raises; its severity here is that of the page's example. A fix is "
+        "[safe or unsafe](../fixes.md); rules in preview are off unless "
+        "[asked for](../configuration.md#preview).\n",
+    ]
+    for group, words in GROUPS.items():
+        rows = [
+            f"| {rule.code} | [{rule.name}]({rule.name}.md) | {severity(rule)} | {fix_words(rule.code)} | "
+            f"{'preview' if rule.preview else 'stable'} | {rule.summary} |"
+            for rule in known_rules()
+            if rule.group is group
+        ]
+        head = "| code | name | severity | fix | status | finds |\n|---|---|---|---|---|---|"
+        parts.append("\n".join([f"## {words} {{ #{group} }}\n", head, *rows, ""]))
+    return "\n".join(parts)
