@@ -4,6 +4,8 @@ A page's code blocks with a ``title`` are files. Those in ``console`` are sessio
 bash, and what it prints must stand below it. Those in ``python`` are programs, which JAX runs on 8 fake devices:
 they raise what a comment ``# raises NameOfTheClass`` says, else nothing. ``diff`` changes files.
 
+A page that adds files to shardlint itself is followed in a copy of the tree, where its ``sh`` is run as well.
+
 ``python docs/tools/examples.py PAGE...`` puts what is printed today into the pages; look at what that changes.
 """
 
@@ -12,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -40,10 +43,14 @@ class Block:
 
     language: str
     title: str | None
-    info: str
     text: str
     start: int
     end: int
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is a file of shardlint's own, and no program."""
+        return self.title is not None and self.title.startswith(("shardlint/", "tests/"))
 
 
 @dataclass(frozen=True)
@@ -68,35 +75,36 @@ def blocks(page: str) -> Iterator[Block]:
     """Yield the blocks of code of a page that name a language."""
     for match in _BLOCK.finditer(page):
         title = _TITLE.search(match["info"])
-        yield Block(
-            match["language"], title and title[1], match["info"].strip(), match["text"], *match.span("text")
-        )
+        yield Block(match["language"], title and title[1], match["text"], *match.span("text"))
 
 
 class Reader:
-    """Who does what a page shows, in a folder. ``root`` is the tree whose shardlint is used."""
+    """Who does what a page shows, in a folder that is made for it."""
 
-    def __init__(self, folder: Path, root: Path = ROOT) -> None:
-        self.folder = folder
+    def __init__(self, page: str, folder: Path) -> None:
+        self.page, self.folder = page, folder
+        root = folder if any(block.is_part for block in blocks(page)) else ROOT
+        if root is folder:
+            copy_tree(folder)
         tools = folder.parent / f"{folder.name}-tools"
-        tools.mkdir()
+        for made in (folder, tools):
+            made.mkdir(exist_ok=True)
         paths = [str(root), str(root / "server")]
         shim = tools / "shardlint"
         shim.write_text(_SHARDLINT.format(python=sys.executable, paths=paths), encoding="utf-8")
         shim.chmod(0o755)
-        (tools / "python").symlink_to(sys.executable)
         self.environment = {
             **{key: value for key, value in os.environ.items() if key not in ("FORCE_COLOR", "XLA_FLAGS")},
-            "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+            "PATH": os.pathsep.join([str(tools), os.path.dirname(sys.executable), os.environ["PATH"]]),
             "PYTHONPATH": os.pathsep.join([str(folder), *paths]),
             "NO_COLOR": "1",
             "COLUMNS": "100",
         }
 
-    def sessions(self, page: str) -> list[Session]:
-        """Make the files of a page, and run its sessions."""
+    def sessions(self) -> list[Session]:
+        """Make the files of the page, and run its sessions."""
         done = []
-        for block in blocks(page):
+        for block in blocks(self.page):
             if block.language == "diff":
                 self._apply(block)
             elif block.title is not None:
@@ -107,9 +115,9 @@ class Reader:
                 done.append(Session(block, "".join(self._run(block))))
         return done
 
-    def programs(self, page: str) -> list[Program]:
-        """Have JAX run the programs of a page, whose files are there."""
-        found = [block for block in blocks(page) if block.language == "python" and "fragment" not in block.info]
+    def programs(self) -> list[Program]:
+        """Have JAX run the programs of the page, once its files are there."""
+        found = [block for block in blocks(self.page) if block.language == "python" and not block.is_part]
         if not found:
             return []
         answer = subprocess.run(
@@ -129,35 +137,57 @@ class Reader:
             done.append(Program(block, announced and announced[1], raised, said.get("message", "")))
         return done
 
+    def commands(self) -> Iterator[subprocess.CompletedProcess[str]]:
+        """Run what the page does to the tree."""
+        for block in blocks(self.page):
+            if block.language == "sh":
+                yield self._bash(f"set -e\n{block.text}")
+
     def _apply(self, block: Block) -> None:
-        subprocess.run(["git", "apply", "-"], input=block.text, text=True, cwd=self.folder, check=True)
+        subprocess.run(["git", "apply", "--recount", "-"], input=block.text, text=True, cwd=self.folder, check=True)
 
     def _run(self, block: Block) -> Iterator[str]:
         for command in re.findall(r"^\$ (.+)$", block.text, re.MULTILINE):
-            done = subprocess.run(
-                ["bash", "-c", command],
-                cwd=self.folder,
-                env=self.environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                text=True,
-                timeout=300,
-            )
-            yield f"$ {command}\n{done.stdout}"
+            yield f"$ {command}\n{self._bash(command).stdout}"
+
+    def _bash(self, commands: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-c", commands],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            timeout=600,
+        )
+
+
+def copy_tree(folder: Path) -> None:
+    """Copy what belongs to the tree, committed or not."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
 
 
 def renewed(page: str) -> str:
-    """Return a page with what its sessions print today."""
+    """Return a page with what its sessions print today. Says on standard error what JAX does otherwise."""
     with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder) / "page"
-        home.mkdir()
-        reader = Reader(home)
-        for session in reversed(reader.sessions(page)):
-            page = page[: session.block.start] + session.printed + page[session.block.end :]
-        for program in reader.programs(page):
-            if program.raised != program.raises:
-                print(f"{program.raised}: {program.message}, of\n{program.block.text}", file=sys.stderr)
+        reader = Reader(page, Path(folder) / "page")
+        sessions, programs = reader.sessions(), reader.programs()
+    for program in programs:
+        if program.raised != program.raises:
+            print(f"{program.raised}: {program.message}, of\n{program.block.text}", file=sys.stderr)
+    for session in reversed(sessions):
+        page = page[: session.block.start] + session.printed + page[session.block.end :]
     return page
 
 

@@ -7,34 +7,63 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import jax
+import jax_says
 import pytest
 
+from shardlint.api import Linter, Settings, source_from_text
+from shardlint.findings import Severity
+from shardlint.laws.versions import parse_target
 from shardlint.rules import AnyRule, all_rules
 
+RUNNER = Path(__file__).parents[2] / "docs" / "tools" / "run_examples.py"
 RULES = pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
 
 
 @pytest.fixture(scope="module")
-def outcomes() -> dict[str, list[str] | None]:
-    """What JAX raised in each program, by code and kind."""
+def outcomes() -> dict[str, dict[str, Any] | None]:
+    """What JAX raised in each program, by code and kind: classes and message."""
     programs = {
         f"{rule.code} {kind}": getattr(rule, kind) for rule in all_rules() for kind in ("bad", "good")
     }
     answer = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("run_examples.py"))],
+        [sys.executable, str(RUNNER)],
         input=json.dumps(programs),
         capture_output=True,
         text=True,
         check=True,
     )
-    return json.loads(answer.stdout.splitlines()[-1])
+    said: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
+    assert said["jax"] == jax.__version__
+    outcomes: dict[str, dict[str, Any] | None] = said["outcomes"]
+    return outcomes
 
 
 @RULES
 def test_the_broken_program_does_in_jax_what_the_page_says(rule: AnyRule, outcomes: dict) -> None:
     raised = outcomes[f"{rule.code} bad"]
-    assert (raised and raised[0]) == rule.raises
+    assert (raised and raised["classes"][0]) == rule.raises
+
+
+@RULES
+def test_the_site_shows_what_this_jax_says(rule: AnyRule, outcomes: dict) -> None:
+    """The class, and the message where it is the release that the table ends with."""
+    raised = outcomes[f"{rule.code} bad"]
+    shown = jax_says.table()[jax.__version__][rule.code]
+    assert (raised and {"raises": raised["classes"][0], "message": raised["message"]}) == shown, (
+        "python docs/tools/jax_says.py python"
+    )
+
+
+@pytest.mark.parametrize("release", jax_says.table())
+def test_what_a_release_accepts_is_no_error_for_it(release: str) -> None:
+    linter = Linter(Settings(devices=8, target_jax=parse_target(release), preview=True))
+    for rule in all_rules():
+        if jax_says.table()[release].get(rule.code) is None:
+            found = linter.check_source(source_from_text("program.py", rule.bad))
+            assert not [finding for finding in found if finding.severity is Severity.ERROR], rule.code
 
 
 @RULES
