@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING
 
 from shardlint import changing, configuring, reporting
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from shardlint.api import Linter
     from shardlint.cache.store import Store
     from shardlint.checked import Report
+    from shardlint.config import Settings
+    from shardlint.output.pages import PageOf
     from shardlint.output.progress import ProgressBar
 
 CLEAN, FOUND, FAILED = 0, 1, 2
@@ -160,10 +163,28 @@ def _finished(
     if not options.quiet:
         for note in report.notes:
             print(f"note: {note}", file=sys.stderr)
-    reporting.say(report, options, Excerpts(dict([unsaved] if unsaved else [])), fixable, failed)
+    excerpts = Excerpts(dict([unsaved] if unsaved else []))
+    reporting.say(report, options, excerpts, fixable, failed, _page_of(options, linter))
     if outcome.failures or failed:
         return FAILED
     return FOUND if report.failing and not options.exit_zero else CLEAN
+
+
+def _page_of(options: argparse.Namespace, linter: Linter | None) -> PageOf:
+    """What tells where the page of a rule is published; where no linter was made, it reads the configuration
+    when it is asked first.
+    """
+    if linter is not None:
+        return linter.settings.page_of
+
+    def page_of(rule: str) -> str | None:
+        return settings().page_of(rule)
+
+    @cache
+    def settings() -> Settings:
+        return configuring.configurations(options).of(options.paths[0])
+
+    return page_of
 
 
 def complain(message: str) -> int:

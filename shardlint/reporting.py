@@ -12,7 +12,7 @@ from shardlint import __version__
 if TYPE_CHECKING:
     from shardlint.api import Report
     from shardlint.files.excerpts import Excerpts
-    from shardlint.output.pages import Page
+    from shardlint.output.pages import Page, PageOf
 
 #: The formats of `shardlint.output.formats`, which is not loaded for them.
 _FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
@@ -25,7 +25,9 @@ class CannotSay(Exception):
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `check` that are about its output."""
     output = parser.add_argument_group("output")
-    output.add_argument("--output-format", choices=_FORMATS, default="full", type=_format)
+    output.add_argument(
+        "--output-format", choices=_FORMATS, default="full", type=_format, help="default: full"
+    )
     output.add_argument("--output-file", metavar="FILE", help="write the findings to a file")
     output.add_argument("--statistics", action="store_true", help="say only how often each rule was broken")
     output.add_argument("-q", "--quiet", action="store_true", help="say nothing but the findings")
@@ -50,13 +52,21 @@ def check_options(options: argparse.Namespace) -> None:
         raise CannotSay(f"{options.output_file} cannot be written: it is a folder")
 
 
-def say(report: Report, options: argparse.Namespace, excerpts: Excerpts, fixable: str, failed: bool) -> None:
+def say(
+    report: Report,
+    options: argparse.Namespace,
+    excerpts: Excerpts,
+    fixable: str,
+    failed: bool,
+    page_of: PageOf,
+) -> None:
     """Write the findings of a report where the options say.
 
     ``fixable`` is a line about fixes for the summary, ``failed`` tells that not everything could be
-    checked. Raises CannotSay when the file cannot be written; then all has gone to standard output.
+    checked, ``page_of`` where the pages of rules are published. Raises CannotSay when the file cannot be
+    written; then all has gone to standard output.
     """
-    text = _text(report, options, excerpts, fixable, failed)
+    text = _text(report, options, excerpts, fixable, failed, page_of)
     if options.output_file is None:
         write(text)
         return
@@ -91,7 +101,14 @@ def _pages() -> dict[str, Page]:
     return {rule.code: rule for rule in known_rules()}
 
 
-def _text(report: Report, options: argparse.Namespace, excerpts: Excerpts, fixable: str, failed: bool) -> str:
+def _text(
+    report: Report,
+    options: argparse.Namespace,
+    excerpts: Excerpts,
+    fixable: str,
+    failed: bool,
+    page_of: PageOf,
+) -> str:
     from shardlint.output import formats
     from shardlint.output.concise import summary
     from shardlint.output.styles import Styles, styles_for
@@ -113,6 +130,7 @@ def _text(report: Report, options: argparse.Namespace, excerpts: Excerpts, fixab
             options.confirm,
             report.notes,
             failed,
+            page_of,
         )
         text = formats.render(format_, results, styles)
     if format_ not in ("full", "concise") or options.quiet:

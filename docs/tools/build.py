@@ -1,8 +1,8 @@
 """Build the site: the pages in ``docs/``, and those that are made from the code.
 
-``python docs/tools/build.py [FOLDER]`` writes it to FOLDER (``site`` unless given), and fails where a link leads
-nowhere. Nothing that is made is kept in ``docs/``: the pages of the rules, the reference of the command line and
-the changelog are put beside copies of the other pages, in a folder that is thrown away.
+``python docs/tools/build.py [FOLDER]`` writes it to FOLDER (``site`` unless given), and fails where a link
+leads nowhere. Nothing that is made is kept in ``docs/``: the pages of the rules, the reference of the command
+line and the changelog are put beside copies of the other pages, in a folder that is thrown away.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import command_pages
-import rule_pages
 import yaml
 
+import command_pages
+import rule_pages
 from shardlint.api import known_rules
 
 DOCS = Path(__file__).parents[1]
@@ -39,7 +39,9 @@ def main(arguments: list[str]) -> int:
 
 def compose(folder: Path) -> None:
     """Put the pages, and the configuration of the site, into a folder."""
-    shutil.copytree(DOCS, folder / "docs", ignore=shutil.ignore_patterns("tools", "mkdocs.yml", "__pycache__"))
+    shutil.copytree(
+        DOCS, folder / "docs", ignore=shutil.ignore_patterns("tools", "mkdocs.yml", "__pycache__")
+    )
     for path, text in made():
         file = folder / "docs" / path
         file.parent.mkdir(parents=True, exist_ok=True)

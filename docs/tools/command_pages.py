@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 from shardlint.cli import make_parser
 
+_COLUMNS = "| option | what it does |\n|---|---|"
 _HEAD = """# Command line
 
-`shardlint PATH...` is short for `shardlint check PATH...`. `check`, `report --init` and `run` exit with 0 where all is
-well, 1 where they found something, 2 where they could not do what was asked; the other commands with 0 or 2. Findings,
-tables and reports go to standard output, notes and complaints to standard error. Colours follow
-[`NO_COLOR`](https://no-color.org) and [`FORCE_COLOR`](https://force-color.org).
+`shardlint PATH...` is short for `shardlint check PATH...`. `check`, `report --init` and `run` exit with 0
+where all is well, 1 where they found something, 2 where they could not do what was asked; the other commands
+with 0 or 2. Findings, tables and reports go to standard output, notes and complaints to standard error.
+Colours follow [`NO_COLOR`](https://no-color.org) and [`FORCE_COLOR`](https://force-color.org).
 """
 
 
@@ -30,12 +31,13 @@ def commands() -> Iterator[tuple[str, str, argparse.ArgumentParser]]:
 
 
 def _section(name: str, words: str, parser: argparse.ArgumentParser) -> str:
-    parts = [f"## shardlint {name}\n", f"{words[:1].upper()}{words[1:]}.\n"]
+    tables: dict[str, list[str]] = {}
     for group in parser._action_groups:
-        rows = [_row(action) for action in group._group_actions if not isinstance(action, argparse._HelpAction)]
-        if rows:
-            title = "" if group.title in ("positional arguments", "options") else f"**{group.title}**\n\n"
-            parts.append("\n".join([f"{title}| | |\n|---|---|", *rows, ""]))
+        title = "" if group.title in ("positional arguments", "options") else f"**{group.title}**\n\n"
+        actions = (a for a in group._group_actions if not isinstance(a, argparse._HelpAction))
+        tables.setdefault(title, []).extend(map(_row, actions))
+    parts = [f"## shardlint {name}\n", f"{words[:1].upper()}{words[1:]}.\n"]
+    parts += ["\n".join([f"{title}{_COLUMNS}", *rows, ""]) for title, rows in tables.items() if rows]
     return "\n".join(parts)
 
 
@@ -47,5 +49,5 @@ def _row(action: argparse.Action) -> str:
             value = "|".join(map(str, action.choices))
         value = f"[{value}]" if action.nargs == "?" and action.option_strings else value
     names = ", ".join(f"`{option}`" for option in action.option_strings)
-    shown = " ".join(part for part in (names, value and f"`{value}`") if part).replace("|", r"\|")
-    return f"| {shown} | {(action.help or '').replace('%%', '%').replace('|', chr(92) + '|')} |"
+    shown = " ".join(part for part in (names, value and f"`{value}`") if part)
+    return f"| {shown} | {(action.help or '').replace('|', '&#124;')} |"

@@ -1,12 +1,13 @@
 """The examples of the documentation, done as a reader would: in a folder of their own, from top to bottom.
 
-A page's code blocks with a ``title`` are files. Those in ``console`` are sessions: what follows ``$`` is run by
-bash, and what it prints must stand below it. Those in ``python`` are programs, which JAX runs on 8 fake devices:
-they raise what a comment ``# raises NameOfTheClass`` says, else nothing. ``diff`` changes files.
+A page's code blocks with a ``title`` are files. Those in ``console`` are sessions: what follows ``$`` is run
+by bash, and what it prints must stand below it. Those in ``python`` are programs, which JAX runs on 8 fake
+devices: they raise what a comment ``# raises NameOfTheClass`` says, else nothing. ``diff`` changes files.
 
 A page that adds files to shardlint itself is followed in a copy of the tree, where its ``sh`` is run as well.
 
-``python docs/tools/examples.py PAGE...`` puts what is printed today into the pages; look at what that changes.
+``python docs/tools/examples.py PAGE...`` puts what is printed today into the pages: look at what that changes
+before you commit it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,9 @@ from typing import Any
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 
-_BLOCK = re.compile(r"^(?P<fence>`{3,})(?P<language>\w+)(?P<info>.*)\n(?P<text>(?:.*\n)*?)(?P=fence)$", re.MULTILINE)
+_BLOCK = re.compile(
+    r"^(?P<fence>`{3,})(?P<language>\w+)(?P<info>.*)\n(?P<text>(?:.*\n)*?)(?P=fence)$", re.MULTILINE
+)
 _TITLE = re.compile(r'title="([^"]+)"')
 _RAISES = re.compile(r"# raises (\w+)")
 _SHARDLINT = """#!{python}
@@ -83,8 +86,9 @@ class Reader:
 
     def __init__(self, page: str, folder: Path) -> None:
         self.page, self.folder = page, folder
-        root = folder if any(block.is_part for block in blocks(page)) else ROOT
-        if root is folder:
+        self.changes_shardlint = any(block.is_part for block in blocks(page))
+        root = folder if self.changes_shardlint else ROOT
+        if self.changes_shardlint:
             copy_tree(folder)
         tools = folder.parent / f"{folder.name}-tools"
         for made in (folder, tools):
@@ -96,7 +100,7 @@ class Reader:
         self.environment = {
             **{key: value for key, value in os.environ.items() if key not in ("FORCE_COLOR", "XLA_FLAGS")},
             "PATH": os.pathsep.join([str(tools), os.path.dirname(sys.executable), os.environ["PATH"]]),
-            "PYTHONPATH": os.pathsep.join([str(folder), *paths]),
+            "PYTHONPATH": os.pathsep.join(paths),
             "NO_COLOR": "1",
             "COLUMNS": "100",
         }
@@ -115,28 +119,6 @@ class Reader:
                 done.append(Session(block, "".join(self._run(block))))
         return done
 
-    def programs(self) -> list[Program]:
-        """Have JAX run the programs of the page, once its files are there."""
-        found = [block for block in blocks(self.page) if block.language == "python" and not block.is_part]
-        if not found:
-            return []
-        answer = subprocess.run(
-            [sys.executable, str(HERE / "run_examples.py")],
-            input=json.dumps({str(number): block.text for number, block in enumerate(found)}),
-            cwd=self.folder,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        outcomes: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])["outcomes"]
-        done = []
-        for number, block in enumerate(found):
-            announced, said = _RAISES.search(block.text), outcomes[str(number)] or {}
-            raised = said["classes"][0] if said else None
-            done.append(Program(block, announced and announced[1], raised, said.get("message", "")))
-        return done
-
     def commands(self) -> Iterator[subprocess.CompletedProcess[str]]:
         """Run what the page does to the tree."""
         for block in blocks(self.page):
@@ -144,7 +126,9 @@ class Reader:
                 yield self._bash(f"set -e\n{block.text}")
 
     def _apply(self, block: Block) -> None:
-        subprocess.run(["git", "apply", "--recount", "-"], input=block.text, text=True, cwd=self.folder, check=True)
+        subprocess.run(
+            ["git", "apply", "--recount", "-"], input=block.text, text=True, cwd=self.folder, check=True
+        )
 
     def _run(self, block: Block) -> Iterator[str]:
         for command in re.findall(r"^\$ (.+)$", block.text, re.MULTILINE):
@@ -178,20 +162,45 @@ def copy_tree(folder: Path) -> None:
             shutil.copy2(ROOT / name, folder / name)
 
 
+def programs(pages: Sequence[str]) -> list[Program]:
+    """Have JAX run the programs of pages, each by itself."""
+    found = [
+        block for page in pages for block in blocks(page) if block.language == "python" and not block.is_part
+    ]
+    answer = subprocess.run(
+        [sys.executable, str(HERE / "run_examples.py")],
+        input=json.dumps({str(number): block.text for number, block in enumerate(found)}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    outcomes: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])["outcomes"]
+    done = []
+    for number, block in enumerate(found):
+        announced, said = _RAISES.search(block.text), outcomes[str(number)] or {}
+        raised = said["classes"][0] if said else None
+        done.append(Program(block, announced and announced[1], raised, said.get("message", "")))
+    return done
+
+
 def renewed(page: str) -> str:
-    """Return a page with what its sessions print today. Says on standard error what JAX does otherwise."""
+    """Return a page with what its sessions print today."""
     with tempfile.TemporaryDirectory() as folder:
-        reader = Reader(page, Path(folder) / "page")
-        sessions, programs = reader.sessions(), reader.programs()
-    for program in programs:
-        if program.raised != program.raises:
-            print(f"{program.raised}: {program.message}, of\n{program.block.text}", file=sys.stderr)
+        sessions = Reader(page, Path(folder) / "page").sessions()
     for session in reversed(sessions):
         page = page[: session.block.start] + session.printed + page[session.block.end :]
     return page
 
 
+def main(names: Sequence[str]) -> None:
+    """Renew pages, and say which of their programs JAX does not run as they say."""
+    pages = [renewed(Path(name).read_text(encoding="utf-8")) for name in names]
+    for name, page in zip(names, pages, strict=True):
+        Path(name).write_text(page, encoding="utf-8")
+    for program in programs(pages):
+        if program.raised != program.raises:
+            print(f"{program.raised}: {program.message}, of\n{program.block.text}", file=sys.stderr)
+
+
 if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        file = Path(name)
-        file.write_text(renewed(file.read_text(encoding="utf-8")), encoding="utf-8")
+    main(sys.argv[1:])

@@ -1,7 +1,8 @@
 """What releases of JAX say of the rules' examples: a table that is measured, never written by hand.
 
-``python docs/tools/jax_says.py PYTHON...`` runs the examples under each interpreter, and puts what each
-release of JAX says into ``jax_says.json``. ``tests/versions/run_versions.py`` builds such environments.
+``python docs/tools/jax_says.py [CODE...] PYTHON...`` runs the examples, or those of some rules, under each
+interpreter, and puts what each release of JAX says into ``jax_says.json``. ``tests/versions/run_versions.py``
+builds such environments.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -35,9 +37,9 @@ def table() -> Table:
     return found
 
 
-def asked(python: str) -> tuple[str, dict[str, Said | None]]:
-    """Run the examples under an interpreter: its release of JAX, and what that says of each."""
-    programs = {rule.code: rule.bad for rule in all_rules()}
+def asked(python: str, codes: Collection[str] = ()) -> tuple[str, dict[str, Said | None]]:
+    """Run examples, all unless rules are named, under an interpreter: its release, and what it says."""
+    programs = {rule.code: rule.bad for rule in all_rules() if not codes or rule.code in codes}
     answer = subprocess.run(
         [python, str(HERE / "run_examples.py")], input=json.dumps(programs), capture_output=True, text=True
     )
@@ -48,18 +50,26 @@ def asked(python: str) -> tuple[str, dict[str, Said | None]]:
 
 
 def _said(outcome: dict[str, Any] | None) -> Said | None:
-    return outcome and {"raises": outcome["classes"][0], "message": outcome["message"]}
+    return None if outcome is None else {"raises": outcome["classes"][0], "message": outcome["message"]}
 
 
 def _order(release: str) -> tuple[int, ...]:
     return tuple(map(int, release.split(".")))
 
 
-def main(pythons: list[str]) -> None:
+def main(arguments: list[str]) -> None:
     """Renew the table for the releases of some interpreters."""
-    known = {**(table() if TABLE.exists() else {}), **dict(map(asked, pythons))}
-    ordered = {release: known[release] for release in sorted(known, key=_order)}
-    TABLE.write_text(json.dumps(ordered, indent=1, sort_keys=False) + "\n", encoding="utf-8")
+    codes = [word for word in arguments if word.startswith("SHL")]
+    known = table() if TABLE.exists() else {}
+    for python in arguments:
+        if python not in codes:
+            release, said = asked(python, codes)
+            known[release] = {**(known.get(release, {}) if codes else {}), **said}
+    ordered = {
+        release: {rule.code: known[release][rule.code] for rule in all_rules() if rule.code in known[release]}
+        for release in sorted(known, key=_order)
+    }
+    TABLE.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

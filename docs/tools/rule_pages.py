@@ -10,17 +10,17 @@ from itertools import groupby
 from pathlib import Path
 
 import jax_says
-
-from shardlint.api import Excerpts, Linter, Settings, known_rules, source_from_text
-from shardlint.files.problems import FileRule
+from shardlint.api import Excerpts, Linter, Settings, source_from_text
+from shardlint.files.problems import FILE_RULES, FileRule
 from shardlint.findings import Finding, Group
 from shardlint.laws.versions import parse_target
 from shardlint.output import full
 from shardlint.output.styles import Styles
-from shardlint.rules import AnyRule
+from shardlint.rules import AnyRule, all_rules
 
 DOCS = Path(__file__).parents[1]
 FILE = "example.py"
+RULES: tuple[AnyRule | FileRule, ...] = tuple(sorted((*all_rules(), *FILE_RULES), key=lambda rule: rule.code))
 
 #: What the groups of rules are, in the order of the index.
 GROUPS = {
@@ -47,7 +47,9 @@ class FixNote:
 def fix_notes() -> dict[str, FixNote]:
     """Return the rows of the table in fixes.md, by code."""
     notes = {}
-    for row in re.findall(r"^\| (SHL.+?) \| (.+?) \| (.+?) \|$", (DOCS / "fixes.md").read_text(), re.MULTILINE):
+    for row in re.findall(
+        r"^\| (SHL.+?) \| (.+?) \| (.+?) \|$", (DOCS / "fixes.md").read_text(), re.MULTILINE
+    ):
         for code in row[0].split(", "):
             notes[code] = FixNote(row[1], row[2])
     return notes
@@ -65,7 +67,7 @@ def fix_words(code: str) -> str:
 @cache
 def findings(code: str) -> tuple[Finding, ...]:
     """Return what shardlint finds in the example of a rule."""
-    rule = next(rule for rule in known_rules() if rule.code == code)
+    rule = next(rule for rule in RULES if rule.code == code)
     assert not isinstance(rule, FileRule)
     target = parse_target(rule.target) if rule.target else None
     linter = Linter(Settings(devices=8, target_jax=target, preview=True))
@@ -81,7 +83,7 @@ def severity(rule: AnyRule | FileRule) -> str:
 def pages() -> Iterator[tuple[str, str]]:
     """Yield each page: its path, and its Markdown."""
     yield "rules/index.md", index()
-    for rule in known_rules():
+    for rule in RULES:
         yield f"rules/{rule.name}.md", page(rule)
 
 
@@ -127,6 +129,7 @@ def _measured(rule: AnyRule) -> str:
     table = jax_says.table()
     newest = list(table)[-1]
     said = table[newest][rule.code]
+    table = {release: known for release, known in table.items() if rule.code in known}
     first = (
         f"JAX {newest} runs the example and says nothing."
         if said is None
@@ -151,7 +154,7 @@ def _answer(said: jax_says.Said | None) -> str:
 
 def _linked(text: str, own: str) -> str:
     """Make the rules that a page speaks of lead to their pages, outside of code."""
-    names = {rule.code: rule.name for rule in known_rules()}
+    names = {rule.code: rule.name for rule in RULES}
 
     def link(match: re.Match[str]) -> str:
         if match[2] == own or names.get(match[2]) != match[1]:
@@ -166,8 +169,8 @@ def index() -> str:
     """Return the page that lists the rules, group by group."""
     parts = [
         "# Rules\n",
-        "`shardlint explain CODE` shows a page in the terminal, `shardlint rules` lists them. The examples of "
-        "these pages are executed in shardlint's tests, by shardlint and by JAX. An `error` says that JAX "
+        "`shardlint explain CODE` shows a page in the terminal, `shardlint rules` lists them. The examples "
+        "of these pages are executed in shardlint's tests, by shardlint and by JAX. An `error` says that JAX "
         "raises; its severity here is that of the page's example. A fix is "
         "[safe or unsafe](../fixes.md); rules in preview are off unless "
         "[asked for](../configuration.md#preview).\n",
@@ -176,7 +179,7 @@ def index() -> str:
         rows = [
             f"| {rule.code} | [{rule.name}]({rule.name}.md) | {severity(rule)} | {fix_words(rule.code)} | "
             f"{'preview' if rule.preview else 'stable'} | {rule.summary} |"
-            for rule in known_rules()
+            for rule in RULES
             if rule.group is group
         ]
         head = "| code | name | severity | fix | status | finds |\n|---|---|---|---|---|---|"

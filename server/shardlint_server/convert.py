@@ -65,9 +65,12 @@ def to_location(span: Span, locate: Locate, codec: PositionCodec) -> types.Locat
     return types.Location(uri=text.uri, range=to_range(span, text.lines, codec))
 
 
-def to_diagnostic(finding: Finding, locate: Locate, codec: PositionCodec) -> types.Diagnostic:
+def to_diagnostic(
+    finding: Finding, locate: Locate, codec: PositionCodec, page: str | None = None
+) -> types.Diagnostic:
     """Convert a finding: the message with its help, the related places, and the tag of deprecated APIs.
 
+    ``page`` is the address of the rule's page, where its code leads to.
     An expected finding is no news to who wrote it: it becomes a hint, which editors show faintly.
     """
     return types.Diagnostic(
@@ -75,6 +78,7 @@ def to_diagnostic(finding: Finding, locate: Locate, codec: PositionCodec) -> typ
         message=f"{finding.message}\nhelp: {finding.help}" if finding.help else finding.message,
         severity=types.DiagnosticSeverity.Hint if finding.expected else SEVERITIES[finding.severity],
         code=finding.code,
+        code_description=None if page is None else types.CodeDescription(href=page),
         source="shardlint",
         tags=[types.DiagnosticTag.Deprecated] if finding.code.startswith("SHL8") else None,
         related_information=[

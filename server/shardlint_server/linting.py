@@ -37,10 +37,12 @@ class TargetLinter:
         else:
             source = source_from_text(target.path, target.parts[0].text)
         report: dict[str, list[types.Diagnostic]] = {part.uri: [] for part in target.parts}
-        for finding in Linter(self._settings(target.path)).check_source(source):
+        settings = self._settings(target.path)
+        for finding in Linter(settings).check_source(source):
             part = target.part_of(finding.span)
             if part is not None:
-                report[part.uri].append(to_diagnostic(finding, target.locate, self._codec))
+                page = settings.page_of(finding.name)
+                report[part.uri].append(to_diagnostic(finding, target.locate, self._codec, page))
         return report
 
     def _settings(self, path: str) -> Settings:

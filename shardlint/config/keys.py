@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shardlint.config.kinds import (
+    ADDRESS,
     BOOLEAN,
     BYTES,
     DIMS,
@@ -157,6 +158,12 @@ KEYS: tuple[Key, ...] = (
         "(`[]` for none); or `rules`, pairs of which the first that is free holds; or `file` and `key`, "
         "where in a YAML, TOML or JSON file they stand.",
         'logical-axes = { embed = "model", batch = ["data", "fsdp"], norm = [] }', "logical_rules",
+    ),
+    _key(
+        "docs-url", ADDRESS, None,
+        "Where these pages are published. The codes of findings then lead to the pages of their rules, in "
+        "terminals, editors and SARIF; without it to JAX's own documentation, in terminals and SARIF.",
+        'docs-url = "https://docs.example.com/shardlint"',
     ),
     _key("confirm.devices", WHOLE, 8, "How many devices `--confirm` fakes.", "confirm.devices = 16"),
     _key(

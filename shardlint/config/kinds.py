@@ -18,6 +18,7 @@ Schema = dict[str, Any]
 
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 _LONGEST_TIMEOUT = 24 * 3600
+_ADDRESS = "https?://[!-~]+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,12 @@ def _target(value: Any, at: At) -> Target:
 def _object(value: Any, at: At) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"[\w.]+:[\w.]+", value):
         raise at.must_be('written "package.module:name"', value)
+    return value
+
+
+def _address(value: Any, at: At) -> str:
+    if not isinstance(value, str) or not re.fullmatch(_ADDRESS, value):
+        raise at.must_be('an address that begins with "https://" or "http://"', value)
     return value
 
 
@@ -272,6 +279,7 @@ _RANGE = f"^{_CLAUSE}(,{_CLAUSE})*$"
 TARGET = Kind("a version or a range of versions", _target, _of(type="string", pattern=_RANGE))
 OBJECT = Kind('"package.module:name"', _object, _of(type="string", pattern=r"^[\w.]+:[\w.]+$"))
 FILE = Kind("the path of a file", _file, _of(type="string", pattern=r"\S"))
+ADDRESS = Kind("an address on the web", _address, _of(type="string", pattern=f"^{_ADDRESS}$"))
 PATTERNS = Kind("a list of patterns as in .gitignore", _patterns, _list_of({"type": "string"}))
 SELECTORS = Kind("a list of rule selectors", _selectors, _list_of(_ref("selector")))
 SEVERITY = Kind(

@@ -56,7 +56,8 @@ class Settings:
     ``target_jax`` are the releases of JAX the project means to run on, None for the newest known.
     ``confirm_devices`` is how many devices confirmation fakes, ``confirm_timeout`` is in seconds.
     ``report_init`` and ``report_rules`` (``package.module:name``) are what `shardlint report --init` runs.
-    ``baseline`` is the file of the findings that are there already.
+    ``baseline`` is the file of the findings that are there already. ``docs_url`` is where the pages of the
+    documentation are published.
     """
 
     root: str = "."
@@ -91,7 +92,12 @@ class Settings:
     confirm_timeout: float = 60.0
     report_init: str | None = None
     report_rules: str | None = None
+    docs_url: str | None = None
     exhaustive: bool = False
+
+    def page_of(self, rule: str) -> str | None:
+        """The address of a rule's page, by the rule's name, where that is known."""
+        return self.docs_url and f"{self.docs_url.rstrip('/')}/rules/{rule}/"
 
     @property
     def deployments(self) -> list[Deployment]:

@@ -10,7 +10,7 @@ from shardlint.findings import Finding
 from shardlint.spans import Span
 
 if TYPE_CHECKING:
-    from shardlint.output.pages import Page
+    from shardlint.output.pages import Page, PageOf
     from shardlint.output.places import InFile
     from shardlint.output.styles import Styles
 
@@ -24,9 +24,9 @@ class Results:
     """What a format writes of.
 
     ``shown`` are the findings, in reading order; ``lines`` gives the lines of a span's file or cell,
-    ``in_file`` where a span is in its file, and ``pages`` what documents the rules, by code. ``asked`` tells
-    that JAX was to confirm the findings, ``notes`` what else there is to say, ``failed`` that not all could
-    be checked.
+    ``in_file`` where a span is in its file, ``pages`` what documents the rules, by code, and ``page_of``
+    where that is published. ``asked`` tells that JAX was to confirm the findings, ``notes`` what else there
+    is to say, ``failed`` that not all could be checked.
     """
 
     shown: tuple[Finding, ...]
@@ -37,6 +37,7 @@ class Results:
     asked: bool = False
     notes: tuple[str, ...] = ()
     failed: bool = False
+    page_of: PageOf | None = None
 
 
 def render(name: str, results: Results, styles: Styles) -> str:
@@ -47,7 +48,9 @@ def render(name: str, results: Results, styles: Styles) -> str:
         from shardlint.output import full
 
         pages = results.pages() if styles.links else {}
-        return full.render(results.shown, results.lines, styles, asked=results.asked, pages=pages)
+        return full.render(
+            results.shown, results.lines, styles, asked=results.asked, pages=pages, page_of=results.page_of
+        )
     if name == "concise":
         from shardlint.output import concise
 
@@ -55,7 +58,7 @@ def render(name: str, results: Results, styles: Styles) -> str:
     if name == "sarif":
         from shardlint.output import sarif
 
-        run = sarif.Run(results.version, results.notes, results.failed)
+        run = sarif.Run(results.version, results.notes, results.failed, results.page_of)
         return sarif.render(results.shown, results.pages(), results.lines, results.in_file, run)
     if name == "github":
         from shardlint.output import github

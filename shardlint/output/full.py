@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from shardlint.findings import Confirmation, Finding, Severity
 from shardlint.output.concise import about_file, confirmation_text, place_text, printable
-from shardlint.output.pages import Page, address
+from shardlint.output.pages import Page, PageOf, address
 from shardlint.output.styles import Styles
 from shardlint.spans import Span
 
@@ -28,11 +28,13 @@ def render(
     *,
     asked: bool = True,
     pages: Mapping[str, Page] = MappingProxyType({}),
+    page_of: PageOf | None = None,
 ) -> str:
     """Return the findings, a blank line after each. ``lines`` gives the lines of a span's file or cell;
-    ``asked`` tells that JAX was to confirm them. Codes lead to the ``pages`` of their rules, by code.
+    ``asked`` tells that JAX was to confirm them. Codes lead to what explains them: ``pages`` are those of the
+    rules, by code, and ``page_of`` tells where they are published.
     """
-    links = {code: link for code, page in pages.items() if (link := address(page)) is not None}
+    links = {code: link for code, page in pages.items() if (link := address(page, page_of)) is not None}
     return "".join(
         _finding(finding, lines, styles, asked, links.get(finding.code)) + "\n" for finding in findings
     )

@@ -1,12 +1,13 @@
-"""The page of a rule: where it is on the web, and what it says first."""
+"""The page of a rule: where it leads to on the web, and what it says first."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Protocol
 
-#: The address under which each rule has its page, by name; None as long as they are not published.
-SITE: str | None = None
+#: Tells the address of a rule's page by the rule's name, None where it is not published.
+PageOf = Callable[[str], str | None]
 
 _LINK = re.compile(r"https://[^\s<>()\[\]\"'`]+[^\s<>()\[\]\"'`.,;:]")
 _HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
@@ -25,12 +26,11 @@ class Page(Protocol):
     def docs(self) -> str: ...
 
 
-def address(page: Page) -> str | None:
+def address(page: Page, page_of: PageOf | None = None) -> str | None:
     """Return the address that explains a rule: its page, else the first link of its documentation."""
-    if SITE is not None:
-        return f"{SITE.rstrip('/')}/{page.name}/"
+    published = None if page_of is None else page_of(page.name)
     link = _LINK.search(page.docs)
-    return link and link[0]
+    return published or (link and link[0])
 
 
 def description(page: Page) -> str:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from shardlint.findings import Finding, Fix, Severity
 from shardlint.output.fingerprints import fingerprints
-from shardlint.output.pages import Page, address, description
+from shardlint.output.pages import Page, PageOf, address, description
 from shardlint.output.places import InFile, cell_text, project_path
 from shardlint.spans import Span
 
@@ -27,11 +27,12 @@ _ROOT = "%SRCROOT%"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What is known of the run itself: of the tool, and of what it could not do."""
+    """What is known of the run itself: of the tool, where its rules' pages are, and what it could not do."""
 
     version: str
     notes: tuple[str, ...] = ()
     failed: bool = False
+    page_of: PageOf | None = None
 
 
 def render(
@@ -56,7 +57,7 @@ def render(
                     "driver": {
                         "name": "shardlint",
                         "version": run.version,
-                        "rules": [_rule(pages[code]) for code in codes],
+                        "rules": [_rule(pages[code], run.page_of) for code in codes],
                     }
                 },
                 "invocations": [
@@ -79,7 +80,7 @@ def render(
     return json.dumps(log, indent=2) + "\n"
 
 
-def _rule(page: Page) -> dict[str, Any]:
+def _rule(page: Page, page_of: PageOf | None) -> dict[str, Any]:
     rule = {
         "id": page.code,
         "name": page.name,
@@ -87,7 +88,7 @@ def _rule(page: Page) -> dict[str, Any]:
         "fullDescription": {"text": description(page)},
         "help": {"text": page.docs.strip(), "markdown": page.docs.strip()},
     }
-    link = address(page)
+    link = address(page, page_of)
     return rule if link is None else {**rule, "helpUri": link}
 
 

@@ -40,6 +40,7 @@ VALUES: list[Any] = [
     {"rules": [["a", []]]}, {"rules": [["a", "b"]], "x": "y"}, {"rules": [["a", "b", "c"]]}, {"rules": "x"},
     {"rules": ["x"]}, {"key": "x"}, {"file": "no.txt"}, {"file": 1},
     {"embed": False, "batch": ["data", "fsdp"], "norm": []}, {"": "x"},
+    "https://example.com/a", "http://[::1]:8000/", "https://", "https://a b", "ftp://a", "https://\x1b[2J",
 ]  # fmt: skip
 
 

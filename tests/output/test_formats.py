@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from shardlint.config import known_rules
+from shardlint.config import Settings, known_rules
 from shardlint.findings import Applicability, Confirmation, Edit, Finding, Fix, Related, Severity
 from shardlint.output import as_json, concise, full
 from shardlint.output.pages import address, description
@@ -200,7 +200,10 @@ def test_only_a_link_leads_to_the_page_of_the_rule(monkeypatch: pytest.MonkeyPat
     text = full.render([finding()], lambda span: TEXT, styles_for(Terminal()), pages=pages)
     found = re.findall(r"\x1b]8;;(.*?)\x1b\\(.*?)\x1b]8;;\x1b\\", text)
     assert found == [(address(pages["SHL202"]), "SHL202")]
-    assert found[0][0].startswith("https://")
+    assert found[0][0].startswith("https://docs.jax.dev/")
+    published = Settings(docs_url="https://docs.example.com/shardlint/").page_of
+    text = full.render([finding()], lambda span: TEXT, styles_for(Terminal()), pages=pages, page_of=published)
+    assert "\x1b]8;;https://docs.example.com/shardlint/rules/indivisible-dimension/\x1b\\SHL202" in text
     assert "\x1b]8" not in full.render([finding()], lambda span: TEXT, COLOURED, pages=pages)
 
 

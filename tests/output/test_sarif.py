@@ -64,6 +64,13 @@ def test_every_rule_is_described() -> None:
     assert len(set(marks)) == len(marks)
 
 
+def test_rules_lead_to_their_pages_where_these_are_published() -> None:
+    findings, excerpts = of_all_rules()
+    run = log(findings, excerpts, page_of=Settings(docs_url="https://docs.example.com").page_of)
+    for rule in run["tool"]["driver"]["rules"]:
+        assert rule["helpUri"] == f"https://docs.example.com/rules/{rule['name']}/"
+
+
 def test_what_results_say() -> None:
     plain, full, info, announced, whole = log(made_up())["results"]
     assert [r["level"] for r in (plain, full, info)] == ["error", "warning", "note"]

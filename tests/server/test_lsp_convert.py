@@ -87,6 +87,13 @@ def test_an_expected_finding_is_a_hint() -> None:
     assert to_diagnostic(finding(expected=True), locate, UTF16).severity == types.DiagnosticSeverity.Hint
 
 
+def test_a_code_leads_to_the_page_of_its_rule_where_that_is_published() -> None:
+    page = "https://docs.example.com/shardlint/rules/indivisible-dimension/"
+    described = to_diagnostic(finding(), locate, UTF16, page).code_description
+    assert described == types.CodeDescription(href=page)
+    assert to_diagnostic(finding(), locate, UTF16).code_description is None
+
+
 def test_deprecated_apis_are_tagged() -> None:
     assert to_diagnostic(finding("SHL801"), locate, UTF16).tags == [types.DiagnosticTag.Deprecated]
     assert to_diagnostic(finding("SHL202"), locate, UTF16).tags is None
