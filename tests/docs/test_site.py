@@ -19,6 +19,7 @@ import command_pages
 import jax_says
 import rule_pages
 from shardlint.api import Settings
+from shardlint.cli import main
 from shardlint.fixing.rewriting import _REWRITES
 from shardlint.rules import AnyRule, all_rules
 
@@ -68,6 +69,15 @@ def test_a_rule_has_the_page_that_links_lead_to(rule: AnyRule, site: Path) -> No
         assert said is None or said["raises"] in text
     said = list(jax_says.table().values())[-1][rule.code]
     assert said is None or f"{said['raises']}: {said['message']}" in text
+
+
+def test_what_check_writes_leads_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rule = all_rules()[0]
+    (tmp_path / "program.py").write_text(rule.bad)
+    (tmp_path / "shardlint.toml").write_text('docs-url = "https://docs.example.com/"\n')
+    for _ in range(2):  # The second time nothing is read but what was found before.
+        assert main(["check", str(tmp_path), "--output-format", "sarif"]) == 1
+        assert f'"helpUri": "https://docs.example.com/rules/{rule.name}/"' in capsys.readouterr().out
 
 
 def test_the_index_lists_every_rule_once(pages: dict[str, str]) -> None:
