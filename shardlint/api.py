@@ -343,11 +343,13 @@ class Linter:
         """The findings on any mesh, and those on each mesh the project deploys on; and the releases that an
         analysis noticed.
         """
-        from shardlint.deployments import key_of, merged, without_errors
+        from shardlint.deployments import is_test, key_of, merged, without_errors
 
         base = self._judge(results)
         seen, told = list(results), []
         asking = [result.source for result in results if result.noticed.asks_mesh]
+        if self.settings.mesh is None:
+            asking = [source for source in asking if not is_test(source.path, self.settings.root)]
         for deployment in self.settings.deployments if asking else ():
             again = self._analyze(asking, release, deployment.mesh, progress)
             seen += again

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from shardlint.findings import Finding, Severity
 from shardlint.laws.values import AxisType, Mesh
@@ -31,6 +34,18 @@ class Deployment:
         """The mesh, were all its axes Explicit."""
         return self.mesh.with_types(dict.fromkeys(self.mesh.names, AxisType.EXPLICIT))
 
+
+def is_test(path: str, root: str) -> bool:
+    """Whether a file is a test: by its name, as pytest and unittest find them, or a folder under ``root``.
+
+    Tests make arrays small enough for the machine they run on: no deployment runs them.
+    """
+    *folders, name = PurePath(os.path.relpath(path, root)).parts
+    return bool(_TESTS.fullmatch(name)) or not _TEST_FOLDERS.isdisjoint(folders)
+
+
+_TESTS = re.compile(r"(test_.*|.*_test|conftest)\.(py|ipynb)")
+_TEST_FOLDERS = frozenset({"test", "tests"})
 
 _Key = tuple[str, Span]
 

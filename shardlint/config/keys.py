@@ -143,7 +143,8 @@ KEYS: tuple[Key, ...] = (
         "meshes", MESHES, {},
         "The meshes a team deploys on: code that leaves its mesh to the caller is checked on each of "
         "them. `axis-types` are `auto` or `explicit`, or one for each axis; where they are not said, what "
-        "depends on them is not claimed.",
+        "depends on them is not claimed. Tests are not: files named `test_*`, `*_test` or `conftest`, and "
+        "those in folders named `test` or `tests`.",
         "meshes.v5e-256 = { data = 16, model = 16 }\n"
         'meshes.v5p-8 = { data = 2, model = 4, axis-types = "explicit" }',
         "meshes", "typed_meshes",

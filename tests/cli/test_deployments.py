@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,33 @@ def test_sizes_are_those_of_the_deployment_where_only_names_are_told(tmp_path: P
     assert found(tmp_path, program, typed) == ["3 SHL202 (on v5e-256 (data=16, model=16))"]
     # Beside a mesh of Explicit axes, which the caller may have set, JAX asks something else first.
     assert found(tmp_path, program) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        ("program.py", True), ("latest.py", True), ("contest_data.py", True), ("testing/program.py", True),
+        ("test_program.py", False), ("program_test.py", False), ("conftest.py", False),
+        ("tests/program.py", False), ("model/test/program.py", False),
+    ],
+)  # fmt: skip
+def test_no_deployment_runs_tests(tmp_path: Path, name: str, counts: bool) -> None:
+    """Not even where the project itself lies in a folder of that name; a mesh of the command line counts."""
+    root = tmp_path / "tests"
+    path = root / name
+    path.parent.mkdir(parents=True)
+    (root / "shardlint.toml").write_text("[meshes]\nv5e = {data = 16, model = 16}\n")
+    path.write_text(
+        f"{HEAD}def place(mesh):\n"
+        '    return jax.device_put(jnp.ones((8, 12)), NamedSharding(mesh, P("data")))\n'
+    )
+    settings = load_settings(str(path))
+    for on_command_line in (False, True):
+        if on_command_line:
+            settings = replace(settings, mesh=dict(settings.meshes)["v5e"])
+        findings = Linter(settings).check_paths([str(path)]).findings
+        errors = [f.code for f in findings if f.severity is Severity.ERROR]
+        assert errors == (["SHL202"] if counts or on_command_line else [])
 
 
 def test_types_that_are_said_count(tmp_path: Path) -> None:
