@@ -122,7 +122,9 @@ def _held(uses: Iterable[Use], mesh: MeshUse) -> Iterator[tuple[int, Placement]]
             and (use.mesh.names, use.mesh.sizes) == (mesh.names, mesh.shape)
         ):
             assert isinstance(use.spec, Spec) and not isinstance(use.shape, Unknown)
-            count = device_bytes(use.mesh, use.spec, use.shape, use.dtype)
+            # Where JAX takes more entries than there are dimensions, the others are None.
+            spec = Spec(use.spec.entries[: len(use.shape)])
+            count = device_bytes(use.mesh, spec, use.shape, use.dtype)
             if count is not None:
                 yield count, use
 
