@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from shardlint import changing, configuring, reporting
@@ -41,13 +41,37 @@ def add_options(parser: argparse.ArgumentParser, count: Callable[[str], int]) ->
     run.add_argument(
         "--jobs", type=count, metavar="N", help="how many processes may work at a time; default: one a core"
     )
+    run.add_argument("--watch", action="store_true", help="check again whenever a file changes")
 
 
 def check(options: argparse.Namespace) -> int:
     """Check what the options name, and return the exit code. Raises UsageError, CannotSay and ConfigError."""
+    reporting.check_options(options)
+    if not options.watch:
+        return _once(options)
+    for flag in (*_WRITING, "stdin_filename", "output_file"):
+        if getattr(options, flag) not in (None, False):
+            raise UsageError(f"--{flag.replace('_', '-')} does not go with --watch")
+    if "-" in options.paths:
+        raise UsageError("standard input cannot be watched")
+    from shardlint.watching import watch
+
+    return watch(options, partial(_again, options))
+
+
+def _again(options: argparse.Namespace) -> int:
+    """Check once more. What is wrong with the configuration is said: it may be right the next time."""
+    from shardlint.config import ConfigError
+
+    try:
+        return _once(options)
+    except (ConfigError, UsageError) as error:
+        return complain(str(error))
+
+
+def _once(options: argparse.Namespace) -> int:
     from shardlint.output.progress import ProgressBar
 
-    reporting.check_options(options)
     unsaved = _standard_input(options)
     store = _store(options)
     with ProgressBar(options.quiet) as progress:

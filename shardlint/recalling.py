@@ -34,10 +34,10 @@ _ROOTS = (".git", "pyproject.toml", "shardlint.toml", ".shardlint.toml")
 def store_of(folder: str | None, path: str) -> Store:
     """The store in a folder, or in that of the environment, or in the project that a path is in."""
     given = folder or os.environ.get("SHARDLINT_CACHE_DIR")
-    return Store(given or os.path.join(_root(path), FOLDER))
+    return Store(given or os.path.join(project_of(path), FOLDER))
 
 
-def _root(path: str) -> str:
+def project_of(path: str) -> str:
     """The folder of the project that a path is in, else the one the user is in."""
     folder = here = os.path.abspath(path)
     while True:

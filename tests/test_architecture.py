@@ -70,6 +70,7 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.eras": TYPES | LAWS,
     "shardlint.cache": TYPES | LAWS | VERSION | {"shardlint.files"},
     "shardlint.working": TYPES | {"shardlint.files", "shardlint.inference", "shardlint.cache.codec"},
+    "shardlint.watching": TYPES | {"shardlint.recalling", "shardlint.inference.project"},
     "shardlint.checked": TYPES | {"shardlint.files"},
     "shardlint.checking": {"shardlint."},
     "shardlint.recalling": TYPES | {"shardlint.cache", "shardlint.checked", "shardlint.files"},
