@@ -39,13 +39,13 @@ def store_of(folder: str | None, path: str) -> Store:
 
 def project_of(path: str) -> str:
     """The folder of the project that a path is in, else the one the user is in."""
-    folder = here = os.path.abspath(path)
+    folder = os.path.abspath(path)
     while True:
         if any(os.path.lexists(os.path.join(folder, name)) for name in _ROOTS):
             return folder
         parent = os.path.dirname(folder)
         if parent == folder:
-            return os.getcwd() if os.path.exists(here) else here
+            return os.getcwd()
         folder = parent
 
 
