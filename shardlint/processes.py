@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import multiprocessing
+import os
 import signal
 import sys
 import threading
@@ -110,9 +112,27 @@ def _started(sources: Sequence[Source], settings: InferenceSettings, others: Seq
     if forks:
         gc.freeze()
     process = context.Process(target=_work, args=(theirs, inherited, sources, settings), daemon=True)
-    process.start()
+    with _importing_nothing_from_here():
+        process.start()
     theirs.close()
     return _Worker(process, ours, [])
+
+
+@contextlib.contextmanager
+def _importing_nothing_from_here() -> Iterator[None]:
+    """Keep what is started from importing a `multiprocessing.py` of the tree.
+
+    What "spawn" runs is `python -c`, which looks for modules in the current folder first.
+    """
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 def _send(worker: _Worker, chunk: list[int]) -> None:
