@@ -18,7 +18,8 @@ from shardlint.inference import InferenceSettings
 from shardlint.processes import in_processes
 
 if __name__ == "__main__":
-    sources = [source_from_text(f"{name}.py", "from jax.sharding import PartitionSpec as P\\\\nP(0.5)\\\\n") for name in "ab"]
+    text = "from jax.sharding import PartitionSpec as P\\nP(0.5)\\n"
+    sources = [source_from_text(f"{name}.py", text) for name in "ab"]
     done = in_processes(sources, InferenceSettings(), [[0], [1]], 2)
     print(sorted(number for number, _ in done))
 """
@@ -30,7 +31,7 @@ def test_a_module_in_the_tree_is_not_imported(tmp_path: Path) -> None:
     hostile = "import pathlib\npathlib.Path('hacked').touch()\n"
     for name in ("multiprocessing", "json", "encodings", "libcst", "shardlint", "site", "sitecustomize"):
         (tree / f"{name}.py").write_text(hostile)
-    (tmp_path / "script.py").write_text(SCRIPT.replace("\\\\n", "\\n"))
+    (tmp_path / "script.py").write_text(SCRIPT)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     environment.pop("PYTHONSAFEPATH", None)
     done = subprocess.run(
