@@ -12,23 +12,14 @@ from contextlib import nullcontext
 from typing import Any
 
 import jax
-from explicit_probes import evaluate
+from typed_programs import MESHES, Tally, real_type, under
 
-from shardlint.inference.values import Array
-from shardlint.laws.verdicts import Rejected
-
-PRELUDE = """
+PRELUDE = f"""
 from functools import partial
 import jax
 import jax.numpy as jnp
 from flax import nnx
-from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
-
-A, E = AxisType.Auto, AxisType.Explicit
-auto = jax.make_mesh((4, 2), ("x", "y"), axis_types=(A, A))
-expl = jax.make_mesh((4, 2), ("x", "y"), axis_types=(E, E))
-mixed = jax.make_mesh((4, 2), ("x", "y"), axis_types=(E, A))
-init = jax.nn.initializers
+{MESHES}init = jax.nn.initializers
 
 
 def used(stream):
@@ -87,54 +78,27 @@ USES_OF_STREAMS = (
 SHAPES = ("(8, 8)", "(8, 4)", "(16, 2)", "(5, 8)")
 
 
-def _real(expression: str, context: str | None, scope: dict[str, Any]) -> Any:
-    """The sharding in the result's type, or the exception."""
-    with nullcontext() if context is None else jax.set_mesh(scope[context]):
-        try:
-            return jax.typeof(eval(expression, scope)).sharding
-        except Exception as problem:
-            return problem
-
-
 def test_initializers_are_those_of_jax() -> None:
     scope: dict[str, Any] = {}
     exec(PRELUDE, scope)
-    rng = random.Random(0)
-    accepted = known = rejected = found = 0
+    rng, tally = random.Random(0), Tally()
     for _ in range(int(os.environ.get("SHARDLINT_EXPLICIT_SCALE", "1")) * 120):
         context = rng.choice((None, "auto", "expl", "expl", "expl", "mixed"))
         text = rng.choice(CALLS)
         for name, some in (("{i}", INITIALIZERS), ("{s}", SHAPES), ("{p}", SPECS)):
             text = text.replace(name, rng.choice(some))
-        real = _real(text, context, scope)
-        held = "if True:" if context is None else f"with jax.set_mesh({context}):"
-        probes, uses = evaluate(f"{PRELUDE}\n{held}\n    probe(0, {text})\n")
-        refused = [use.verdict for use in uses if isinstance(use.verdict, Rejected)]
-        told = (text, context, real, refused)
-        if isinstance(real, Exception):
-            rejected += 1
-            found += bool(refused)
-            assert not refused or type(real).__name__ == refused[0].exception, told
-            continue
-        assert not refused, told
-        value = probes.get(0)
-        accepted += 1
-        if isinstance(value, Array) and value.typed is not None:
-            known += 1
-            assert value.typed.spec.entries == tuple(real.spec), (*told, value.typed)
-            names = () if value.typed.mesh is None else value.typed.mesh.names
-            assert names == real.mesh.axis_names, (*told, value.typed)
-    assert accepted >= 30 and rejected >= 30
-    assert known >= 0.8 * accepted, (known, accepted)
-    assert found >= 0.8 * rejected, (found, rejected)
+        program = f"{PRELUDE}\n{under(context)}\n    probe(0, {text})\n"
+        tally.meet(program, real_type(text, context, scope))
+    assert tally.accepted >= 30 and tally.rejected >= 30
+    assert tally.known >= 0.8 * tally.accepted, tally
+    assert tally.found >= 0.8 * tally.rejected, tally
 
 
 def test_keys_are_of_one_mesh() -> None:
     scope: dict[str, Any] = {}
     exec(PRELUDE, scope)
-    rng = random.Random(1)
+    rng, tally = random.Random(1), Tally()
     meshes = (None, "auto", "expl", "other")
-    accepted = known = rejected = found = 0
     for _ in range(int(os.environ.get("SHARDLINT_EXPLICIT_SCALE", "1")) * 60):
         made, first, second = rng.choice(MADE), rng.choice(meshes), rng.choice(meshes)
         use = rng.choice(USES_OF_STREAMS if "Rngs" in made else USES_OF_KEYS)
@@ -143,22 +107,7 @@ def test_keys_are_of_one_mesh() -> None:
         with nullcontext() if first is None else jax.set_mesh(scope[first]):
             scope["k"] = eval(made, scope)
         text = use.replace("{k}", "k")
-        real = _real(text, second, scope)
-        held = ["if True:" if mesh is None else f"with jax.set_mesh({mesh}):" for mesh in (first, second)]
-        program = f"{PRELUDE}{held[0]}\n    k = {made}\n{held[1]}\n    probe(0, {text})\n"
-        probes, uses = evaluate(program)
-        refused = [use.verdict for use in uses if isinstance(use.verdict, Rejected)]
-        told = (made, first, text, second, real, refused)
-        if isinstance(real, Exception):
-            rejected += 1
-            found += bool(refused)
-            assert not refused or type(real).__name__ == refused[0].exception, told
-            continue
-        assert not refused, told
-        value = probes.get(0)
-        accepted += 1
-        if isinstance(value, Array) and value.typed is not None:
-            known += 1
-            assert value.typed.spec.entries == tuple(real.spec), (*told, value.typed)
-    assert known >= 0.6 * accepted, (known, accepted)
-    assert found >= 0.7 * rejected > 5, (found, rejected)
+        program = f"{PRELUDE}{under(first)}\n    k = {made}\n{under(second)}\n    probe(0, {text})\n"
+        tally.meet(program, real_type(text, second, scope))
+    assert tally.known >= 0.6 * tally.accepted, tally
+    assert tally.found >= 0.7 * tally.rejected > 5, tally

@@ -7,28 +7,18 @@ import os
 os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 
-from contextlib import nullcontext
 from typing import Any
 
-import jax
 import pytest
-from explicit_probes import evaluate
+from typed_programs import MESHES, Tally, real_type, under
 
-from shardlint.inference.values import Array
-from shardlint.laws.verdicts import Rejected
-
-PRELUDE = """
+PRELUDE = f"""
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.sharding import AxisType, NamedSharding, PartitionSpec as P, auto_axes, explicit_axes, reshard
-
-A, E = AxisType.Auto, AxisType.Explicit
-auto = jax.make_mesh((4, 2), ("x", "y"), axis_types=(A, A))
-expl = jax.make_mesh((4, 2), ("x", "y"), axis_types=(E, E))
-mixed = jax.make_mesh((4, 2), ("x", "y"), axis_types=(E, A))
-put = lambda mesh, *spec: jax.device_put(np.ones((8, 8), np.float32), NamedSharding(mesh, P(*spec)))
+from jax.sharding import auto_axes, explicit_axes, reshard
+{MESHES}put = lambda mesh, *spec: jax.device_put(np.ones((8, 8), np.float32), NamedSharding(mesh, P(*spec)))
 """
 CONTEXTS = (None, "auto", "expl", "mixed")
 #: Expressions; ``{m}`` is one of the meshes.
@@ -57,40 +47,14 @@ SOURCES = (
 )  # fmt: skip
 
 
-def real_type(expression: str, context: str | None, scope: dict[str, Any]) -> Any:
-    """What `jax.typeof` says, or the exception."""
-    with nullcontext() if context is None else jax.set_mesh(scope[context]):
-        try:
-            return jax.typeof(eval(expression, scope)).sharding
-        except Exception as problem:
-            return problem
-
-
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_sources_of_types_are_those_of_jax(context: str | None) -> None:
     scope: dict[str, Any] = {}
     exec(PRELUDE, scope)
-    known = compared = 0
+    tally = Tally()
     for expression in SOURCES:
         for mesh in ("auto", "expl", "mixed") if "{m}" in expression else ("",):
             text = expression.replace("{m}", mesh)
-            real = real_type(text, context, scope)
-            held = "if True:" if context is None else f"with jax.set_mesh({context}):"
-            probes, uses = evaluate(f"{PRELUDE}\n{held}\n    probe(0, {text})\n")
-            refused = [use.verdict for use in uses if isinstance(use.verdict, Rejected)]
-            told = (text, context, real, refused)
-            if isinstance(real, Exception):
-                assert not refused or type(real).__name__ == refused[0].exception, told
-                continue
-            assert not refused, told
-            compared += 1
-            value = probes.get(0)
-            if isinstance(value, Array) and value.numpy:
-                assert real.mesh.empty, told
-                known += 1
-            elif isinstance(value, Array) and value.typed is not None:
-                known += 1
-                assert value.typed.spec.entries == tuple(real.spec), (*told, value.typed)
-                names = () if value.typed.mesh is None else value.typed.mesh.names
-                assert names == real.mesh.axis_names, (*told, value.typed)
-    assert known >= 0.85 * compared, (known, compared)
+            program = f"{PRELUDE}\n{under(context)}\n    probe(0, {text})\n"
+            tally.meet(program, real_type(text, context, scope))
+    assert tally.known >= 0.85 * tally.accepted, tally

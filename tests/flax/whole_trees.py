@@ -8,6 +8,7 @@ import flax.linen as nn
 import jax
 from flax import nnx
 from flax_calls import run_program
+from flax_models import IMPORTS, MODELS
 
 from shardlint.inference.overlays.nodes import parts
 from shardlint.inference.values import (
@@ -24,38 +25,15 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.verdicts import Rejected
 
-HEADER = """
-import flax.linen as nn
-import jax
-import jax.numpy as jnp
+HEADER = f"""{IMPORTS}
 import numpy as np
-import optax
-from flax import nnx, struct
-from flax.training import train_state
+from flax import struct
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 from typing import Any
 
-key = jax.random.key(0)
-x = jnp.ones((4, 8))
 mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
-part = nn.with_partitioning(nn.initializers.lecun_normal(), (None, "model"))
 nnx_part = nnx.with_partitioning(nnx.initializers.lecun_normal(), (None, "model"))
-
-class Net(nn.Module):
-    @nn.compact
-    def __call__(self, x):
-        return nn.Dense(8)(nn.relu(nn.Dense(16, kernel_init=part, name="up")(x)))
-net = Net()
-
-class Mlp(nnx.Module):
-    def __init__(self, rngs):
-        self.up = nnx.Linear(8, 16, rngs=rngs)
-        self.norm = nnx.BatchNorm(16, rngs=rngs)
-        self.down = nnx.Linear(16, 8, rngs=rngs)
-
-    def __call__(self, x):
-        return self.down(self.norm(self.up(x)))
-"""
+{MODELS}"""
 
 Leaves = dict[tuple[str, ...], Any]
 _BOXES = (nn.meta.AxisMetadata, nnx.Variable)
