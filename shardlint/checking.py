@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shardlint.config import Settings
     from shardlint.output.pages import PageOf
     from shardlint.output.progress import ProgressBar
+    from shardlint.recalling import Recall
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 
@@ -76,8 +77,9 @@ def _once(options: argparse.Namespace) -> int:
     store = _store(options)
     with ProgressBar(options.quiet) as progress:
         try:
-            code = None if store is None or unsaved else _recalled(options, store, progress)
-            return _checked(options, store, unsaved, progress) if code is None else code
+            recall = None if store is None or unsaved else _recall(options, store)
+            code = _recalled(options, recall, progress) if recall is not None else None
+            return _checked(options, store, recall, unsaved, progress) if code is None else code
         finally:
             if store is not None:
                 store.save()
@@ -98,14 +100,18 @@ def _store(options: argparse.Namespace) -> Store | None:
     return store_of(options.cache_dir, options.paths[0])
 
 
-def _recalled(options: argparse.Namespace, store: Store, progress: ProgressBar) -> int | None:
+def _recall(options: argparse.Namespace, store: Store) -> Recall:
+    from shardlint.recalling import Recall
+
+    return Recall(store, options)
+
+
+def _recalled(options: argparse.Namespace, recall: Recall, progress: ProgressBar) -> int | None:
     """Say again what was found before, None if that cannot be done.
 
     What is stored is not asked what to write into files of the user's either.
     """
-    from shardlint.recalling import Recall
-
-    found = Recall(store, options).recalled()
+    found = recall.recalled()
     if found is None or options.add_ignores is not None or options.write_baseline is not None:
         return None
     if any(finding.fix for finding in found.report.findings) and _writes(options):
@@ -125,7 +131,11 @@ def _recalled(options: argparse.Namespace, store: Store, progress: ProgressBar) 
 
 
 def _checked(
-    options: argparse.Namespace, store: Store | None, unsaved: tuple[str, bytes] | None, progress: ProgressBar
+    options: argparse.Namespace,
+    store: Store | None,
+    recall: Recall | None,
+    unsaved: tuple[str, bytes] | None,
+    progress: ProgressBar,
 ) -> int:
     from shardlint import seen
     from shardlint.checked import Report
@@ -150,10 +160,8 @@ def _checked(
                 report = linter.check_unsaved(read_source(*unsaved), options.show_unresolved)
             else:
                 report = linter.check_read(files, sources, progress, options.show_unresolved)
-    if store is not None and not unsaved:
-        from shardlint.recalling import Recall
-
-        Recall(store, options).keep(report, settings.baseline is not None, read)
+    if recall is not None:
+        recall.keep(report, settings.baseline is not None, read)
     if options.confirm and linter is not None:
         report = linter.confirm(report, options.python, progress)
     return _finished(options, linter, report, unsaved, progress)

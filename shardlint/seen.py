@@ -11,7 +11,6 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from hashlib import blake2b
 
 #: What lies at a path: a file, a folder, something else, or nothing.
 FILE, FOLDER, OTHER, NOTHING = "file", "folder", "other", ""
@@ -104,14 +103,17 @@ def read(path: str, limit: int) -> bytes:
     """Read at most one byte more than ``limit``. Raises OSError."""
     try:
         with open(path, "rb") as file:
-            stamp = stamp_of(os.fstat(file.fileno()))
-            data = file.read(limit + 1)
+            status = os.fstat(file.fileno())
+            # Room for all that may be asked for costs more than reading what is there.
+            data = file.read(min(status.st_size, limit) + 1)
+            if len(data) > status.st_size:
+                data += file.read(limit + 1 - len(data))
     except OSError:
         if _under_way:
             _under_way[-1].note_text(path, (None, None))
         raise
     if _under_way:
-        _under_way[-1].note_text(path, (digest_of(data), stamp))
+        _under_way[-1].note_text(path, (digest_of(data), stamp_of(status)))
     return data
 
 
@@ -122,6 +124,8 @@ def stamp_of(status: os.stat_result) -> Stamp:
 
 def digest_of(data: bytes) -> str:
     """What two equal texts have in common."""
+    from hashlib import blake2b
+
     return blake2b(data, digest_size=16).hexdigest()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from functools import lru_cache
 from hashlib import blake2b
 from importlib.util import find_spec
 
@@ -12,6 +13,7 @@ from shardlint import __version__
 from shardlint.cache.store import Store
 
 
+@lru_cache(maxsize=8)
 def tool_digest(store: Store) -> bytes:
     """What two installations share that give the same results.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -23,6 +22,8 @@ def nearest_of(word: str, known: Iterable[str], *, others: bool = True) -> str:
     """The end of a message: the known word nearest to a wrong one, or (``others``) which there are."""
     known = list(known)
     small = {name.lower(): name for name in known}
+    import difflib
+
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
     close = close or [small[name] for name in difflib.get_close_matches(word.lower(), small, n=1, cutoff=0.5)]
     if close:

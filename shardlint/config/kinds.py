@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -62,6 +61,8 @@ def written(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(written, value))}]"
     if isinstance(value, (str, bool)):
+        import json
+
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return str(value)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -70,6 +69,8 @@ class Layer:
 
 def read_toml(file: str) -> tuple[str, dict[str, Any]]:
     """Return the text of a TOML file and what it says. Raises ConfigError."""
+    import tomllib
+
     try:
         text = seen.read(file, _MOST_BYTES).decode("utf-8-sig")
         return text, tomllib.loads(text)
@@ -98,6 +99,8 @@ def file_layer(file: str, folder: str, prefix: tuple[str, ...]) -> Layer | None:
 
 def inline_layer(text: str, folder: str) -> Layer:
     """Read ``--config 'key = value'``. Raises ConfigError."""
+    import tomllib
+
     option = f"--config '{text}'"
     try:
         table = tomllib.loads(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from typing import Any
 
@@ -53,6 +52,8 @@ def line_of(text: str, path: Path, word: str | None = None) -> int | None:
 
 def _statement(lines: list[str], start: int) -> tuple[int, dict[str, Any] | None]:
     """The line after a statement, and what it says; the next line and None if it says nothing."""
+    import tomllib
+
     text = ""
     for end in range(start, len(lines)):
         text += lines[end]

@@ -68,8 +68,8 @@ def discover(paths: Iterable[str], filters: Filters) -> list[Discovered]:
     found: dict[str, Discovered] = {}
     for path in paths:
         if seen.is_folder(path):
-            for file in walker.walk(path):
-                found.setdefault(os.path.realpath(file), Discovered(os.path.normpath(file), False))
+            for file, real in walker.walk(path):
+                found.setdefault(real, Discovered(os.path.normpath(file), False))
         elif not _forced_out(os.path.abspath(path), filters):
             found[os.path.realpath(path)] = Discovered(os.path.normpath(path), True)
     return list(found.values())
@@ -96,8 +96,8 @@ class _Walker:
         self._filters = filters
         self._seen: set[str] = set()
 
-    def walk(self, folder: str) -> Iterator[str]:
-        """Yield the files under a folder, which is entered even if it is excluded itself."""
+    def walk(self, folder: str) -> Iterator[tuple[str, str]]:
+        """Yield the files under a folder, which is entered even if excluded itself, and their real paths."""
         waiting = [(folder, _ignores_above(os.path.abspath(folder)))]
         while waiting:
             here, ignores = waiting.pop()
@@ -122,7 +122,8 @@ class _Walker:
                 elif not entry.name.endswith(SUFFIXES) or not entry.is_file():
                     continue
                 elif filter.includes(path) and not _excluded(path, filter, ignores):
-                    yield entry.path
+                    there = os.path.join(real, entry.name)
+                    yield entry.path, os.path.realpath(there) if entry.is_symlink() else there
             waiting += reversed(folders)
 
 
@@ -146,23 +147,18 @@ def _is_meant(patterns: tuple[str, ...], path: str, folder: str) -> bool:
     """
     if not patterns:
         return False
+    if (plain := _plain(patterns)) is not None:
+        # No folder above it is meant, or it was looked into all the same.
+        return plain.fullmatch(os.path.basename(path.rstrip("/"))) is not None
     slash = "/" if path.endswith("/") else ""
     relative = os.path.relpath(path, folder)
     if not relative.startswith(os.pardir):
-        if not _matches(patterns, relative + slash):
+        if not _spec(patterns).match_file(relative + slash):
             return False
-        if not (above := os.path.dirname(relative)) or not _matches(patterns, above + "/"):
+        if not (above := os.path.dirname(relative)) or not _spec(patterns).match_file(above + "/"):
             return True
     names = tuple(pattern for pattern in patterns if "/" not in pattern.rstrip("/"))
-    return _matches(names, os.path.basename(relative) + slash)
-
-
-def _matches(patterns: tuple[str, ...], path: str) -> bool:
-    """Whether a path, or a folder that it is in, is meant by one of the patterns."""
-    plain = _plain(patterns)
-    if plain is None:
-        return _spec(patterns).match_file(path)
-    return any(plain.fullmatch(name) for name in path.split("/") if name)
+    return _spec(names).match_file(os.path.basename(relative) + slash)
 
 
 @lru_cache(maxsize=256)

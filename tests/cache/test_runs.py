@@ -90,7 +90,7 @@ def test_nothing_is_read_that_has_not_changed(project: Path, monkeypatch: pytest
     time.sleep(0.05)
     checked(project)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(facts, "open", lambda *_: pytest.fail("a text was read"), raising=False)
+        patch.setattr(facts.seen, "read", lambda *_: pytest.fail("a text was read"))
         assert checked(project)[0] == 1
 
 
