@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -35,33 +34,23 @@ _RULE = re.compile(r"\b([a-z]+(?:-[a-z]+)+) \((SHL\d{3})\)")
 _SECTION = re.compile(r"(?=^## )", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class FixNote:
-    """A row of the table of fixes: what is written, and for what of it that is safe."""
-
-    writes: str
-    safe: str
-
-
 @cache
-def fix_notes() -> dict[str, FixNote]:
-    """Return the rows of the table in fixes.md, by code."""
+def fix_notes() -> dict[str, list[tuple[str, str]]]:
+    """Return the rows of the table in fixes.md, by code: "safe" or "unsafe", and what is written then."""
     notes = {}
-    for row in re.findall(
-        r"^\| (SHL.+?) \| (.+?) \| (.+?) \|$", (DOCS / "fixes.md").read_text(), re.MULTILINE
-    ):
-        for code in row[0].split(", "):
-            notes[code] = FixNote(row[1], row[2])
+    page = (DOCS / "fixes.md").read_text(encoding="utf-8")
+    for codes, writes, safe in re.findall(r"^\| (SHL.+?) \| (.+?) \| (.+?) \|$", page, re.MULTILINE):
+        parts = writes.split("; ")
+        levels = ["safe" if said == "yes" else "unsafe" for said in safe.split("; ")]
+        levels *= len(parts) if len(levels) == 1 else 1
+        for code in codes.split(", "):
+            notes[code] = list(zip(levels, parts, strict=True))
     return notes
 
 
 def fix_words(code: str) -> str:
     """Say in a word or two whether a rule has a fix, and whether that is safe."""
-    note = fix_notes().get(code)
-    if note is None:
-        return ""
-    said = {part.strip() for part in note.safe.replace(":", ";").split(";")}
-    return "safe, unsafe" if len(said) > 1 else "safe" if said == {"yes"} else "unsafe"
+    return ", ".join(dict.fromkeys(safe for safe, _ in fix_notes().get(code, ())))
 
 
 @cache
@@ -115,8 +104,8 @@ def page(rule: AnyRule | FileRule) -> str:
 
 
 def _fix(code: str) -> str:
-    note = fix_notes()[code]
-    return f"## Fix\n\n{note.writes}\n\nSafe: {note.safe}. See [Fixes](../fixes.md).\n"
+    rows = "\n".join(f"- {safe}: {writes}" for safe, writes in fix_notes()[code])
+    return f"## Fix\n\n{rows}\n\nSee [Fixes](../fixes.md).\n"
 
 
 def _told(rule: AnyRule) -> str:
