@@ -46,7 +46,8 @@ class Context:
     """The dynamic context: it follows calls, not text.
 
     ``mesh`` is what `jax.set_mesh` set, ``legacy_mesh`` what ``with mesh:`` did; ``in_jit`` is None
-    where the caller decides; ``bound_axes`` are the axis names collectives may use. ``logical_rules`` is
+    where the caller decides; ``compiles`` is false where a program is only traced (`jax.eval_shape`);
+    ``bound_axes`` are the axis names collectives may use. ``logical_rules`` is
     what Flax's `logical_axis_rules` set, as the program wrote it.
     ``check_vma`` is what the enclosing shard_map was given, None outside or where it is not known.
     ``shards`` are the arguments of the enclosing shard_map's body.
@@ -59,6 +60,7 @@ class Context:
     mesh: MeshValue | Unknown | None = None
     legacy_mesh: MeshValue | Unknown | None = None
     in_jit: bool | None = False
+    compiles: bool = True
     bound_axes: tuple[tuple[str, Dim], ...] | Unknown = ()
     check_vma: bool | None = None
     shards: tuple[Shard, ...] = ()

@@ -28,12 +28,12 @@ from shardlint.laws.verdicts import Api, Cause, Rejected
 from shardlint.spans import Place
 
 #: Ahead-of-time forms that only trace: where arrays lie is asked as the function is lowered.
-_TRACING = (".trace", ".eval_shape")
+TRACING = (".trace", ".eval_shape")
 
 
 def lowers(call: Call) -> bool:
     """Whether a call of a jitted function does more than trace it, outside any jit."""
-    return call.interpreter.context.in_jit is False and not call.name.endswith(_TRACING)
+    return call.interpreter.context.in_jit is False and not call.name.endswith(TRACING)
 
 
 def refuse_keywords(call: Call, in_shardings: Value, function: str) -> bool:

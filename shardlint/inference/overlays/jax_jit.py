@@ -9,6 +9,7 @@ from dataclasses import replace
 from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.jax_arguments import (
+    TRACING,
     Argument,
     check_committed,
     check_devices,
@@ -97,7 +98,8 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             kwargs = {k: Unknown("static or traced") for k in kwargs}
 
         def evaluate() -> Value:
-            with _body(interpreter, call.name), interpreter.within(in_jit=True):
+            compiles = interpreter.context.compiles and not inner.name.endswith(TRACING)
+            with _body(interpreter, call.name), interpreter.within(in_jit=True, compiles=compiles):
                 return traced(interpreter.call(function, seen, kwargs, inner.place, inner.opaque))
 
         result = lowered(interpreter, evaluate)

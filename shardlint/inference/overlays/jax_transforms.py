@@ -212,7 +212,7 @@ def _eval_shape(call: Call) -> Value:
 
 def _shapes(call: Call, function: Value, args: Sequence[Value]) -> Value:
     """Trace a function and return what its results look like."""
-    with call.interpreter.within(in_jit=True):
+    with call.interpreter.within(in_jit=True, compiles=False):
         result = forward(call, function, [traced(arg) for arg in args])
     return map_arrays(
         result,

@@ -63,6 +63,8 @@ def place_array(
     shape: Shape | Unknown = array.shape if array.shape is not None else Unknown("shape not known")
     held = held_in_type(interpreter, array, mesh) or _held(array, mesh)
     verdict, api = _judge(interpreter, apis, mesh, spec, shape, raw, held, array.varying)
+    if not interpreter.context.compiles and isinstance(verdict, Rejected) and _is_late(verdict):
+        verdict = Undecided("it is only traced")
     interpreter.record(
         Placement(
             place=place,
@@ -87,6 +89,11 @@ def place_array(
         committed=sharding if api in COMMITTING and interpreter.context.in_jit is False else None,
         typed=typed_by(interpreter, api, array, mesh, spec, verdict),
     )
+
+
+def _is_late(verdict: Rejected) -> bool:
+    """Whether JAX may refuse something only when it compiles: repeated axis names at one stage or another."""
+    return verdict.stage == "lower" or verdict.cause is Cause.REPEATED_AXIS
 
 
 def rejected_at(
