@@ -13,7 +13,7 @@ import sqlite3
 import stat
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Set
 
 FOLDER = ".shardlint_cache"
 _FILE = "shardlint.sqlite3"
@@ -67,17 +67,20 @@ class Store:
 
     def get(self, key: bytes) -> bytes | None:
         """The value that is kept under a key, None where there is none."""
-        return self.get_all([key]).get(key)
+        return self.get_all({key}).get(key)
 
-    def get_all(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+    def get_all(self, keys: Set[bytes]) -> dict[bytes, bytes]:
         """The values that are kept under some of these keys."""
         found: dict[bytes, bytes] = {}
+        for key in self._waiting.keys() & keys:
+            if (value := _unpacked(self._waiting[key])) is not None:
+                found[key] = value
         with self._trying():
             connection = self._opened(make=False)
             if connection is None:
                 return {}
             now = int(time.time())
-            for key in keys:
+            for key in keys - found.keys():
                 row = connection.execute(
                     "SELECT value, used FROM results WHERE key = ? AND length(value) < ?", (key, MAX_VALUE)
                 ).fetchone()

@@ -73,6 +73,18 @@ def test_a_second_run_loads_nothing_heavy(project: Path) -> None:
     assert "loaded: []" in second.stderr
 
 
+def test_what_is_known_of_each_file_needs_no_evaluator(project: Path) -> None:
+    """As pre-commit asks: today for these files, tomorrow for others."""
+    run = [sys.executable, "-c", LOADED.replace('".", ', "")]
+    for files, loaded in (
+        (["main.py", "wide.py"], True),
+        (["main.py"], False),
+        (["wide.py", "main.py"], False),
+    ):
+        done = subprocess.run([*run, *files], cwd=project, capture_output=True, text=True)
+        assert done.returncode == 1 and ("'libcst'" in done.stderr) is loaded
+
+
 def test_files_that_do_not_matter_load_nothing_heavy(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("import os\n")
     done = subprocess.run(

@@ -47,6 +47,10 @@ def test_what_is_kept_is_found(folder: Path) -> None:
     keep(folder, b"another")
     assert kept(folder) == b"another"
     assert kept(folder, b"other key") is None
+    store = Store(str(folder))
+    store.keep(b"k", b"not yet written")
+    assert store.get(b"k") == b"not yet written" and kept(folder) == b"another"
+    store.close()
     assert (folder / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55")
     assert (folder / ".gitignore").read_text() == "*\n"
 
