@@ -190,7 +190,7 @@ def beside(tree: str) -> None:
     print(f"  shardlint --no-cache             {cold.wall:8.2f} s {cold.cpu:8.2f} s CPU")
     for name, command in (
         ("ruff check --no-cache", ["ruff", "check", "--no-cache", "-q", tree]),
-        ("fixit lint", ["fixit", "-q", "lint", tree]),
+        ("fixit lint", ["fixit", "lint", tree]),
     ):
         if shutil.which(command[0], path=_path()) is None:
             print(f"  {name:32} is not installed")
