@@ -1,4 +1,4 @@
-"""The first question asked of a file, and for most files the last: does it mention sharding at all?"""
+"""The first question asked of a text, and for most the last: does it mention an API of sharding at all?"""
 
 from __future__ import annotations
 
@@ -6,19 +6,28 @@ import re
 
 #: Of these, every program with something to judge mentions one: its specs, meshes and shardings, its
 #: collectives, its partitioned parameters, or a comment to shardlint. Parts of names on purpose:
-#: `NamedSharding` and ``in_shardings`` are one needle. One search each is faster than one pattern of all.
+#: ``in_shardings`` and `get_named_shardings` are one needle. A variable `mesh` or an attribute ``sharding``
+#: is none: what is judged is a call. One search each is faster than one pattern of all.
 _NEEDLES = (
-    b"harding", b"PartitionSpec", b"jax.P", b"Mesh", b"mesh", b"shard_map", b"shmap", b"pjit", b"xmap",
-    b"pmap", b"device_put", b"artitioning", b"artitioned", b"logical_ax", b"logical_constraint",
-    b"axis_rules",
-    b"psum", b"pmean", b"pmax", b"pmin", b"ppermute", b"pbroadcast", b"pshuffle", b"pvary", b"pcast",
-    b"reshard", b"all_gather",
-    b"all_to_all", b"axis_index", b"axis_size", b"make_array_from_", b"shardlint:",
-    b"expect:", b"expect-silent:",
+    "PartitionSpec", "jax.P", "Sharding", "hardings", "Mesh", "make_mesh", "device_mesh", "set_mesh", "use_mesh",
+    "shard_map", "shmap", "smap", "pjit", "xmap", "pmap", "device_put", "sharding_constraint",
+    "artitioning", "artitioned", "logical_ax", "logical_constraint", "axis_rules", "with_axes",
+    "psum", "pmean", "pmax", "pmin", "ppermute", "pbroadcast", "pshuffle", "pvary", "pcast",
+    "reshard", "all_gather", "all_to_all", "axis_index", "axis_size", "make_array_from_", "spmd_axis_name",
+    "shardlint:", "expect:", "expect-silent:",
 )  # fmt: skip
-_IMPORTED_P = re.compile(rb"import[^\n]*\bP\b")
+_ENCODED = tuple(needle.encode() for needle in _NEEDLES)
+#: A sharding given by keyword, or under that name in a dict.
+_GIVEN = r"""harding(?:\s*=(?!=)|["'])"""
+_CALLED = re.compile(rf"\bPS?\(|{_GIVEN}")
+_IMPORTED = re.compile(rf"import[^\n]*\bP\b|{_GIVEN}".encode())
 
 
 def mentions_sharding(data: bytes) -> bool:
     """Whether a file's bytes mention anything that shardlint judges."""
-    return any(needle in data for needle in _NEEDLES) or _IMPORTED_P.search(data) is not None
+    return any(needle in data for needle in _ENCODED) or _IMPORTED.search(data) is not None
+
+
+def speaks_of_sharding(text: str) -> bool:
+    """Whether code mentions anything that shardlint judges, or the name of a library does."""
+    return any(needle in text for needle in _NEEDLES) or _CALLED.search(text) is not None

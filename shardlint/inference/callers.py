@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 
 from shardlint.files.sources import Source, read_source
+from shardlint.inference.project import LIBRARIES
 from shardlint.inference.relevance import Relevance
 from shardlint.inference.syntax import split
 
@@ -45,10 +46,22 @@ def calling(mentioning: Iterable[Source], others: Mapping[str, bytes]) -> list[S
 
 
 def _imported(data: bytes) -> frozenset[bytes]:
-    """The words of a text's import statements: modules and their parts, and what is taken of them."""
-    return frozenset(
-        word for groups in _IMPORT.findall(data) for part in groups for word in _WORD.findall(part)
-    )
+    """The words of a text's import statements: modules and their parts, and what is taken of them.
+
+    Libraries are never read, not even where they are the project.
+    """
+    found: set[bytes] = set()
+    for module, names, modules in _IMPORT.findall(data):
+        if not _is_library(module):
+            found.update(_WORD.findall(module), _WORD.findall(names))
+        for name in modules.split(b","):
+            if not _is_library(name):
+                found.update(_WORD.findall(name))
+    return frozenset(found)
+
+
+def _is_library(module: bytes) -> bool:
+    return module.strip().partition(b".")[0].decode() in LIBRARIES
 
 
 def _module(source: Source) -> bytes:

@@ -15,7 +15,7 @@ from shardlint.inference.calling import around_method
 from shardlint.inference.context import Context, Frame, assumed_rules
 from shardlint.inference.functions import parameters, run_function
 from shardlint.inference.interpreter import Interpreter, unknown_argument
-from shardlint.inference.relevance import Relevance
+from shardlint.inference.reach import Reach
 from shardlint.inference.selves import entry_instance
 from shardlint.inference.syntax import BrokenText, NodePlace
 from shardlint.inference.values import (
@@ -42,14 +42,15 @@ def run_entries(interpreter: Interpreter, run: ModuleRun) -> None:
     An entry may define or wrap more functions, which are then entries too.
     """
     top = interpreter.context
-    relevance = relevance_of(run)
+    settings = interpreter.settings
+    reach = Reach(interpreter.project, meshed=settings.mesh is not None or isinstance(top.mesh, MeshValue))
     done: set[object] = set()
     while True:
         interpreter.settle()
         native = next(iter(interpreter.wrappers.values()), None)
         if native is not None:
             interpreter.wrappers.pop(id(native[0]))
-            if native[0].origin not in done and _wrapper_matters(interpreter, relevance, native[0]):
+            if native[0].origin not in done and (settings.exhaustive or reach.of_wrapper(native[0])):
                 done.add(native[0].origin)
                 _run_entry(
                     interpreter,
@@ -63,26 +64,10 @@ def run_entries(interpreter: Interpreter, run: ModuleRun) -> None:
             return
         done.add(key)
         function, context = interpreter.defined[key]
-        if not (interpreter.settings.exhaustive or relevance.matters(function.code.unit.text)):
+        if not (settings.exhaustive or reach.of_function(function)):
             continue
         surroundings = top if _is_case(function, run) else _unknown_context(interpreter, context)
         _run_entry(interpreter, run, surroundings, _function_call(interpreter, function))
-
-
-def relevance_of(run: ModuleRun) -> Relevance:
-    """What matters in a module, counting names it imports from modules of the project."""
-    if run.relevance is None:
-        run.relevance = Relevance(())  # imports may be cyclic
-        imported: set[str] = set()
-        for name, value in run.scope.variables.items():
-            if isinstance(value, ModuleValue):
-                imported |= relevance_of(value.run).names
-            elif isinstance(value, Function | ClassValue):
-                home = value.scope.root.module if isinstance(value, Function) else value.module
-                if home is not None and home is not run and value.name in relevance_of(home).names:
-                    imported.add(name)
-        run.relevance = Relevance(run.parts, frozenset(imported))
-    return run.relevance
 
 
 def guarded(interpreter: Interpreter, action: Callable[[], bool]) -> bool:
@@ -143,16 +128,6 @@ def _run_entry(
     finally:
         interpreter.frames.clear()
         interpreter.context = Context()
-
-
-def _wrapper_matters(interpreter: Interpreter, relevance: Relevance, native: Native) -> bool:
-    """Whether a wrapper, or the function it wraps, can reach a use."""
-    if interpreter.settings.exhaustive:
-        return True
-    texts = [native.origin.unit.text] if isinstance(native.origin, NodePlace) else []
-    if isinstance(native.wraps, Function):
-        texts.append(native.wraps.code.unit.text)
-    return any(relevance.matters(text) for text in texts)
 
 
 def _wrapper_call(interpreter: Interpreter, native: Native) -> Callable[[], object]:

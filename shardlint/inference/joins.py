@@ -40,13 +40,13 @@ _SUPPOSED = "supposed"
 
 def supposed(values: Sequence[Value]) -> Value:
     """What may be either of two values for all that is known: nothing is said of one of them alone."""
-    test = (_SUPPOSED, born())
+    test = (born(), _SUPPOSED)
     return join_tagged((value, frozenset({(test, value is values[0])})) for value in values)
 
 
 def is_supposed(tag: Tag) -> bool:
     """Whether values under this tag are not the program's."""
-    return any(isinstance(test, tuple) and test[0] == _SUPPOSED for test, _ in tag)
+    return any(isinstance(test, tuple) and test[1:] == (_SUPPOSED,) for test, _ in tag)
 
 
 def combined(*tags: Tag) -> Tag | None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _HOST_DEVICES = re.compile(r"--?xla_force_host_platform_device_count=(\d+)")
 #: Packages that are libraries even when a folder of that name lies beside the file.
-_LIBRARIES = frozenset(
+LIBRARIES = frozenset(
     "jax jaxlib numpy flax optax orbax chex haiku equinox jaxtyping einops functools dataclasses typing "
     "os sys math itertools collections contextlib abc enum builtins".split()
 )
@@ -135,9 +135,9 @@ class Project:
     def import_module(self, interpreter: Interpreter, name: str) -> Value:
         """Return a module by its dotted name, relative to the running one where it has dots."""
         here = Path(interpreter.scope.root.module.source.path)
-        if name.split(".")[0] in _LIBRARIES:
+        if name.split(".")[0] in LIBRARIES:
             return self.external(name)
-        path = self._locate(here, name)
+        path = self.locate(here, name)
         if path is None:
             return Unknown(f"module `{name}` is not seen") if name.startswith(".") else self.external(name)
         run = self._run(interpreter, path, name)
@@ -149,9 +149,9 @@ class Project:
         Only what holds such a module is taken for such a package: a folder may share a library's name.
         """
         full = f"{package}{name}" if package.endswith(".") else f"{package}.{name}"
-        if full.split(".")[0] in _LIBRARIES:
+        if full.split(".")[0] in LIBRARIES:
             return None
-        path = self._locate(Path(interpreter.scope.root.module.source.path), full)
+        path = self.locate(Path(interpreter.scope.root.module.source.path), full)
         return None if path is None else ModuleValue(full, self._run(interpreter, path, full))
 
     def member(self, interpreter: Interpreter, module: ModuleValue, name: str) -> Value:
@@ -234,7 +234,8 @@ class Project:
         if run.changes:
             interpreter.context = replace(interpreter.context, **run.changes)
 
-    def _locate(self, here: Path, name: str) -> Path | None:
+    def locate(self, here: Path, name: str) -> Path | None:
+        """The file of a module by its dotted name, as the file ``here`` imports it; None if it is not seen."""
         key = (here.parent, name)
         if key not in self._found:
             with seen.recording() as looked:

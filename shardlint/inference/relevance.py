@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from shardlint.files.prefilter import mentions_sharding
+from shardlint.files.prefilter import speaks_of_sharding
 from shardlint.inference.syntax import ClassPart, FunctionPart, Part, Statements
 
 _WORD = re.compile(r"[^\W\d]\w*")
-_SPEC = re.compile(r"\bP\(|\bPS\(")
 #: Removed names of JAX that no needle of the prefilter is part of: `jax.tree_map` and its like.
 _REMOVED = re.compile(r"\bjax\.tree_\w+\(")
 _BOUND = re.compile(
@@ -45,7 +44,7 @@ class Relevance:
 
 
 def _mentions(text: str) -> bool:
-    return mentions_sharding(text.encode()) or any(p.search(text) is not None for p in (_SPEC, _REMOVED))
+    return speaks_of_sharding(text) or _REMOVED.search(text) is not None
 
 
 def _texts(parts: Iterable[Part]) -> Iterator[tuple[str, frozenset[str]]]:

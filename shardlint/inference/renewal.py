@@ -117,7 +117,7 @@ class Renewal:
         if not isinstance(test, tuple) or test[0] < self._start:
             return test
         if test not in self._tests:
-            self._tests[test] = (born(),) if self._again else test
+            self._tests[test] = (born(), *test[1:2]) if self._again else test
         return self._tests[test]
 
     def _is_own(self, size: Any) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from shardlint.inference.classes import all_fields, class_attribute, lineage
@@ -42,7 +43,7 @@ _CHANGES = re.compile(
     r"\.(\w+)\s*(?:\[[^\]\n]*\]\s*=(?!=)"
     r"|\.(?:append|extend|insert|update|pop|popitem|setdefault|clear|remove|add|sort|reverse)\()"
 )
-_CONSTRUCTORS = frozenset({"__init__", "__post_init__", "setup"})
+CONSTRUCTORS = frozenset({"__init__", "__post_init__", "setup"})
 
 
 #: Runs a constructor on an instance, with unknown arguments and nothing recorded.
@@ -56,7 +57,7 @@ def entry_instance(
     attributes: dict[str, Value] = {
         name: Unknown(f"`self.{name}` is set by the caller") for name in all_fields(cls) if is_dataclass(cls)
     }
-    if method.name not in _CONSTRUCTORS:
+    if method.name not in CONSTRUCTORS:
         constructed = _constructed(interpreter, cls, attributes, construct)
         known: dict[int, Value] = {}  # what two attributes hold stays one object
         attributes |= {name: copied(value, known) for name, value in constructed.items()}
@@ -105,12 +106,11 @@ def sets_of_self(text: str) -> set[str]:
     return {name for one, name in _sets(text) if one == "self"}
 
 
-def _sets(text: str) -> Iterator[tuple[str, str]]:
+@lru_cache(maxsize=20_000)
+def _sets(text: str) -> frozenset[tuple[str, str]]:
     """What a text sets: variables, and attributes of what they hold."""
-    yield from _SETS.findall(text)
-    yield from _BINDS.findall(text)
-    for targets in _UNPACKS.findall(text):
-        yield from _TARGET.findall(targets)
+    unpacked = (pair for targets in _UNPACKS.findall(text) for pair in _TARGET.findall(targets))
+    return frozenset((*_SETS.findall(text), *_BINDS.findall(text), *unpacked))
 
 
 def set_by_methods(cls: ClassValue) -> set[str]:
@@ -131,7 +131,7 @@ def _texts(cls: ClassValue, every: bool = False) -> Iterator[str]:
         if isinstance(base, ClassValue):
             for value in base.attributes.values():
                 method = method_in(value)
-                if method is not None and (every or method.name not in _CONSTRUCTORS):
+                if method is not None and (every or method.name not in CONSTRUCTORS):
                     yield method.code.unit.text
 
 

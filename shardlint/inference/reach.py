@@ -1,0 +1,356 @@
+"""What code can reach: whether evaluating a function can meet a use of sharding at all.
+
+An entry nobody calls has unknown arguments, and most entries of a large project can only find out that they
+know nothing. What an entry may call is told by its text and by what the names in it hold: functions of the
+program, members of classes and modules that it mentions, and what those mention in turn. If no text that is
+reached so speaks of an API of sharding, no use can be met. One too many costs time, one too few a finding.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from shardlint.inference.classes import lineage
+from shardlint.inference.project import LIBRARIES
+from shardlint.inference.selves import CONSTRUCTORS, sets_of_self
+from shardlint.inference.syntax import NodePlace
+from shardlint.inference.values import (
+    Alternatives,
+    Array,
+    Bound,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    Function,
+    Instance,
+    LibraryObject,
+    ListValue,
+    ModuleValue,
+    Native,
+    Partial,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+)
+from shardlint.laws.versions.history import subjects
+
+if TYPE_CHECKING:
+    from shardlint.inference.context import Scope
+    from shardlint.inference.project import ModuleRun, Project
+
+_WORD = re.compile(r"[^\W\d]\w*")
+#: What may be read of an object: ``x.name``, and ``getattr(x, "name")``.
+_MEMBER = re.compile(r"(?:\.\s*|[\"'])([^\W\d]\w*)")
+_CALLED = re.compile(r"(?<!def )\b([^\W\d]\w*)\s*\(")
+#: What is handed on: ``partial(psum, …)``, ``f(x, reduce=lax.psum)``.
+_PASSED = re.compile(r"[(,=]\s*(?:[\w.]*\.)?([^\W\d]\w*)\s*(?=[,)\n])")
+_CHAIN = re.compile(r"(?<![\w.])([^\W\d]\w*)((?:\.[^\W\d]\w*)+)")
+_STRING = re.compile(r"""["']\w+["']""")
+_ASKS_CLASS = re.compile(r"\bisinstance\((?:[^()]|\([^()]*\))*\)")
+_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+#: A sharding given by keyword, or under such a key.
+_GIVEN = re.compile(r"""hardings?(?:_names)?(?:\s*=(?!=)|["']\s*:)""")
+_IMPORT = re.compile(r"^[ \t]+(?:from[ \t]+([.\w]+)[ \t]+import|import[ \t]+([.\w]+))", re.MULTILINE)
+_IMPORTED = re.compile(r"^[ \t]+(?:from[ \t]+[.\w]+[ \t]+)?import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+#: A method's own class, by which it makes objects.
+_OWN_CLASS = frozenset({"cls", "__class__", "type"})
+_TOGETHER = frozenset({"given", "string", "flax"})
+_TOLD = ("shardlint:", "expect:", "expect-silent:")
+
+
+@cache
+def _names(layers: bool) -> frozenset[str]:
+    """The last names of the APIs that are judged; with ``layers`` also of what makes parameters without names."""
+    from shardlint.inference.overlays import layer_names, sharding_names
+
+    return sharding_names() | (layer_names() if layers else frozenset())
+
+
+@cache
+def _changing() -> tuple[frozenset[str], frozenset[str]]:
+    """What only some releases of JAX have, by its whole name, and the last parts of those names."""
+    names = frozenset(name for name in subjects() if "(" not in name)
+    return names, frozenset(name.rpartition(".")[2] for name in names)
+
+
+class Reach:
+    """What the functions of one program reach; asked once its top level has run.
+
+    ``meshed`` tells that a mesh is known wherever they are called from: then any parameter can be too large.
+    """
+
+    def __init__(self, project: Project, meshed: bool) -> None:
+        self._project, self._names = project, _names(meshed)
+        #: What is known, by the function's identity; the function is kept, so that none takes its place.
+        self._known: dict[int, tuple[Function, bool]] = {}
+
+    def of_function(self, function: Function) -> bool:
+        """Whether a function can meet a use, called with arguments that are not known."""
+        if id(function) not in self._known:
+            search = _Search(self._project, self._names, self._known)
+            search.method(function)
+            found = search.finds()
+            self._known[id(function)] = function, found
+            if not found:
+                # What a part of a walk asks for is less than the whole asked for.
+                self._known |= {id(one): (one, False) for one in search.functions()}
+        return self._known[id(function)][1]
+
+    def of_wrapper(self, native: Native) -> bool:
+        """Whether a wrapper, or the function it wraps, can meet a use."""
+        search = _Search(self._project, self._names, self._known)
+        search.value(native)
+        return search.finds()
+
+
+class _Search:
+    """One walk over what an entry can reach."""
+
+    def __init__(
+        self, project: Project, names: frozenset[str], known: Mapping[int, tuple[Function, bool]]
+    ) -> None:
+        self._project, self._names, self._known = project, names, known
+        self._functions: list[Function] = []
+        self._found = False
+        #: What together makes a use of Flax: a sharding that is given, strings, and Flax itself.
+        self._met: set[str] = set()
+        self._seen: set[int] = set()
+        self._waiting: list[tuple[str, Scope | None]] = []
+        #: The names of members that anything reached may read, and what has such members.
+        self._asked: set[str] = set()
+        self._holders: list[Mapping[str, Value]] = []
+        #: Constructors of classes of which an instance is there, by the attributes that they set.
+        self._constructors: list[tuple[set[str], Function]] = []
+
+    def finds(self) -> bool:
+        """Follow everything; whether a use can be met."""
+        while self._waiting and not self._found:
+            self._read(*self._waiting.pop())
+            self._found = self._found or len(self._met) == len(_TOGETHER)
+        return self._found
+
+    def functions(self) -> Iterator[Function]:
+        """What was reached, methods if an instance of their class was, too."""
+        return (one for one in self._functions if one.owner is None or -id(one.owner) in self._seen)
+
+    def method(self, function: Function) -> None:
+        """Begin with a function that is called; a method has an instance of its class."""
+        self.value(function)
+        if function.owner is not None:
+            self._instance(function.owner)
+            if not _OWN_CLASS.isdisjoint(_words(function.code.unit.text)):
+                self.value(function.owner)
+
+    def value(self, value: Value) -> None:
+        """Reach a value."""
+        if id(value) in self._seen:
+            return
+        self._seen.add(id(value))
+        if isinstance(value, Function):
+            self._functions.append(value)
+            known = self._known.get(id(value))
+            self._found = self._found or (known is not None and known[1])
+            self._waiting.append((value.code.unit.text, value.scope))
+            self._all(value.defaults.values())
+        elif isinstance(value, ClassValue):
+            self._instance(value)
+            for base in lineage(value):
+                if isinstance(base, ClassValue):
+                    self._all(v for k, v in base.attributes.items() if k in CONSTRUCTORS)
+                    self._all(v for v in base.attributes.values() if isinstance(v, LibraryObject))
+        elif isinstance(value, Instance):
+            self._instance(value.cls)
+            self._holder(value.attributes)
+        elif isinstance(value, ModuleValue):
+            self._module(value.run)
+        elif isinstance(value, External):
+            self._met |= {"flax"} if value.name.startswith("flax.") else frozenset()
+            self._found = self._found or value.name in _changing()[0] or value.name.rpartition(".")[2] in self._names
+        elif isinstance(value, Bound):
+            self._all((value.function, value.receiver))
+        elif isinstance(value, Partial):
+            self._all((value.function, *value.args, *(v for _, v in value.kwargs)))
+        elif isinstance(value, Native):
+            self._wrapper(value)
+        elif isinstance(value, LibraryObject):
+            self._all(value.fields.values())
+        elif isinstance(value, SpecValue | ShardingValue):
+            self._found = True
+        elif isinstance(value, Array):
+            self._found = self._found or not (value.sharding is value.committed is value.typed is None)
+        elif isinstance(value, Const) and isinstance(value.value, str):
+            self._met.add("string")
+        elif isinstance(value, Tuple | ListValue):
+            self._all(value.items or ())
+        elif isinstance(value, DictValue):
+            self._all((value.items or {}).values())
+        elif isinstance(value, Alternatives):
+            self._all(value.options)
+
+    def _all(self, values: Iterable[Value]) -> None:
+        for value in values:
+            self.value(value)
+
+    def _wrapper(self, native: Native) -> None:
+        written = native.description
+        if isinstance(native.origin, NodePlace):
+            written += cst.Module([]).code_for_node(native.origin.node)
+        self._read(written, None)
+        self._all(native.attributes.values())
+        if native.wraps is not None:
+            self.value(native.wraps)
+
+    def _instance(self, cls: ClassValue) -> None:
+        """Reach an instance of a class: what Python calls of it by itself, and members by their names."""
+        for base in lineage(cls):
+            if not isinstance(base, ClassValue):
+                continue
+            if -id(base) in self._seen:
+                continue
+            self._seen.add(-id(base))
+            self._holder(base.attributes)
+            for name, value in base.attributes.items():
+                if name in CONSTRUCTORS and isinstance(value, Function):
+                    names = sets_of_self(value.code.unit.text)
+                    if self._asked.isdisjoint(names):
+                        self._constructors.append((names, value))
+                    else:
+                        self.value(value)
+                elif name.startswith("__") and name not in CONSTRUCTORS:
+                    self.value(value)
+
+    def _module(self, run: ModuleRun) -> None:
+        self._holder(run.scope.variables)
+        path = Path(run.source.path)
+        if path.name == "__init__.py":
+            modules = self._project.modules.items()
+            inside = {p.stem if p.parent == path.parent else p.parent.name: r for p, r in modules
+                      if path.parent in (p.parent, p.parent.parent)}
+            self._holder({name: ModuleValue(name, r) for name, r in inside.items() if r is not run})
+
+    def _holder(self, members: Mapping[str, Value]) -> None:
+        self._holders.append(members)
+        for name in self._asked & members.keys():
+            self.value(members[name])
+
+    def _read(self, text: str, scope: Scope | None) -> None:
+        """Reach what a text mentions."""
+        if any(word in text for word in _TOLD) or _uses(self._names, text):
+            self._found = True
+            return
+        words = _words(text)
+        self._met |= _parts_of_a_use(text)
+        while scope is not None:
+            for name in words & scope.variables.keys():
+                value = scope.variables[name]
+                if isinstance(value, External):
+                    self._library(text, name, value)
+                else:
+                    self.value(value)
+            for root, rest in _chains(text):
+                value = scope.variables.get(root)
+                if isinstance(value, External) and not _changing()[0].isdisjoint(_prefixes(value.name, rest)):
+                    self._found = True
+            if scope.parent is None:
+                self._imports(text, words, Path(scope.module.source.path))
+            scope = scope.parent
+        asked = _members(text) - self._asked
+        if not asked:
+            return
+        self._asked |= asked
+        for members in tuple(self._holders):
+            for name in asked & members.keys():
+                self.value(members[name])
+        for names, function in self._constructors:
+            if not names.isdisjoint(asked):
+                self.value(function)
+
+    def _library(self, text: str, name: str, value: External) -> None:
+        """Reach a library's function: it must be called, or handed to what calls it; not so in an annotation."""
+        self._met |= {"flax"} if value.name.startswith("flax.") else frozenset()
+        known = value.name.rpartition(".")[2] in self._names
+        if value.name in _changing()[0] or (known and name in _calls(text)):
+            self._found = True
+
+    def _imports(self, text: str, words: frozenset[str], here: Path) -> None:
+        """Reach what a function imports when it runs."""
+        for names in _IMPORT.findall(text) if "import" in words else ():
+            name = "".join(names)
+            if name.split(".")[0] in LIBRARIES or (path := self._project.locate(here, name)) is None:
+                continue
+            if path not in self._project.modules:
+                self._found = True
+                return
+            run = self._project.modules[path]
+            self._module(run)
+            self._all(run.scope.variables[name] for name in words & run.scope.variables.keys())
+
+
+@lru_cache(maxsize=20_000)
+def _uses(names: frozenset[str], text: str) -> bool:
+    """Whether a text by itself may meet a use: it calls or hands on an API, by whatever object."""
+    mentioned = names & _words(text)
+    if not mentioned:
+        return False
+    text = _bare(text)
+    if not mentioned.isdisjoint(_CALLED.findall(text)):
+        return True
+    members = mentioned.intersection(_MEMBER.findall(text))
+    if any(name[0].islower() or name in _calls(text) for name in members):
+        return True
+    return any(not mentioned.isdisjoint(_words(imported)) for imported in _IMPORTED.findall(text))
+
+
+@lru_cache(maxsize=20_000)
+def _parts_of_a_use(text: str) -> frozenset[str]:
+    given = "harding" in text and _GIVEN.search(text) is not None
+    found = {"given": given, "string": _STRING.search(text) is not None, "flax": "flax" in text or "nnx" in text}
+    return frozenset(name for name, holds in found.items() if holds)
+
+
+@lru_cache(maxsize=20_000)
+def _chains(text: str) -> tuple[tuple[str, str], ...]:
+    """The dotted names in a text that end, or go on, as what only some releases have: first part and rest."""
+    last = _changing()[1]
+    if last.isdisjoint(_words(text)):
+        return ()
+    found = dict.fromkeys(_CHAIN.findall(_bare(text)))
+    return tuple(pair for pair in found if not last.isdisjoint(pair[1].split(".")))
+
+
+def _prefixes(name: str, rest: str) -> Iterator[str]:
+    """The names that a dotted name begins with, longer than its first part."""
+    for part in rest.split(".")[1:]:
+        name = f"{name}.{part}"
+        yield name
+
+
+@lru_cache(maxsize=20_000)
+def _calls(text: str) -> frozenset[str]:
+    """The names that a text calls or hands on."""
+    text = _ASKS_CLASS.sub("", _bare(text))
+    return frozenset(_CALLED.findall(text)) | frozenset(_PASSED.findall(text))
+
+
+@lru_cache(maxsize=20_000)
+def _bare(text: str) -> str:
+    """A text without its lines of comments."""
+    return _COMMENT.sub("", text) if "#" in text else text
+
+
+@lru_cache(maxsize=20_000)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(_bare(text)))
+
+
+@lru_cache(maxsize=20_000)
+def _members(text: str) -> frozenset[str]:
+    return frozenset(_MEMBER.findall(_bare(text)))
