@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shardlint import seen
+from shardlint.collecting import collecting_seldom
 from shardlint.files import Source
 from shardlint.uses import FileProblem, Use
 from shardlint.working import Analyzed, Work, work_on
@@ -57,13 +58,14 @@ class Analyzer:
             seen.take_in(results.met)
         left = [number for number, known in enumerate(found) if known is None]
         works = self._worked(sources, left, settings)
-        for done, (number, work) in enumerate(works, len(sources) - len(left)):
-            if progress is not None:
-                progress("checking", done, len(sources))
-            found[number] = work.analyzed
-            seen.take_in(work.read)
-            if results is not None and work.whole and (text := work.encoded()) is not None:
-                results.keep(keys[number], text, work.read)
+        with collecting_seldom():
+            for done, (number, work) in enumerate(works, len(sources) - len(left)):
+                if progress is not None:
+                    progress("checking", done, len(sources))
+                found[number] = work.analyzed
+                seen.take_in(work.read)
+                if results is not None and work.whole and (text := work.encoded()) is not None:
+                    results.keep(keys[number], text, work.read)
         return [one for one in found if one is not None]
 
     def _worked(

@@ -274,6 +274,7 @@ class Linter:
             roots=ours.import_roots,
             exhaustive=ours.exhaustive,
             release=release,
+            alone=len(self.target.releases) == 1,
             meshes=ours.meshes,
             dims=ours.dims,
             logical_rules=ours.logical_rules,

@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any
 
+from shardlint.collecting import collecting_seldom
 from shardlint.files import Source
 from shardlint.working import Work, failed, work_on
 
@@ -158,11 +159,9 @@ def _work(
     for other in inherited:
         other.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    while True:
-        try:
+    with collecting_seldom(), contextlib.suppress(EOFError, OSError):
+        while True:
             chunk = connection.recv()
             for number in chunk:
                 connection.send((number, work_on(sources[number], settings)))
             connection.send(None)
-        except (EOFError, OSError):
-            return

@@ -52,7 +52,7 @@ ROOMS: dict[str, set[str]] = {
     OVERLAYS: TYPES | LAWS | VALUES,
     **dict.fromkeys(sorted(VALUES), TYPES | LAWS | VALUES),
     **dict.fromkeys(sorted(OPERATIONS), TYPES | LAWS | VALUES | OPERATIONS | {OVERLAYS}),
-    "shardlint.inference": TYPES | LAWS | {"shardlint.files"},
+    "shardlint.inference": TYPES | LAWS | {"shardlint.collecting", "shardlint.files"},
     "shardlint.fixing": TYPES | LAWS | {"shardlint.files"},
     "shardlint.suppression": TYPES
     | LAWS
@@ -74,10 +74,17 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.checked": TYPES | {"shardlint.files"},
     "shardlint.checking": {"shardlint."},
     "shardlint.recalling": TYPES | {"shardlint.cache", "shardlint.checked", "shardlint.files"},
-    "shardlint.processes": {"shardlint.files", "shardlint.inference", "shardlint.working"},
+    "shardlint.collecting": set(),
+    "shardlint.processes": {
+        "shardlint.collecting",
+        "shardlint.files",
+        "shardlint.inference",
+        "shardlint.working",
+    },
     "shardlint.analyzing": TYPES
     | LAWS
     | {
+        "shardlint.collecting",
         "shardlint.files",
         "shardlint.cache",
         "shardlint.inference",

@@ -6,21 +6,22 @@ import re
 
 #: Of these, every program with something to judge mentions one: its specs, meshes and shardings, its
 #: collectives, its partitioned parameters, or a comment to shardlint. Parts of names on purpose:
-#: ``in_shardings`` and `get_named_shardings` are one needle. A variable `mesh` or an attribute ``sharding``
-#: is none: what is judged is a call. One search each is faster than one pattern of all.
+#: ``in_shardings`` and `get_named_shardings` are one needle. One search each is faster than one pattern of all.
 _NEEDLES = (
-    "PartitionSpec", "jax.P", "Sharding", "hardings", "Mesh", "make_mesh", "device_mesh", "set_mesh", "use_mesh",
+    "PartitionSpec", "jax.P", "Sharding", "hardings", "Mesh", "make_mesh", "device_mesh", "set_mesh",
+    "use_mesh",
     "shard_map", "shmap", "smap", "pjit", "xmap", "pmap", "device_put", "sharding_constraint",
     "artitioning", "artitioned", "logical_ax", "logical_constraint", "axis_rules", "with_axes",
     "psum", "pmean", "pmax", "pmin", "ppermute", "pbroadcast", "pshuffle", "pvary", "pcast",
     "reshard", "all_gather", "all_to_all", "axis_index", "axis_size", "make_array_from_", "spmd_axis_name",
     "shardlint:", "expect:", "expect-silent:",
 )  # fmt: skip
-_ENCODED = tuple(needle.encode() for needle in _NEEDLES)
+#: Of files also what may only lead to such a thing, by the project's own functions.
+_ENCODED = (b"harding", b"mesh", *(needle.encode() for needle in _NEEDLES))
 #: A sharding given by keyword, or under that name in a dict.
 _GIVEN = r"""harding(?:\s*=(?!=)|["'])"""
 _CALLED = re.compile(rf"\bPS?\(|{_GIVEN}")
-_IMPORTED = re.compile(rf"import[^\n]*\bP\b|{_GIVEN}".encode())
+_IMPORTED = re.compile(rb"import[^\n]*\bP\b")
 
 
 def mentions_sharding(data: bytes) -> bool:
@@ -29,5 +30,5 @@ def mentions_sharding(data: bytes) -> bool:
 
 
 def speaks_of_sharding(text: str) -> bool:
-    """Whether code mentions anything that shardlint judges, or the name of a library does."""
+    """Whether code mentions anything that shardlint judges; a variable `mesh`, or ``x.sharding``, is none."""
     return any(needle in text for needle in _NEEDLES) or _CALLED.search(text) is not None

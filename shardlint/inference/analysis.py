@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import libcst as cst
 
+from shardlint.collecting import collecting_seldom
 from shardlint.files.sources import Source
 from shardlint.inference.context import Frame
 from shardlint.inference.definitions import define_class, define_function
@@ -17,12 +17,12 @@ from shardlint.inference.facts import take_notes, unanswered
 from shardlint.inference.functions import Code
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.mentions import with_mentions
+from shardlint.inference.positions import RECURSION_LIMIT
 from shardlint.inference.project import ModuleRun, Project
 from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.settling import settled
 from shardlint.inference.statements import execute
 from shardlint.inference.syntax import (
-    RECURSION_LIMIT,
     BrokenText,
     ClassPart,
     FunctionPart,
@@ -149,14 +149,13 @@ def _problem(path: str, cell: int | None, error: BrokenText) -> FileProblem:
 def _while_evaluating() -> Iterator[None]:
     """Allow the recursion that nested expressions need; CPython 3.11 keeps it off the C stack.
 
-    Collecting garbage meanwhile costs a seventh of the time and finds little.
+    Collecting garbage meanwhile costs a seventh of the time and finds little. It is done when much was made,
+    where many programs are evaluated one after the other under `collecting_seldom`.
     """
-    before, collecting = sys.getrecursionlimit(), gc.isenabled()
+    before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, RECURSION_LIMIT))
-    gc.disable()
     try:
-        yield
+        with collecting_seldom():
+            yield
     finally:
         sys.setrecursionlimit(before)
-        if collecting:
-            gc.enable()

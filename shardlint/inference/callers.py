@@ -17,6 +17,7 @@ from shardlint.inference.relevance import Relevance
 from shardlint.inference.syntax import split
 
 _WORD = re.compile(rb"[^\W\d]\w*")
+_FIRST = re.compile(rb"\w+")
 #: A text's imports; the names of a ``from`` import may go on over lines in parentheses.
 _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|.*)|import[ \t]+(.*))", re.MULTILINE
@@ -54,14 +55,15 @@ def _imported(data: bytes) -> frozenset[bytes]:
     for module, names, modules in _IMPORT.findall(data):
         if not _is_library(module):
             found.update(_WORD.findall(module), _WORD.findall(names))
-        for name in modules.split(b","):
+        for name in map(bytes.strip, modules.split(b",")):
             if not _is_library(name):
                 found.update(_WORD.findall(name))
     return frozenset(found)
 
 
 def _is_library(module: bytes) -> bool:
-    return module.strip().partition(b".")[0].decode() in LIBRARIES
+    first = _FIRST.match(module)
+    return first is not None and first[0].decode() in LIBRARIES
 
 
 def _module(source: Source) -> bytes:

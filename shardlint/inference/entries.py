@@ -43,7 +43,8 @@ def run_entries(interpreter: Interpreter, run: ModuleRun) -> None:
     """
     top = interpreter.context
     settings = interpreter.settings
-    reach = Reach(interpreter.project, meshed=settings.mesh is not None or isinstance(top.mesh, MeshValue))
+    meshed = settings.mesh is not None or isinstance(top.mesh, MeshValue)
+    reach = Reach(interpreter.project, settings, meshed)
     done: set[object] = set()
     while True:
         interpreter.settle()

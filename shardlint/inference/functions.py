@@ -30,24 +30,21 @@ if TYPE_CHECKING:
 class Code:
     """The code of a function, read when needed: from a `FunctionPart`, or a node already parsed."""
 
-    __slots__ = ("_generator", "_node", "_part", "name", "unit")
+    __slots__ = ("_generator", "_node", "_part", "key", "name", "unit")
 
     def __init__(
         self, name: str, unit: Unit, node: cst.FunctionDef | cst.Lambda | None, part: FunctionPart | None
     ):
         self.name, self.unit = name, unit
         self._node, self._part = node, part
+        #: What identifies the code, however often its definition is executed. Units may share their nodes.
+        self.key: Hashable = (id(unit), id(node)) if part is None else id(part)
         self._generator: bool | None = None
 
     @staticmethod
     def of_part(part: FunctionPart) -> Code:
         """The code of a function that is parsed by itself."""
         return Code(part.name, part.whole, None, part)
-
-    @property
-    def key(self) -> Hashable:
-        """What identifies the code, however often its definition is executed."""
-        return id(self._part) if self._part is not None else id(self._node)
 
     @property
     def node(self) -> cst.FunctionDef | cst.Lambda:

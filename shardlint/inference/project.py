@@ -30,7 +30,6 @@ from shardlint.uses import ApiReference
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
-    from shardlint.inference.relevance import Relevance
     from shardlint.inference.syntax import Part
 
 _HOST_DEVICES = re.compile(r"--?xla_force_host_platform_device_count=(\d+)")
@@ -46,14 +45,13 @@ class ModuleRun:
 
     __slots__ = (
         "alone", "asks_mesh", "changes", "device_count", "given", "imported", "loose", "name", "parts",
-        "relevance", "scope", "seen", "source", "switches", "turns", "within",
+        "scope", "seen", "source", "switches", "turns", "within",
     )  # fmt: skip
 
     def __init__(self, name: str, source: Source, given: Dim | None = None) -> None:
         self.name, self.source = name, source
         self.scope = Scope(self)
         self.parts: list[Part] = []
-        self.relevance: Relevance | None = None
         #: What importing it changes for the whole program: of the context, and the number of devices.
         self.changes: dict[str, Any] = {}
         self.device_count: Dim | None = None
@@ -235,7 +233,7 @@ class Project:
             interpreter.context = replace(interpreter.context, **run.changes)
 
     def locate(self, here: Path, name: str) -> Path | None:
-        """The file of a module by its dotted name, as the file ``here`` imports it; None if it is not seen."""
+        """The file of a module by its dotted name, as the file ``here`` imports it, None if not seen."""
         key = (here.parent, name)
         if key not in self._found:
             with seen.recording() as looked:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,11 +41,13 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
-from shardlint.laws.versions.history import subjects
+from shardlint.laws.versions import Release
+from shardlint.laws.versions.history import state_of, subjects
 
 if TYPE_CHECKING:
     from shardlint.inference.context import Scope
     from shardlint.inference.project import ModuleRun, Project
+    from shardlint.inference.settings import InferenceSettings
 
 _WORD = re.compile(r"[^\W\d]\w*")
 #: What may be read of an object: ``x.name``, and ``getattr(x, "name")``.
@@ -66,19 +69,38 @@ _TOGETHER = frozenset({"given", "string", "flax"})
 _TOLD = ("shardlint:", "expect:", "expect-silent:")
 
 
+@dataclass(frozen=True)
+class _Looked:
+    """What is looked for.
+
+    ``names`` are the last names of the APIs that are judged. ``changing`` is what JAX does not have, or not
+    in every release asked about, by its whole name, ``last`` the last parts of those names, and
+    ``arguments`` are such of functions, with these functions' last names.
+    """
+
+    names: frozenset[str]
+    changing: frozenset[str]
+    last: frozenset[str]
+    arguments: frozenset[tuple[str, str]]
+
+
 @cache
-def _names(layers: bool) -> frozenset[str]:
-    """The last names of the APIs that are judged; with ``layers`` also of what makes parameters without names."""
+def _looked(layers: bool, release: Release, alone: bool) -> _Looked:
+    """With ``layers`` what makes parameters without names counts as well."""
     from shardlint.inference.overlays import layer_names, sharding_names
 
-    return sharding_names() | (layer_names() if layers else frozenset())
-
-
-@cache
-def _changing() -> tuple[frozenset[str], frozenset[str]]:
-    """What only some releases of JAX have, by its whole name, and the last parts of those names."""
-    names = frozenset(name for name in subjects() if "(" not in name)
-    return names, frozenset(name.rpartition(".")[2] for name in names)
+    states = ((name, state_of(name, release)) for name in subjects())
+    changing = [
+        name for name, state in states if not (alone and state and state.there and not state.deprecated)
+    ]
+    names = frozenset(name for name in changing if "(" not in name and ":" not in name)
+    arguments = (name.rstrip("=)").partition("(") for name in changing if "(" in name)
+    return _Looked(
+        sharding_names() | (layer_names() if layers else frozenset()),
+        names,
+        frozenset(name.rpartition(".")[2] for name in names),
+        frozenset((function.rpartition(".")[2], argument) for function, _, argument in arguments),
+    )
 
 
 class Reach:
@@ -87,15 +109,15 @@ class Reach:
     ``meshed`` tells that a mesh is known wherever they are called from: then any parameter can be too large.
     """
 
-    def __init__(self, project: Project, meshed: bool) -> None:
-        self._project, self._names = project, _names(meshed)
+    def __init__(self, project: Project, settings: InferenceSettings, meshed: bool) -> None:
+        self._project, self._looked = project, _looked(meshed, settings.release, settings.alone)
         #: What is known, by the function's identity; the function is kept, so that none takes its place.
         self._known: dict[int, tuple[Function, bool]] = {}
 
     def of_function(self, function: Function) -> bool:
         """Whether a function can meet a use, called with arguments that are not known."""
         if id(function) not in self._known:
-            search = _Search(self._project, self._names, self._known)
+            search = _Search(self._project, self._looked, self._known)
             search.method(function)
             found = search.finds()
             self._known[id(function)] = function, found
@@ -106,7 +128,7 @@ class Reach:
 
     def of_wrapper(self, native: Native) -> bool:
         """Whether a wrapper, or the function it wraps, can meet a use."""
-        search = _Search(self._project, self._names, self._known)
+        search = _Search(self._project, self._looked, self._known)
         search.value(native)
         return search.finds()
 
@@ -114,10 +136,8 @@ class Reach:
 class _Search:
     """One walk over what an entry can reach."""
 
-    def __init__(
-        self, project: Project, names: frozenset[str], known: Mapping[int, tuple[Function, bool]]
-    ) -> None:
-        self._project, self._names, self._known = project, names, known
+    def __init__(self, project: Project, looked: _Looked, known: Mapping[int, tuple[Function, bool]]) -> None:
+        self._project, self._looked, self._known = project, looked, known
         self._functions: list[Function] = []
         self._found = False
         #: What together makes a use of Flax: a sharding that is given, strings, and Flax itself.
@@ -172,8 +192,7 @@ class _Search:
         elif isinstance(value, ModuleValue):
             self._module(value.run)
         elif isinstance(value, External):
-            self._met |= {"flax"} if value.name.startswith("flax.") else frozenset()
-            self._found = self._found or value.name in _changing()[0] or value.name.rpartition(".")[2] in self._names
+            self._library(value, handed_on=True)
         elif isinstance(value, Bound):
             self._all((value.function, value.receiver))
         elif isinstance(value, Partial):
@@ -232,8 +251,11 @@ class _Search:
         path = Path(run.source.path)
         if path.name == "__init__.py":
             modules = self._project.modules.items()
-            inside = {p.stem if p.parent == path.parent else p.parent.name: r for p, r in modules
-                      if path.parent in (p.parent, p.parent.parent)}
+            inside = {
+                p.stem if p.parent == path.parent else p.parent.name: r
+                for p, r in modules
+                if path.parent in (p.parent, p.parent.parent)
+            }
             self._holder({name: ModuleValue(name, r) for name, r in inside.items() if r is not run})
 
     def _holder(self, members: Mapping[str, Value]) -> None:
@@ -243,7 +265,7 @@ class _Search:
 
     def _read(self, text: str, scope: Scope | None) -> None:
         """Reach what a text mentions."""
-        if any(word in text for word in _TOLD) or _uses(self._names, text):
+        if any(word in text for word in _TOLD) or _uses(self._looked, text):
             self._found = True
             return
         words = _words(text)
@@ -252,12 +274,14 @@ class _Search:
             for name in words & scope.variables.keys():
                 value = scope.variables[name]
                 if isinstance(value, External):
-                    self._library(text, name, value)
+                    self._library(value, handed_on=name in _calls(text))
                 else:
                     self.value(value)
-            for root, rest in _chains(text):
-                value = scope.variables.get(root)
-                if isinstance(value, External) and not _changing()[0].isdisjoint(_prefixes(value.name, rest)):
+            for root, rest in _chains(self._looked, text):
+                held = scope.variables.get(root)
+                if isinstance(held, External) and not self._looked.changing.isdisjoint(
+                    _longer(held.name, rest)
+                ):
                     self._found = True
             if scope.parent is None:
                 self._imports(text, words, Path(scope.module.source.path))
@@ -273,12 +297,11 @@ class _Search:
             if not names.isdisjoint(asked):
                 self.value(function)
 
-    def _library(self, text: str, name: str, value: External) -> None:
-        """Reach a library's function: it must be called, or handed to what calls it; not so in an annotation."""
+    def _library(self, value: External, handed_on: bool) -> None:
+        """Reach a library's function; what is judged must be called or handed on, not only mentioned."""
         self._met |= {"flax"} if value.name.startswith("flax.") else frozenset()
-        known = value.name.rpartition(".")[2] in self._names
-        if value.name in _changing()[0] or (known and name in _calls(text)):
-            self._found = True
+        judged = handed_on and value.name.rpartition(".")[2] in self._looked.names
+        self._found = self._found or judged or value.name in self._looked.changing
 
     def _imports(self, text: str, words: frozenset[str], here: Path) -> None:
         """Reach what a function imports when it runs."""
@@ -295,9 +318,12 @@ class _Search:
 
 
 @lru_cache(maxsize=20_000)
-def _uses(names: frozenset[str], text: str) -> bool:
+def _uses(looked: _Looked, text: str) -> bool:
     """Whether a text by itself may meet a use: it calls or hands on an API, by whatever object."""
-    mentioned = names & _words(text)
+    words = _words(text)
+    if any(function in words and argument in words for function, argument in looked.arguments):
+        return True
+    mentioned = looked.names & words
     if not mentioned:
         return False
     text = _bare(text)
@@ -312,21 +338,24 @@ def _uses(names: frozenset[str], text: str) -> bool:
 @lru_cache(maxsize=20_000)
 def _parts_of_a_use(text: str) -> frozenset[str]:
     given = "harding" in text and _GIVEN.search(text) is not None
-    found = {"given": given, "string": _STRING.search(text) is not None, "flax": "flax" in text or "nnx" in text}
+    found = {
+        "given": given,
+        "string": _STRING.search(text) is not None,
+        "flax": "flax" in text or "nnx" in text,
+    }
     return frozenset(name for name, holds in found.items() if holds)
 
 
 @lru_cache(maxsize=20_000)
-def _chains(text: str) -> tuple[tuple[str, str], ...]:
-    """The dotted names in a text that end, or go on, as what only some releases have: first part and rest."""
-    last = _changing()[1]
-    if last.isdisjoint(_words(text)):
+def _chains(looked: _Looked, text: str) -> tuple[tuple[str, str], ...]:
+    """The dotted names in a text that have a part which only some releases have: first part and rest."""
+    if looked.last.isdisjoint(_words(text)):
         return ()
     found = dict.fromkeys(_CHAIN.findall(_bare(text)))
-    return tuple(pair for pair in found if not last.isdisjoint(pair[1].split(".")))
+    return tuple(pair for pair in found if not looked.last.isdisjoint(pair[1].split(".")))
 
 
-def _prefixes(name: str, rest: str) -> Iterator[str]:
+def _longer(name: str, rest: str) -> Iterator[str]:
     """The names that a dotted name begins with, longer than its first part."""
     for part in rest.split(".")[1:]:
         name = f"{name}.{part}"

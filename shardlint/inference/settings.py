@@ -16,9 +16,10 @@ class InferenceSettings:
     """``devices`` is how many devices there are, if known; ``mesh`` the mesh to assume where a
     program takes one from its caller; ``roots`` the folders imports are resolved in, besides each
     file's own. ``exhaustive`` evaluates every function, whether or not it can matter. ``release`` is the
-    release of JAX that runs the program. ``meshes`` are all the meshes that have a name, for facts in
-    comments; ``dims`` are sizes by the name of what the program leaves open (``d_model``, ``cfg.d_model``);
-    ``logical_rules`` are Flax's rules for logical axis names where the program sets none itself.
+    release of JAX that runs the program; ``alone`` tells that no other one will be asked about. ``meshes``
+    are all the meshes that have a name, for facts in comments; ``dims`` are sizes by the name of what the
+    program leaves open (``d_model``, ``cfg.d_model``); ``logical_rules`` are Flax's rules for logical axis
+    names where the program sets none itself.
     """
 
     devices: int | None = None
@@ -26,6 +27,7 @@ class InferenceSettings:
     roots: tuple[str, ...] = ()
     exhaustive: bool = False
     release: Release = NEWEST
+    alone: bool = True
     meshes: tuple[tuple[str, Mesh], ...] = ()
     dims: tuple[tuple[str, int], ...] = ()
     logical_rules: LogicalRules | None = None

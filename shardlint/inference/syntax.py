@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from weakref import WeakValueDictionary
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from shardlint.files.facts import Note
+from shardlint.inference.positions import Positions
 from shardlint.spans import Span
-
-#: CPython 3.11 keeps the recursion of Python functions off the C stack.
-RECURSION_LIMIT = 20_000
 
 
 class BrokenText(Exception):
@@ -38,23 +36,30 @@ class Unit:
     ``first_line`` is 1-based. ``indented`` units are wrapped to parse.
     """
 
-    __slots__ = ("_positions", "_tree", "cell", "first_line", "indented", "notes", "path", "text")
+    __slots__ = ("_spans", "_tree", "cell", "first_line", "indented", "notes", "path", "text")
 
     def __init__(self, path: str, cell: int | None, text: str, first_line: int, indented: bool) -> None:
         self.path, self.cell, self.text = path, cell, text
         self.first_line, self.indented = first_line, indented
         #: What comments tell of these lines, and what they ask.
         self.notes: tuple[Note, ...] = ()
-        self._tree: cst.Module | None = None
-        self._positions: dict[cst.CSTNode, Span] | None = None
+        self._tree: _Tree | None = None
+        self._spans: dict[cst.CSTNode, Span] = {}
+
+    def fresh(self) -> Unit:
+        """The same lines, of which nothing has been read."""
+        return Unit(self.path, self.cell, self.text, self.first_line, self.indented)
 
     @property
     def tree(self) -> cst.Module:
         """The libcst tree. Raises BrokenText."""
+        return self._parsed().module
+
+    def _parsed(self) -> _Tree:
         if self._tree is None:
             text = f"if 1:\n{self.text}" if self.indented else self.text
             try:
-                self._tree = cst.parse_module(text)
+                self._tree = _tree(text)
             except cst.ParserSyntaxError as error:
                 line = error.raw_line - self.indented + self.first_line - 1
                 raise BrokenText(error.message, max(line, 1), error.raw_column + 1) from None
@@ -71,36 +76,38 @@ class Unit:
         return wrapper.body.body
 
     def span(self, node: cst.CSTNode) -> Span:
-        """Return where a node of this unit stands. Positions are computed once, for the whole unit."""
-        if self._positions is None:
-            # `MetadataWrapper` would copy the tree, and nodes are known by identity.
-            wrapper = MetadataWrapper(self.tree, unsafe_skip_copy=True)
-            shift = self.first_line - 1 - self.indented
-            self._positions = {}
-            for key, found in _resolved(wrapper).items():
-                start, end = found.start, found.end
-                self._positions[key] = Span(
-                    self.path,
-                    start.line + shift,
-                    start.column + 1,
-                    end.line + shift,
-                    end.column + 1,
-                    self.cell,
-                )
-        return self._positions.get(node) or Span(self.path, self.first_line, 1, self.first_line, 1, self.cell)
+        """Return where a node of this unit stands."""
+        span = self._spans.get(node)
+        if span is None:
+            shift, found = self.first_line - 1 - self.indented, self._parsed().positions.of(node)
+            first, start, last, end = found or (1 + self.indented, 0, 1 + self.indented, 0)
+            span = Span(self.path, first + shift, start + 1, last + shift, end + 1, self.cell)
+            self._spans[node] = span
+        return span
 
 
-def _resolved(wrapper: MetadataWrapper) -> Mapping[cst.CSTNode, CodeRange]:
-    """The positions of all nodes; none in text that nests too deep for libcst to walk."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, RECURSION_LIMIT))
-    try:
-        return wrapper.resolve(PositionProvider)
-    except (RecursionError, KeyError):
-        # libcst's own clean-up raises KeyError on the way out of a RecursionError.
-        return {}
-    finally:
-        sys.setrecursionlimit(before)
+class _Tree:
+    """A text as libcst reads it: programs that read one file share it."""
+
+    def __init__(self, module: cst.Module) -> None:
+        self.module = module
+
+    @cached_property
+    def positions(self) -> Positions:
+        """Where all nodes stand: found only if somebody asks."""
+        return Positions(self.module)
+
+
+#: The trees that are in use, by their text.
+_trees: WeakValueDictionary[str, _Tree] = WeakValueDictionary()
+
+
+def _tree(text: str) -> _Tree:
+    """Parse a text, unless somebody has. Raises ParserSyntaxError."""
+    tree = _trees.get(text)
+    if tree is None:
+        tree = _trees[text] = _Tree(cst.parse_module(text))
+    return tree
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -168,6 +175,21 @@ class Parsed:
 
 def split(path: str, cell: int | None, text: str) -> Parsed:
     """Split the text of a file or cell into parts; never raises for what the text holds."""
+    parsed = _split(path, cell, text)
+    return replace(parsed, parts=tuple(map(_fresh, parsed.parts)))
+
+
+def _fresh(part: Part) -> Part:
+    """The same part, as nobody has read or noted anything of it."""
+    if isinstance(part, Statements):
+        return Statements(part.unit.fresh())
+    if isinstance(part, FunctionPart):
+        return FunctionPart(part.name, part.header.fresh(), part.whole.fresh(), part.plain)
+    return ClassPart(part.name, part.header.fresh(), tuple(map(_fresh, part.body)))
+
+
+@lru_cache(maxsize=2_000)
+def _split(path: str, cell: int | None, text: str) -> Parsed:
     lines = text.splitlines(keepends=True)
     try:
         with warnings.catch_warnings():
