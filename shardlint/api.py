@@ -344,17 +344,25 @@ class Linter:
         """The findings on any mesh, and those on each mesh the project deploys on; and the releases that an
         analysis noticed.
         """
-        from shardlint.deployments import is_test, key_of, merged, without_errors
+        from shardlint.deployments import (
+            is_test,
+            key_of,
+            merged,
+            own_axes,
+            without_errors,
+            without_other_meshes,
+        )
 
         base = self._judge(results)
         seen, told = list(results), []
         asking = [result.source for result in results if result.noticed.asks_mesh]
+        own = own_axes(_uses(results))
         if self.settings.mesh is None:
             asking = [source for source in asking if not is_test(source.path, self.settings.root)]
         for deployment in self.settings.deployments if asking else ():
             again = self._analyze(asking, release, deployment.mesh, progress)
             seen += again
-            findings = self._judge(_replaced(results, again))
+            findings = without_other_meshes(self._judge(_replaced(results, again)), own)
             extra = {key_of(f) for f in findings if f.severity is Severity.ERROR} - set(map(key_of, base))
             if extra and not deployment.typed:
                 # JAX must reject it whatever the types of the axes are.

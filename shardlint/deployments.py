@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
 from shardlint.findings import Finding, Severity
 from shardlint.laws.values import AxisType, Mesh
+from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.spans import Span
+from shardlint.uses import MeshUse, Use
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,22 @@ def key_of(finding: Finding) -> _Key:
 def without_errors(findings: Sequence[Finding], keys: set[_Key]) -> list[Finding]:
     """The findings, less the errors among these keys."""
     return [f for f in findings if f.severity is not Severity.ERROR or key_of(f) not in keys]
+
+
+def own_axes(uses: Iterable[Use]) -> frozenset[str]:
+    """The names of the axes of meshes that programs make themselves."""
+    names = (use.names for use in uses if isinstance(use, MeshUse))
+    return frozenset(name for one in names if isinstance(one, tuple) for name in one)
+
+
+def without_other_meshes(findings: Sequence[Finding], own: frozenset[str]) -> list[Finding]:
+    """The findings, less those of axes that only a mesh of the program's own has: they are meant for that."""
+    return [f for f in findings if not (own and _unknown_axis(f) in own)]
+
+
+def _unknown_axis(finding: Finding) -> str | None:
+    verdict = finding.use.verdict if finding.use is not None else None
+    return verdict.axis if isinstance(verdict, Rejected) and verdict.cause is Cause.UNKNOWN_AXIS else None
 
 
 def merged(base: Sequence[Finding], found: Sequence[tuple[Deployment, Sequence[Finding]]]) -> list[Finding]:

@@ -6,7 +6,7 @@ import re
 
 #: Of these, every program with something to judge mentions one: its specs, meshes and shardings, its
 #: collectives, its partitioned parameters, or a comment to shardlint. Parts of names on purpose:
-#: ``in_shardings`` and `get_named_shardings` are one needle. One search each is faster than one pattern of all.
+#: ``in_shardings`` and ``out_shardings`` are one needle. One search each is faster than one pattern of all.
 _NEEDLES = (
     "PartitionSpec", "jax.P", "Sharding", "hardings", "Mesh", "make_mesh", "device_mesh", "set_mesh",
     "use_mesh",

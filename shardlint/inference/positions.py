@@ -68,6 +68,9 @@ class _Offsets(CodegenState):
         self.tokens.append(value)
         self.offset += len(value)
 
+    def pop_trailing_newline(self) -> None:
+        """Keep it: nodes end behind it, as libcst counts."""
+
     def before_codegen(self, node: cst.CSTNode) -> None:
         self._began.append(self.offset)
 

@@ -69,6 +69,16 @@ def found(tmp_path: Path, program: str, config: str = MESHES) -> list[str]:
             "def f(x):\n    return jax.device_put(x, NamedSharding(mesh, P('rows')))\n",
             [],
         ),
+        # What a mesh of the program has, a spec for a mesh of the caller's may be meant for.
+        (
+            "class Layer:\n"
+            "    def __init__(self, devices):\n        self.mesh = Mesh(devices, ('expert', 'tensor'))\n"
+            "    def call(self, x):\n"
+            "        with jax.set_mesh(self.mesh):\n            return self.place(x)\n"
+            "    def place(self, x):\n        return jax.device_put(x, P('expert', None))\n"
+            "    def wrong(self, x):\n        return jax.device_put(x, P('experts', None))\n",
+            ["10 SHL103 (on v5e-256 (data=16, model=16), small (data=4, model=2) and serve (tp=8))"],
+        ),
         # Nothing said of the types of its axes: neither of these is claimed.
         (
             "def f(x):\n"

@@ -77,3 +77,13 @@ def test_operators_meet_each_possible_value(operation: str) -> None:
     )
     found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", HEAD + program))
     assert [f.severity.value for f in found if f.severity.value == "error"] == []
+
+
+def test_a_function_that_gives_one_is_called_again() -> None:
+    """What a call gave is made anew, with what it supposes."""
+    program = (
+        "    def make():\n        return jax.make_mesh((2, 4), ('x', 'y'), axis_types=kinds)\n"
+        "    for size in (8, 7):\n"
+        "        jax.device_put(jnp.zeros((size, 8)), NamedSharding(make(), P('x')))\n"
+    )
+    assert codes(program) == ["SHL202"]

@@ -1,0 +1,157 @@
+"""Which entries are evaluated: all that can meet a use, and few of the others."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from programs import ERRORS, SETUP, SILENT
+
+from shardlint.api import Linter, Settings, source_from_text
+from shardlint.files.sources import Source, read_source
+from shardlint.inference import InferenceSettings, analyze, entries
+from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.reach import Reach
+from shardlint.inference.values import Function, Native
+from shardlint.laws.values import Spec
+from shardlint.uses import ParameterUse, Use
+
+FIXTURES = sorted(glob.glob(str(Path(__file__).parents[2] / "fixtures" / "*")))
+
+HEAD = """\
+import jax, jax.numpy as jnp, numpy as np
+from functools import partial
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+mesh = jax.make_mesh((2, 4), ("data", "model"))
+def put(x, *names):
+    return jax.device_put(x, NamedSharding(mesh, P(*names)))
+"""
+#: Functions called `entry` that nobody calls, and meet one mistake.
+REACHING = {
+    "by itself": "def entry(x):\n    jax.device_put(jnp.zeros(6), NamedSharding(mesh, P('model')))",
+    "a helper": "def entry(x):\n    put(jnp.zeros(6), 'model')",
+    "handed on": "def entry(x):\n    call = partial(put, jnp.zeros(6))\n    call('model')",
+    "in a dict": "TABLE = {'put': put}\ndef entry(x):\n    TABLE['put'](jnp.zeros(6), 'model')",
+    "registered": "TABLE = []\ndef register(f):\n    TABLE.append(f)\n    return f\n"
+    "@register\ndef place(x):\n    return put(x, 'model')\ndef entry(x):\n    TABLE[0](jnp.zeros(6))",
+    "a lambda": "place = lambda x: put(x, 'model')\ndef entry(x):\n    place(jnp.zeros(6))",
+    "an object": "class A:\n    def go(self):\n        put(jnp.zeros(6), 'model')\nA1 = A()\n"
+    "def entry(x):\n    A1.go()",
+    "an object that it makes": "class A:\n    def go(self, n):\n        put(jnp.zeros(n), 'model')\n"
+    "def make():\n    return A()\ndef entry(x):\n    make().go(6)",
+    "an inherited method": "class A:\n    def go(self, n):\n        put(jnp.zeros(n), 'model')\n"
+    "class B(A):\n    def entry(self):\n        self.go(6)",
+    "an attribute of self": "class A:\n    def __init__(self):\n"
+    "        self.place = partial(put, jnp.zeros(6))\n"
+    "    def entry(self):\n        self.place('model')",
+    "a property": "class A:\n    @property\n    def place(self):\n        return put\n"
+    "    def entry(self):\n        self.place(jnp.zeros(6), 'model')",
+    "an operator": "class A:\n    def __matmul__(self, n):\n        put(jnp.zeros(n), 'model')\n"
+    "def entry(x):\n    A() @ 6",
+    "getattr": "class A:\n    def go(self, n):\n        put(jnp.zeros(n), 'model')\nA1 = A()\n"
+    "def entry(x):\n    getattr(A1, 'go')(6)",
+    "an alias": "from jax import device_put as place\nS = NamedSharding(mesh, P('model'))\n"
+    "def entry(x):\n    place(jnp.zeros(6), S)",
+    "imported inside": "def entry(x):\n    from jax import device_put as place\n"
+    "    place(jnp.zeros(6), NamedSharding(mesh, P('model')))",
+    "a sharding of the module": "S = NamedSharding(mesh, P('model'))\n"
+    "def entry(x):\n    jnp.zeros(6, out_sharding=S)",
+    "what jit was given": "f = jax.jit(lambda x: x, in_shardings=NamedSharding(mesh, P('model')))\n"
+    "def entry(x):\n    f(jnp.zeros(6))",
+    "typed arrays": "A = jax.device_put(jnp.ones((8, 8)), NamedSharding(mesh, P('data')))\n"
+    "B = jax.device_put(jnp.ones((8, 8)), NamedSharding(mesh, P('model')))\ndef entry(x):\n    A + B",
+    "a name that is gone": "import jax as j\ndef entry(x):\n    return j.tree_map(abs, x)",
+}
+#: Functions that only look at shardings: evaluating them could find nothing.
+LOOKING = {
+    "an annotation": "def entry(x: NamedSharding, m: Mesh | None = None):\n    return x.spec",
+    "isinstance": "def entry(x):\n    return isinstance(x, (NamedSharding, Mesh)) and x.mesh",
+    "a comment": "def entry(x):\n    # as put(x) does, and jax.device_put(x)\n    return x + 1",
+    "an attribute": "def entry(mesh, x):\n    return mesh.shape['data'], x.sharding.spec",
+    "a variable": "def entry(x):\n    sharding = x.sharding\n    return sharding.mesh",
+    "another class": "class A:\n    def go(self):\n        put(1)\n"
+    "class B:\n    def go(self):\n        pass\n"
+    "B1 = B()\ndef entry(x):\n    B1.go()",
+    "a constructor": "class A:\n    def __init__(self):\n        self.spec = P('data')\n"
+    "    def entry(self, x):\n        return x + 1",
+}
+
+
+@pytest.mark.parametrize("program", REACHING.values(), ids=REACHING)
+def test_what_reaches_a_use_is_evaluated(program: str) -> None:
+    """The evaluation of everything finds the same."""
+    source = source_from_text("program.py", f"{HEAD}{program}\n")
+    found = Linter(Settings(devices=8)).check_source(source)
+    assert len({f.span for f in found}) == 1
+    assert found == Linter(Settings(devices=8, exhaustive=True)).check_source(source)
+
+
+@pytest.mark.parametrize("program", LOOKING.values(), ids=LOOKING)
+def test_what_only_looks_is_not(program: str) -> None:
+    with watched() as reached:
+        analyze([source_from_text("program.py", f"{HEAD}{program}\n")], InferenceSettings(devices=8))
+    assert [name for name, reaches in reached if reaches and name == "entry"] == []
+    assert ("entry", False) in reached
+
+
+@contextmanager
+def watched() -> Iterator[list[tuple[str, bool]]]:
+    """What is said of each function while a program is analyzed."""
+    said: list[tuple[str, bool]] = []
+    of_function = Reach.of_function
+
+    def watching(self: Reach, function: Function) -> bool:
+        said.append((function.name, of_function(self, function)))
+        return said[-1][1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Reach, "of_function", watching)
+        yield said
+
+
+def uses_unseen(source: Source) -> list[Use]:
+    """The uses that a program's entries meet although nothing is said to be reached from them.
+
+    Parameters without names are left out: without a mesh nothing is judged of them.
+    """
+    unseen: list[Use] = []
+    verdicts: list[bool] = []
+    of_function, of_wrapper, run_entry = Reach.of_function, Reach.of_wrapper, entries._run_entry
+
+    def function(self: Reach, one: Function) -> bool:
+        verdicts.append(of_function(self, one))
+        return True
+
+    def wrapper(self: Reach, one: Native) -> bool:
+        verdicts.append(of_wrapper(self, one))
+        return True
+
+    def run(interpreter: Interpreter, *rest: object) -> None:
+        before = len(interpreter.uses)
+        run_entry(interpreter, *rest)  # type: ignore[arg-type]
+        if not verdicts[-1]:
+            unseen.extend(interpreter.uses[before:])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Reach, "of_function", function)
+        patch.setattr(Reach, "of_wrapper", wrapper)
+        patch.setattr(entries, "_run_entry", run)
+        analyze([source], InferenceSettings(devices=8))
+    return [
+        use for use in unseen if not (isinstance(use, ParameterUse) and not isinstance(use.names, Spec | str))
+    ]
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: Path(path).name)
+def test_no_use_of_a_fixture_is_met_from_elsewhere(path: str) -> None:
+    assert uses_unseen(read_source(path)) == []
+
+
+def test_no_use_of_small_programs_is_met_from_elsewhere() -> None:
+    for name, text, _ in [*ERRORS, *((name, text, None) for name, text in SILENT)]:
+        body = "".join(f"    {line}\n" for line in text.splitlines())
+        source = source_from_text("program.py", f"{SETUP}def entry(unknown):\n{body}")
+        assert uses_unseen(source) == [], name
