@@ -61,7 +61,7 @@ _ASKS_CLASS = re.compile(r"\bisinstance\((?:[^()]|\([^()]*\))*\)")
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 #: A sharding given by keyword, or under such a key.
 _GIVEN = re.compile(r"""hardings?(?:_names)?(?:\s*=(?!=)|["']\s*:)""")
-_IMPORT = re.compile(r"^[ \t]+(?:from[ \t]+([.\w]+)[ \t]+import|import[ \t]+([.\w]+))", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t]+(?:from[ \t]+([.\w]+)[ \t]+import|import[ \t]+([.\w, \t]+))", re.MULTILINE)
 _IMPORTED = re.compile(r"^[ \t]+(?:from[ \t]+[.\w]+[ \t]+)?import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 #: A method's own class, by which it makes objects.
 _OWN_CLASS = frozenset({"cls", "__class__", "type"})
@@ -200,6 +200,7 @@ class _Search:
         elif isinstance(value, Native):
             self._wrapper(value)
         elif isinstance(value, LibraryObject):
+            self._found = self._found or not self._looked.names.isdisjoint(value.kind.split("."))
             self._all(value.fields.values())
         elif isinstance(value, SpecValue | ShardingValue):
             self._found = True
@@ -219,10 +220,12 @@ class _Search:
             self.value(value)
 
     def _wrapper(self, native: Native) -> None:
+        """Reach a wrapper: what it was given, and what it wraps."""
         written = native.description
         if isinstance(native.origin, NodePlace):
             written += cst.Module([]).code_for_node(native.origin.node)
-        self._read(written, None)
+        self._found = self._found or "**" in written or _GIVEN.search(written) is not None
+        self._read(written, native.wraps.scope if isinstance(native.wraps, Function) else None)
         self._all(native.attributes.values())
         if native.wraps is not None:
             self.value(native.wraps)
@@ -305,8 +308,8 @@ class _Search:
 
     def _imports(self, text: str, words: frozenset[str], here: Path) -> None:
         """Reach what a function imports when it runs."""
-        for names in _IMPORT.findall(text) if "import" in words else ():
-            name = "".join(names)
+        found = _IMPORT.findall(text) if "import" in words else ()
+        for name in (one.split()[0] for names in found for one in "".join(names).split(",") if one.strip()):
             if name.split(".")[0] in LIBRARIES or (path := self._project.locate(here, name)) is None:
                 continue
             if path not in self._project.modules:

@@ -61,6 +61,13 @@ REACHING = {
     "def entry(x):\n    jnp.zeros(6, out_sharding=S)",
     "what jit was given": "f = jax.jit(lambda x: x, in_shardings=NamedSharding(mesh, P('model')))\n"
     "def entry(x):\n    f(jnp.zeros(6))",
+    "what jit was given by a helper": "def make(f, given):\n    return jax.jit(f, in_shardings=given)\n"
+    "f = make(lambda x: x, NamedSharding(mesh, P('model')))\ndef entry(x):\n    f(jnp.zeros(6))",
+    "a decorator of the module": "placed = partial(jax.jit, in_shardings=NamedSharding(mesh, P('model')))\n"
+    "@placed\ndef f(x):\n    return x\ndef entry(x):\n    f(jnp.zeros(6))",
+    "a layer of the module": "import flax.linen as nn\n"
+    "named = nn.with_partitioning(nn.initializers.zeros, (None, 'model', None))\n"
+    "layer = nn.Dense(6, kernel_init=named)\ndef entry(key):\n    layer.init(key, jnp.ones((2, 3)))",
     "typed arrays": "A = jax.device_put(jnp.ones((8, 8)), NamedSharding(mesh, P('data')))\n"
     "B = jax.device_put(jnp.ones((8, 8)), NamedSharding(mesh, P('model')))\ndef entry(x):\n    A + B",
     "a name that is gone": "import jax as j\ndef entry(x):\n    return j.tree_map(abs, x)",
