@@ -8,7 +8,7 @@ mentions a name that matters there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 
 from shardlint.files.sources import Source, read_source
@@ -19,9 +19,8 @@ from shardlint.inference.syntax import split
 _WORD = re.compile(rb"[^\W\d]\w*")
 _FIRST = re.compile(rb"\w+")
 #: A text's imports; the names of a ``from`` import may go on over lines in parentheses.
-_IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|.*)|import[ \t]+(.*))", re.MULTILINE
-)
+_IMPORT = re.compile(rb"[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|.*)|import[ \t]+(.*))")
+_KEYWORD = re.compile(rb"import[ \t]")
 
 
 def calling(mentioning: Iterable[Source], others: Mapping[str, bytes]) -> list[Source]:
@@ -52,13 +51,21 @@ def _imported(data: bytes) -> frozenset[bytes]:
     Libraries are never read, not even where they are the project.
     """
     found: set[bytes] = set()
-    for module, names, modules in _IMPORT.findall(data):
+    for module, names, modules in _import_statements(data):
         if not _is_library(module):
             found.update(_WORD.findall(module), _WORD.findall(names))
         for name in map(bytes.strip, modules.split(b",")):
             if not _is_library(name):
                 found.update(_WORD.findall(name))
     return frozenset(found)
+
+
+def _import_statements(data: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """The parts of a text's import statements, found by their keyword: most lines hold none."""
+    for keyword in _KEYWORD.finditer(data):
+        line = data.rfind(b"\n", 0, keyword.start()) + 1
+        if (found := _IMPORT.match(data, line)) is not None:
+            yield found[1] or b"", found[2] or b"", found[3] or b""
 
 
 def _is_library(module: bytes) -> bool:
