@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -98,3 +99,25 @@ class Finding:
     confirmed_by: str | None = None
     releases: tuple[Release, ...] | None = field(default=None, compare=False)
     use: Use | None = field(default=None, compare=False, repr=False)
+
+
+#: A size that has no name, as it stands in a message: not within what a program wrote.
+_UNNAMED = re.compile(r"""(?<!["'`\w])\?\d+\b""")
+
+
+def with_own_numbers(finding: Finding) -> Finding:
+    """A finding that numbers the sizes without a name as it comes upon them: ?1, ?2.
+
+    Inference numbers them as it goes, so that what it read before would show in the message.
+    """
+    numbers: dict[str, str] = {}
+
+    def renumbered(text: str) -> str:
+        return _UNNAMED.sub(lambda found: numbers.setdefault(found[0], f"?{len(numbers) + 1}"), text)
+
+    return replace(
+        finding,
+        message=renumbered(finding.message),
+        related=tuple(replace(one, message=renumbered(one.message)) for one in finding.related),
+        help=None if finding.help is None else renumbered(finding.help),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from shardlint.findings import Confirmation, Finding, Group, Related, Severity
+from shardlint.findings import Confirmation, Finding, Group, Related, Severity, with_own_numbers
 from shardlint.spans import Span
 from shardlint.uses import FileProblem
 
@@ -124,7 +124,7 @@ def findings_of(problems: Iterable[FileProblem]) -> list[Finding]:
 def finding_of(problem: FileProblem) -> Finding:
     """Return a problem with a file as a finding. Nothing of it can be run, so none is confirmed."""
     rule = _BY_KIND[problem.kind]
-    return Finding(
+    finding = Finding(
         code=rule.code,
         name=rule.name,
         severity=rule.severity,
@@ -133,6 +133,7 @@ def finding_of(problem: FileProblem) -> Finding:
         related=tuple(Related(fact.place.resolve(), fact.message) for fact in problem.facts),
         confirmation=Confirmation.NOT_RUNNABLE,
     )
+    return with_own_numbers(finding)
 
 
 def fixture_finding(span: Span, message: str) -> Finding:

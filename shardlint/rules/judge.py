@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-from shardlint.findings import Finding, Related, Severity
+from shardlint.findings import Finding, Related, Severity, with_own_numbers
 from shardlint.laws.exceptions import is_caught
 from shardlint.laws.verdicts import Rejected
 from shardlint.rules.base import AnyRule, Problem, ProjectRule, RuleSettings
@@ -58,7 +58,7 @@ def _finding(rule: AnyRule, use: Use, problem: Problem) -> Finding:
     plain = Severity.ERROR if isinstance(use.verdict, Rejected) else Severity.WARNING
     span = problem.place.resolve()
     facts = dict.fromkeys((fact.place.resolve(), fact.message) for fact in (*problem.related, *use.facts))
-    return Finding(
+    finding = Finding(
         code=rule.code,
         name=rule.name,
         severity=problem.severity or plain,
@@ -70,6 +70,7 @@ def _finding(rule: AnyRule, use: Use, problem: Problem) -> Finding:
         expected=use.environment.expected,
         use=use,
     )
+    return with_own_numbers(finding)
 
 
 def _sites(uses: Iterable[Use]) -> dict[int, Hashable]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import jax
 import pytest
+from fuzz_texts import damaged
 
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
@@ -25,22 +26,6 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted(FIXTURES.glob("*.py"))
 #: Damaged copies of each file, and a folder of more files; the environment may ask for more.
 COPIES = int(os.environ.get("SHARDLINT_DAMAGED", "3"))
-
-
-def damaged(text: str, chance: random.Random) -> str:
-    """A copy with a few lines or tokens deleted, doubled or swapped."""
-    by_lines = chance.random() < 0.5
-    pieces = text.splitlines(keepends=True) if by_lines else re.split(r"(\W)", text)
-    for _ in range(chance.randint(1, 6) if pieces else 0):
-        i, j = chance.randrange(len(pieces)), chance.randrange(len(pieces))
-        kind = chance.random()
-        if kind < 0.4:
-            pieces[i] = ""
-        elif kind < 0.7:
-            pieces[i] += pieces[j]
-        else:
-            pieces[i], pieces[j] = pieces[j], pieces[i]
-    return "".join(pieces)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
