@@ -26,7 +26,6 @@ from shardlint.inference.values import (
     Array,
     Bound,
     ClassValue,
-    Const,
     DictValue,
     External,
     Function,
@@ -56,16 +55,18 @@ _CALLED = re.compile(r"(?<!def )\b([^\W\d]\w*)\s*\(")
 #: What is handed on: ``partial(psum, …)``, ``f(x, reduce=lax.psum)``.
 _PASSED = re.compile(r"[(,=]\s*(?:[\w.]*\.)?([^\W\d]\w*)\s*(?=[,)\n])")
 _CHAIN = re.compile(r"(?<![\w.])([^\W\d]\w*)((?:\.[^\W\d]\w*)+)")
-_STRING = re.compile(r"""["']\w+["']""")
 _ASKS_CLASS = re.compile(r"\bisinstance\((?:[^()]|\([^()]*\))*\)")
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 #: A sharding given by keyword, or under such a key.
 _GIVEN = re.compile(r"""hardings?(?:_names)?(?:\s*=(?!=)|["']\s*:)""")
-_IMPORT = re.compile(r"^[ \t]+(?:from[ \t]+([.\w]+)[ \t]+import|import[ \t]+([.\w, \t]+))", re.MULTILINE)
-_IMPORTED = re.compile(r"^[ \t]+(?:from[ \t]+[.\w]+[ \t]+)?import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+_IMPORT = re.compile(
+    r"(?:^[ \t]+|;[ \t]*)(?:from[ \t]+([.\w]+)[ \t]+import|import[ \t]+([.\w, \t]+))", re.MULTILINE
+)
+_IMPORTS = re.compile(r"(?:^[ \t]+|;[ \t]*)(?:from[ \t]+[.\w]+[ \t]+)?import\b", re.MULTILINE)
 #: A method's own class, by which it makes objects.
 _OWN_CLASS = frozenset({"cls", "__class__", "type"})
-_TOGETHER = frozenset({"given", "string", "flax"})
+#: What together makes a use of Flax: a sharding that is given, and Flax itself.
+_TOGETHER = frozenset({"given", "flax"})
 _TOLD = ("shardlint:", "expect:", "expect-silent:")
 
 
@@ -140,7 +141,7 @@ class _Search:
         self._project, self._looked, self._known = project, looked, known
         self._functions: list[Function] = []
         self._found = False
-        #: What together makes a use of Flax: a sharding that is given, strings, and Flax itself.
+        #: Which of `_TOGETHER` were met.
         self._met: set[str] = set()
         self._seen: set[int] = set()
         self._waiting: list[tuple[str, Scope | None]] = []
@@ -206,8 +207,6 @@ class _Search:
             self._found = True
         elif isinstance(value, Array):
             self._found = self._found or not (value.sharding is value.committed is value.typed is None)
-        elif isinstance(value, Const) and isinstance(value.value, str):
-            self._met.add("string")
         elif isinstance(value, Tuple | ListValue):
             self._all(value.items or ())
         elif isinstance(value, DictValue):
@@ -326,24 +325,20 @@ def _uses(looked: _Looked, text: str) -> bool:
     words = _words(text)
     if any(function in words and argument in words for function, argument in looked.arguments):
         return True
-    mentioned = looked.names & words
-    if not mentioned:
-        return False
-    text = _bare(text)
+    text, mentioned, changing = _bare(text), looked.names & words, looked.last & words
+    if "import" in words and (mentioned or changing) and _IMPORTS.search(text) is not None:
+        # What a function imports has no value before it runs.
+        return True
     if not mentioned.isdisjoint(_CALLED.findall(text)):
         return True
-    members = mentioned.intersection(_MEMBER.findall(text))
-    if any(name[0].islower() or name in _calls(text) for name in members):
-        return True
-    return any(not mentioned.isdisjoint(_words(imported)) for imported in _IMPORTED.findall(text))
+    members = mentioned.intersection(_MEMBER.findall(text)) if mentioned else ()
+    return any(name[0].islower() or name in _calls(text) for name in members)
 
 
 @lru_cache(maxsize=20_000)
 def _parts_of_a_use(text: str) -> frozenset[str]:
-    given = "harding" in text and _GIVEN.search(text) is not None
     found = {
-        "given": given,
-        "string": _STRING.search(text) is not None,
+        "given": "harding" in text and _GIVEN.search(text) is not None,
         "flax": "flax" in text or "nnx" in text,
     }
     return frozenset(name for name, holds in found.items() if holds)

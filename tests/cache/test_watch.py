@@ -19,6 +19,12 @@ WATCHING = "Watching for changes"
 WAYS = {"told": "", "looking": "sys.modules['watchfiles'] = None\n"}
 
 
+def _begins(others: int) -> None:
+    """What a shell does before a command: Ctrl-C ends it, even if whoever runs the tests ignores that."""
+    os.close(others)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Terminal:
     """A process on a terminal of its own."""
 
@@ -27,7 +33,7 @@ class Terminal:
         command = [sys.executable, "-c", script, "check", ".", "--output-format", "concise", "--watch"]
         self.process = subprocess.Popen(
             command, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-            preexec_fn=lambda: os.close(ours),
+            preexec_fn=lambda: _begins(ours),
         )  # fmt: skip
         os.close(theirs)
         os.set_blocking(ours, False)

@@ -64,7 +64,7 @@ def soup(chance: random.Random) -> str:
 
 def notebook(chance: random.Random, texts: Sequence[str]) -> str:
     """A notebook of damaged cells, in which some entries are not what they should be."""
-    junk = (None, 1, "", [], {}, [1], {"source": []}, "mesh")
+    junk: tuple[object, ...] = (None, 1, "", [], {}, [1], {"source": []}, "mesh")
     cells: list[object] = []
     for _ in range(chance.randint(0, 6)):
         text = damaged(chance.choice(texts), chance) if chance.random() < 0.5 else soup(chance)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import random
-import subprocess
-import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -19,8 +16,6 @@ from shardlint.findings import Severity
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.verdicts import Api
 from shardlint.uses import Placement
-
-_RUNNER = Path(__file__).parents[1] / "rules" / "run_examples.py"
 
 Leaf = tuple[object, str | None]
 
@@ -58,18 +53,13 @@ def test_layers_agree_with_equinox(layer: Callable[[random.Random], str]) -> Non
 
 
 @pytest.fixture(scope="module")
-def outcomes() -> dict[str, list[str] | None]:
+def outcomes(ask_jax: Callable[[Mapping[str, str]], dict[str, Any]]) -> dict[str, Any]:
     """What JAX raises in each program."""
-    programs = {name: f"{PRELUDE}\n{name}\n" for name in PROGRAMS}
-    run = subprocess.run(
-        [sys.executable, str(_RUNNER)], input=json.dumps(programs), capture_output=True, text=True, check=True
-    )
-    found: dict[str, list[str] | None] = json.loads(run.stdout)
-    return found
+    return ask_jax({name: f"{PRELUDE}\n{name}\n" for name in PROGRAMS})
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_the_verdict_is_jaxs(program: str, outcomes: dict[str, list[str] | None]) -> None:
+def test_the_verdict_is_jaxs(program: str, outcomes: dict[str, Any]) -> None:
     source = source_from_text("program.py", f"{PRELUDE}\n{program}\n")
     findings = Linter(Settings(devices=8)).check_source(source)
     errors = tuple(finding.code for finding in findings if finding.severity is Severity.ERROR)
