@@ -46,6 +46,9 @@ def run_entries(interpreter: Interpreter, run: ModuleRun) -> None:
     meshed = settings.mesh is not None or isinstance(top.mesh, MeshValue)
     reach = Reach(interpreter.project, settings, meshed)
     done: set[object] = set()
+    interpreter.settle()
+    if not settings.exhaustive:
+        reach.learn(function for function, _ in interpreter.defined.values())
     while True:
         interpreter.settle()
         native = next(iter(interpreter.wrappers.values()), None)

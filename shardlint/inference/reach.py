@@ -115,16 +115,26 @@ class Reach:
         #: What is known, by the function's identity; the function is kept, so that none takes its place.
         self._known: dict[int, tuple[Function, bool]] = {}
 
+    def learn(self, functions: Iterable[Function]) -> None:
+        """Find out about many functions: where nothing is reached, one walk from all of them tells."""
+        waiting = [[one for one in functions if id(one) not in self._known]]
+        while waiting:
+            group = [one for one in waiting.pop() if id(one) not in self._known]
+            search = _Search(self._project, self._looked, self._known)
+            for one in group:
+                search.method(one)
+            if not search.finds():
+                # What a part of a walk asks for is less than the whole asked for.
+                self._known |= {id(one): (one, False) for one in [*group, *search.functions()]}
+            elif len(group) == 1:
+                self._known[id(group[0])] = group[0], True
+            else:
+                half = len(group) // 2
+                waiting += [group[half:], group[:half]]
+
     def of_function(self, function: Function) -> bool:
         """Whether a function can meet a use, called with arguments that are not known."""
-        if id(function) not in self._known:
-            search = _Search(self._project, self._looked, self._known)
-            search.method(function)
-            found = search.finds()
-            self._known[id(function)] = function, found
-            if not found:
-                # What a part of a walk asks for is less than the whole asked for.
-                self._known |= {id(one): (one, False) for one in search.functions()}
+        self.learn([function])
         return self._known[id(function)][1]
 
     def of_wrapper(self, native: Native) -> bool:
