@@ -23,12 +23,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 from fuzz_texts import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS, MEGABYTES = 10.0, 1_000
+#: A process forked from the caller's would be charged with the caller's memory.
+PROCESSES = multiprocessing.get_context("forkserver")
 FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
 
 
@@ -92,12 +95,12 @@ def fuzzed(
 ) -> tuple[list[Failure], float]:
     """Check so many texts; return what failed, and the most megabytes that a process took."""
     failures, most = [], 0.0
-    worker: tuple[multiprocessing.Process, Connection] | None = None
+    worker: tuple[ForkServerProcess, Connection] | None = None
     with tempfile.TemporaryDirectory() as folder:
         for number in range(count):
             if worker is None:
-                ours, theirs = multiprocessing.Pipe()
-                process = multiprocessing.Process(target=_work, args=(theirs, folder, seed, kinds, texts))
+                ours, theirs = PROCESSES.Pipe()
+                process = PROCESSES.Process(target=_work, args=(theirs, folder, seed, kinds, texts))
                 process.start()
                 theirs.close()
                 worker = process, ours
