@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from shardlint.analyzing import Analyzer, Progress
-from shardlint.checked import Report
+from shardlint.checked import Analysis, Report
 from shardlint.config import (
     CommandLine,
     ConfigError,
@@ -23,7 +23,7 @@ from shardlint.config.selection import ignored_codes, selected_codes, severities
 from shardlint.files import Source, read_source, source_from_cells, source_from_text
 from shardlint.files.excerpts import Excerpts
 from shardlint.files.problems import finding_of, findings_of, fixture_finding, internal_error
-from shardlint.findings import Finding, Severity
+from shardlint.findings import Finding, Severity, ordered
 from shardlint.fixing.rewriting import with_fix
 from shardlint.laws.values import Mesh
 from shardlint.laws.versions import NEWEST_ONLY, Release, Target
@@ -40,9 +40,8 @@ if TYPE_CHECKING:
     from shardlint.report.values import InitReport, ParameterReport
 
 __all__ = [
-    "CommandLine", "ConfigError", "Configurations", "Excerpts", "Linter", "Report", "Settings", "known_rules",
-    "load_settings", "parse_mesh", "read_source",
-    "source_from_cells", "source_from_text",
+    "Analysis", "CommandLine", "ConfigError", "Configurations", "Excerpts", "Linter", "Report", "Settings",
+    "known_rules", "load_settings", "parse_mesh", "read_source", "source_from_cells", "source_from_text",
 ]  # fmt: skip
 
 
@@ -131,6 +130,14 @@ class Linter:
         refresh()
         return self._check(sources)
 
+    def analysis(self, source: Source) -> Analysis:
+        """Check one source as `check_source` does, and return with the findings what they were made from."""
+        from shardlint.inference import refresh
+
+        refresh()
+        uses: list[Use] = []
+        return Analysis(source, tuple(self._check([source], uses_met=uses)), tuple(uses))
+
     def read_paths(self, paths: Iterable[str], progress: Progress | None = None) -> tuple[int, list[Source]]:
         """Return the number of files under the paths, and the sources of those that can matter.
 
@@ -155,7 +162,7 @@ class Linter:
             confirmed = confirmer.confirm(report.findings, count)
         disagreements, notes = self._disagreements(report, python, progress)
         notes = confirmer.notes or notes
-        findings = _ordered([*confirmed, *disagreements])
+        findings = ordered([*confirmed, *disagreements])
         return dataclasses.replace(report, findings=tuple(findings), notes=(*report.notes, *notes))
 
     def _disagreements(
@@ -287,15 +294,24 @@ class Linter:
         return self.settings.target_jax or NEWEST_ONLY
 
     def _check(
-        self, sources: Sequence[Source], progress: Progress | None = None, unresolved: bool = False
+        self,
+        sources: Sequence[Source],
+        progress: Progress | None = None,
+        unresolved: bool = False,
+        uses_met: list[Use] | None = None,
     ) -> list[Finding]:
-        """Return the findings of sources: selected, not suppressed, expected ones marked, in order."""
+        """Return the findings of sources: selected, not suppressed, expected ones marked, in order.
+
+        Adds to ``uses_met`` what inference makes of them on the newest release of the target.
+        """
         if not sources:
             return []
         self._analyzer.begin()
         parts = self._parts(sources)
         newest = [part._analyze(ours, part.target.high, None, progress) for part, ours in parts]
         met = [_uses(results) for results in newest]
+        if uses_met is not None:
+            uses_met += [use for known in met for use in known]
         problems: list[Finding] = []
         found: list[Finding] = []
         uses: list[Use] = []
@@ -316,7 +332,7 @@ class Linter:
         whole = [source for source in sources if source.path not in broken]
         comments = suppressor.about_comments(whole, self._wants, uses)
         kept += [f for f in comments if self._selected(f) and not suppressor.ignores(f)]
-        return [self._leveled(f) for f in self._mark_expected(_ordered(kept), by_path)]
+        return [self._leveled(f) for f in self._mark_expected(ordered(kept), by_path)]
 
     def _found(
         self, newest: Sequence[Analyzed], uses: list[Use], progress: Progress | None
@@ -480,10 +496,3 @@ def _announces(expectation: Expectation, finding: Finding) -> bool:
     span = finding.span
     here = expectation.cell == span.cell and span.line <= expectation.line <= span.end_line
     return here and finding.code in expectation.codes
-
-
-def _ordered(findings: Iterable[Finding]) -> list[Finding]:
-    """Sort by place and keep one finding a code and span, the gravest."""
-    rank = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
-    ordered = sorted(findings, key=lambda f: (f.span.order(), f.code, rank[f.severity]))
-    return list({(f.code, f.span): f for f in reversed(ordered)}.values())[::-1]

@@ -10,6 +10,7 @@ from shardlint.findings import Finding, Severity
 
 if TYPE_CHECKING:
     from shardlint.files import Source
+    from shardlint.uses import Use
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +30,15 @@ class Report:
     def failing(self) -> tuple[Finding, ...]:
         """The findings that make a check fail: errors and warnings that nobody announced."""
         return tuple(f for f in self.findings if not f.expected and f.severity is not Severity.INFO)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What one analysis of a source gave: the findings in reading order, and the uses they were made from.
+
+    Where a project means several releases of JAX, they are those of the newest.
+    """
+
+    source: Source
+    findings: tuple[Finding, ...]
+    uses: tuple[Use, ...]

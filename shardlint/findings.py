@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -121,3 +122,10 @@ def with_own_numbers(finding: Finding) -> Finding:
         related=tuple(replace(one, message=renumbered(one.message)) for one in finding.related),
         help=None if finding.help is None else renumbered(finding.help),
     )
+
+
+def ordered(findings: Iterable[Finding]) -> list[Finding]:
+    """Sort by place and keep one finding a code and span, the gravest."""
+    rank = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+    ordered = sorted(findings, key=lambda f: (f.span.order(), f.code, rank[f.severity]))
+    return list({(f.code, f.span): f for f in reversed(ordered)}.values())[::-1]

@@ -6,17 +6,26 @@ import asyncio
 import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lsprotocol import types
 
+from shardlint.api import Analysis
 from shardlint_server.documents import Target
 
 PAUSE = 0.15
 """Seconds without a change before an analysis starts."""
 
-Report = Mapping[str, Sequence[types.Diagnostic]]
-"""The diagnostics of each part of a target, by the part's URI."""
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The diagnostics of each part of a target, by the part's URI, and the analysis they came from.
+
+    Where the analysis failed there are none, and ``analysis`` is None.
+    """
+
+    diagnostics: Mapping[str, Sequence[types.Diagnostic]] = field(default_factory=dict)
+    analysis: Analysis | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,7 @@ class Analyses:
         self._changed: dict[str, float] = {}
         self._wanted: dict[str, Target] = {}
         self._running: dict[str, _Running] = {}
+        self._known: dict[str, tuple[Target, Report]] = {}
 
     def changed(self, uri: str) -> None:
         """Note that the target with this URI was just edited."""
@@ -57,10 +67,21 @@ class Analyses:
         self._changed.pop(uri, None)
         self._wanted.pop(uri, None)
         self._running.pop(uri, None)
+        self._known.pop(uri, None)
 
     def shutdown(self) -> None:
         """Drop what waits; what runs ends by itself."""
         self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def known(self, uri: str) -> tuple[Target, Report] | None:
+        """The last report on the target that a URI belongs to, which may be on a text that changed since."""
+        target = self._current(uri)
+        return None if target is None else self._known.get(target.uri)
+
+    async def settled(self, uri: str) -> tuple[Target, Report] | None:
+        """Report on the target that a URI belongs to as `latest` does, at once where its text is known."""
+        known = self.known(uri)
+        return known if known is not None and known[0] == self._current(uri) else await self.latest(uri)
 
     async def latest(self, uri: str) -> tuple[Target, Report] | None:
         """Report on the target that a URI belongs to; None once it is closed.
@@ -74,6 +95,7 @@ class Analyses:
                 continue
             report = await self._report(target)
             if self._current(uri) == target:
+                self._known[target.uri] = (target, report)
                 return target, report
         return None
 
@@ -87,7 +109,7 @@ class Analyses:
             # A request that is cancelled must not take the analysis from the others that wait for it.
             return await asyncio.shield(running.future)
         except Exception:
-            return {}
+            return Report()
 
     def _submit(self, target: Target) -> asyncio.Future[Report]:
         def finished(future: asyncio.Future[Report]) -> None:
@@ -103,7 +125,7 @@ class Analyses:
 
     def _analyse_wanted(self, target: Target) -> Report:
         if self._wanted.get(target.uri) is not target:
-            return {}  # replaced or closed while it waited for its turn: nobody will look at it
+            return Report()  # replaced or closed while it waited for its turn: nobody will look at it
         try:
             return self._analyse(target)
         except Exception:

@@ -49,4 +49,5 @@ async def pull(
     """Report on a file or cell; on one that was closed meanwhile there is nothing to say."""
     uri = params.text_document.uri
     latest = await server.analyses.latest(uri)
-    return types.RelatedFullDocumentDiagnosticReport(items=latest[1].get(uri, ()) if latest else ())
+    items = latest[1].diagnostics.get(uri, ()) if latest else ()
+    return types.RelatedFullDocumentDiagnosticReport(items=items)

@@ -36,14 +36,15 @@ class TargetLinter:
             source = source_from_cells(target.path, _cells(target))
         else:
             source = source_from_text(target.path, target.parts[0].text)
-        report: dict[str, list[types.Diagnostic]] = {part.uri: [] for part in target.parts}
+        diagnostics: dict[str, list[types.Diagnostic]] = {part.uri: [] for part in target.parts}
         settings = self._settings(target.path)
-        for finding in Linter(settings).check_source(source):
+        analysis = Linter(settings).analysis(source)
+        for finding in analysis.findings:
             part = target.part_of(finding.span)
             if part is not None:
                 page = settings.page_of(finding.name)
-                report[part.uri].append(to_diagnostic(finding, target.locate, self._codec, page))
-        return report
+                diagnostics[part.uri].append(to_diagnostic(finding, target.locate, self._codec, page))
+        return Report(diagnostics, analysis)
 
     def _settings(self, path: str) -> Settings:
         try:

@@ -55,6 +55,6 @@ class Publisher:
         for part in target.parts:
             self._send(
                 types.PublishDiagnosticsParams(
-                    uri=part.uri, version=part.version, diagnostics=report.get(part.uri, ())
+                    uri=part.uri, version=part.version, diagnostics=report.diagnostics.get(part.uri, ())
                 )
             )

@@ -36,7 +36,7 @@ class Desk:
             raise RecursionError("too deep")
         if target.parts[0].text == "panic":
             raise KeyboardInterrupt
-        return {target.uri: ()}
+        return Report({target.uri: ()})
 
     def ask(self, uri: str = "a") -> asyncio.Task[tuple[Target, Report] | None]:
         return asyncio.create_task(self.analyses.latest(uri))
@@ -113,7 +113,7 @@ async def test_a_text_that_was_closed_and_opened_again_before_its_turn_has_one(d
     desk.go.set()
     latest = await second
     assert latest is not None
-    assert dict(latest[1]) == {"a": ()}
+    assert dict(latest[1].diagnostics) == {"a": ()}
     await asyncio.gather(other, first)
 
 
@@ -125,6 +125,22 @@ async def test_who_asks_later_has_a_new_analysis(desk: Desk) -> None:
     await desk.ask()
     await desk.ask()
     assert len(desk.analysed) > 1  # what the text imports may have changed meanwhile
+
+
+async def test_what_is_known_of_a_text_is_told_at_once(desk: Desk) -> None:
+    desk.go.set()
+    assert desk.analyses.known("a") is None
+    first = await desk.analyses.settled("a")
+    assert await desk.analyses.settled("a") == first == desk.analyses.known("a")
+    assert desk.analysed == ["one"]
+    desk.text = "two"
+    assert desk.analyses.known("a") == first  # as long as nothing newer is known
+    second = await desk.analyses.settled("a")
+    assert second is not None
+    assert second[0].parts[0].text == "two"
+    assert desk.analysed == ["one", "two"]
+    desk.analyses.closed("a")
+    assert desk.analyses.known("a") is None
 
 
 async def test_a_cancelled_question_leaves_the_others_theirs(desk: Desk) -> None:
@@ -141,12 +157,12 @@ async def test_a_failure_is_told_once_and_is_an_empty_report(desk: Desk) -> None
     desk.text = "crash"
     desk.go.set()
     answers = await asyncio.gather(desk.ask(), desk.ask())
-    assert [answer and dict(answer[1]) for answer in answers] == [{}, {}]
+    assert [answer and dict(answer[1].diagnostics) for answer in answers] == [{}, {}]
     assert [str(error) for error in desk.failures] == ["too deep"]
     desk.text = "two"
     latest = await desk.ask()
     assert latest is not None
-    assert dict(latest[1]) == {"a": ()}
+    assert dict(latest[1].diagnostics) == {"a": ()}
 
 
 async def test_a_panic_is_a_failure(desk: Desk) -> None:
@@ -154,5 +170,5 @@ async def test_a_panic_is_a_failure(desk: Desk) -> None:
     desk.go.set()
     latest = await desk.ask()
     assert latest is not None
-    assert dict(latest[1]) == {}
+    assert dict(latest[1].diagnostics) == {}
     assert [type(error) for error in desk.failures] == [RuntimeError]
