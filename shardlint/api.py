@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from functools import partial
 from typing import TYPE_CHECKING
 
+from shardlint import editing
 from shardlint.analyzing import Analyzer, Progress
 from shardlint.checked import Analysis, Report
 from shardlint.config import (
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Analysis", "CommandLine", "ConfigError", "Configurations", "Excerpts", "Linter", "Report", "Settings",
-    "known_rules", "load_settings", "parse_mesh", "read_source", "source_from_cells", "source_from_text",
+    "editing", "known_rules", "load_settings", "parse_mesh", "read_source", "source_from_cells",
+    "source_from_text",
 ]  # fmt: skip
 
 

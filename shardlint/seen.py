@@ -1,14 +1,15 @@
 """What a run reads of the file system, noted at one place, so that it can be asked whether it is still so.
 
 Whatever reads the project's files does it by these functions: a text, whether something is there, and the
-names in a folder. They note what they found in the innermost `recording`, if there is one.
+names in a folder. They note what they found in the innermost `recording`, if there is one. A text that an
+editor has open stands for what is on the disk (`opened`).
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -99,8 +100,31 @@ def take_in(seen: Seen) -> None:
         _under_way[-1].add(seen)
 
 
+#: The texts that an editor has open, by absolute path.
+_open: Mapping[str, bytes] = {}
+
+
+@contextmanager
+def opened(texts: Mapping[str, bytes]) -> Iterator[None]:
+    """Let texts stand for the files with these absolute paths, whether these are on the disk or not."""
+    global _open
+    before, _open = _open, texts
+    try:
+        yield
+    finally:
+        _open = before
+
+
+def _opened(path: str) -> bytes | None:
+    return _open.get(path if os.path.isabs(path) else os.path.abspath(path)) if _open else None
+
+
 def read(path: str, limit: int) -> bytes:
     """Read at most one byte more than ``limit``. Raises OSError."""
+    if (data := _opened(path)) is not None:
+        if _under_way:
+            _under_way[-1].note_text(path, (digest_of(data), _stamp_of_text(data)))
+        return data[: limit + 1]
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
@@ -122,6 +146,21 @@ def stamp_of(status: os.stat_result) -> Stamp:
     return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev)
 
 
+def _stamp_of_text(data: bytes) -> Stamp:
+    """The stamp of an open text; no file has one of this length."""
+    return (len(data), hash(data))
+
+
+def stamp(path: str) -> Stamp | None:
+    """What tells that a path's text is the same, None where there is no file."""
+    if (data := _opened(path)) is not None:
+        return _stamp_of_text(data)
+    try:
+        return stamp_of(os.stat(path))
+    except (OSError, ValueError):
+        return None
+
+
 def digest_of(data: bytes) -> str:
     """What two equal texts have in common."""
     from hashlib import blake2b
@@ -139,6 +178,8 @@ def kind_of(path: str) -> str:
 
 def look(path: str) -> str:
     """What lies at a path, noted nowhere."""
+    if _opened(path) is not None:
+        return FILE
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):

@@ -44,6 +44,7 @@ OPERATIONS = {f"shardlint.inference.{name}" for name in ("operators", "indexing"
 # module's name begins with is its own. Every room may import itself.
 ROOMS: dict[str, set[str]] = {
     "shardlint.seen": set(),
+    "shardlint.stopping": set(),
     "shardlint.spans": TYPES | LAWS,
     "shardlint.findings": TYPES | LAWS,
     "shardlint.uses": TYPES | LAWS,
@@ -52,7 +53,7 @@ ROOMS: dict[str, set[str]] = {
     OVERLAYS: TYPES | LAWS | VALUES,
     **dict.fromkeys(sorted(VALUES), TYPES | LAWS | VALUES),
     **dict.fromkeys(sorted(OPERATIONS), TYPES | LAWS | VALUES | OPERATIONS | {OVERLAYS}),
-    "shardlint.inference": TYPES | LAWS | {"shardlint.collecting", "shardlint.files"},
+    "shardlint.inference": TYPES | LAWS | {"shardlint.collecting", "shardlint.files", "shardlint.stopping"},
     "shardlint.fixing": TYPES | LAWS | {"shardlint.files"},
     "shardlint.suppression": TYPES
     | LAWS
@@ -98,6 +99,7 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.requirements": LAWS,
     "shardlint.config": VERSION | {"shardlint."},
     "shardlint.logical_config": {"shardlint.config", "shardlint.seen"},
+    "shardlint.editing": {"shardlint."},
     "shardlint.api": VERSION | {"shardlint."},
     "shardlint.changing": {"shardlint."},
     "shardlint.reporting": VERSION | {"shardlint."},

@@ -1,77 +1,105 @@
-"""Analyses off the event loop: after a pause in typing, one at a time, and never for a stale text."""
+"""Reports on what is open: made after a pause in typing, off the event loop, never for a stale text."""
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lsprotocol import types
 
-from shardlint.api import Analysis
+from shardlint.api import Analysis, Settings, editing
 from shardlint_server.documents import Target
-
-PAUSE = 0.15
-"""Seconds without a change before an analysis starts."""
+from shardlint_server.worker import Superseded, Urgency, Worker
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """The diagnostics of each part of a target, by the part's URI, and the analysis they came from.
 
-    Where the analysis failed there are none, and ``analysis`` is None.
+    Where the analysis failed there are none, and ``analysis`` and ``settings`` are None. ``record`` is what
+    was read for it, the files that the target imports among it.
     """
 
     diagnostics: Mapping[str, Sequence[types.Diagnostic]] = field(default_factory=dict)
     analysis: Analysis | None = None
+    settings: Settings | None = None
+    record: editing.Record | None = None
+
+    def touched(self, paths: Collection[str]) -> bool:
+        """Whether a change of one of these paths may change the report."""
+        return self.record is None or self.record.touched(paths)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Running:
+    """An analysis that waits or runs; ``touched`` are the paths that have changed since it began."""
+
     target: Target
     future: asyncio.Future[Report]
+    touched: set[str] = field(default_factory=set)
 
 
 class Analyses:
     """Reports on what is open now.
 
     Args:
+        worker: does the work.
         current: what a URI belongs to as it is now, None when it is closed.
-        analyse: the report on a target; called in a thread, never twice at once.
-        failed: told of an exception in ``analyse``; the target's report is then empty.
+        begin: called when the turn of a target has come; what it returns makes the report, in the thread.
+        failed: told of an exception in that; the target's report is then empty.
     """
 
     def __init__(
         self,
+        worker: Worker,
         current: Callable[[str], Target | None],
-        analyse: Callable[[Target], Report],
+        begin: Callable[[Target], Callable[[], Report]],
         failed: Callable[[Target, BaseException], None],
     ) -> None:
+        #: Seconds without a change before an analysis starts.
+        self.pause = 0.15
+        #: Whether somebody tells of each file that changes; else the files are looked at.
+        self.told_of_changes = False
+        self._worker = worker
         self._current = current
-        self._analyse = analyse
+        self._begin = begin
         self._failed = failed
-        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="analysis")
         self._changed: dict[str, float] = {}
-        self._wanted: dict[str, Target] = {}
+        self._typed: str | None = None
         self._running: dict[str, _Running] = {}
         self._known: dict[str, tuple[Target, Report]] = {}
+        #: Targets whose report is to be made anew, though their text is the same.
+        self._outdated: set[str] = set()
 
     def changed(self, uri: str) -> None:
         """Note that the target with this URI was just edited."""
         self._changed[uri] = asyncio.get_running_loop().time()
+        self._typed = uri
+        self._worker.look()
 
     def closed(self, uri: str) -> None:
-        """Forget a target, and its analysis if that has not begun."""
+        """Forget a target, and its analysis."""
         self._changed.pop(uri, None)
-        self._wanted.pop(uri, None)
         self._running.pop(uri, None)
         self._known.pop(uri, None)
+        self._outdated.discard(uri)
+        self._worker.look()
 
-    def shutdown(self) -> None:
-        """Drop what waits; what runs ends by itself."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
+    def touch(self, paths: Collection[str]) -> list[str]:
+        """Note that files have changed; return the URIs of the targets whose reports may be others now."""
+        for running in self._running.values():
+            running.touched.update(paths)
+        affected = [uri for uri, (_, report) in self._known.items() if report.touched(paths)]
+        self._outdated.update(affected)
+        return affected
+
+    def forget(self) -> None:
+        """Make all reports anew when they are asked for: what they depend on has changed."""
+        self._outdated.update(self._known)
+        self._running.clear()
+        self._worker.look()
 
     def known(self, uri: str) -> tuple[Target, Report] | None:
         """The last report on the target that a URI belongs to, which may be on a text that changed since."""
@@ -89,47 +117,79 @@ class Analyses:
         A text that changes meanwhile is analysed anew, so the report is on what is open on return.
         """
         while (target := self._current(uri)) is not None:
-            wait = self._changed.get(target.uri, -math.inf) + PAUSE - asyncio.get_running_loop().time()
+            wait = self._changed.get(target.uri, -math.inf) + self.pause - asyncio.get_running_loop().time()
             if wait > 0:
                 await asyncio.sleep(wait)
                 continue
-            report = await self._report(target)
-            if self._current(uri) == target:
-                self._known[target.uri] = (target, report)
+            known = self._valid(target)
+            if known is not None and self.told_of_changes:
+                return target, known
+            try:
+                report = await self._report(target)
+            except Superseded:
+                continue
+            if self._current(uri) == target and self._valid(target) is report:
                 return target, report
         return None
 
+    def _valid(self, target: Target) -> Report | None:
+        """What is known of this very text, unless a file has changed."""
+        known = self._known.get(target.uri)
+        fits = known is not None and known[0] == target and target.uri not in self._outdated
+        return known[1] if known is not None and fits else None
+
     async def _report(self, target: Target) -> Report:
-        """Analyse a target, or join the analysis of the same text: each cell of a notebook asks for it."""
+        """Analyse a target, or join the analysis of the same text: each cell of a notebook asks for it.
+
+        Raises Superseded.
+        """
         running = self._running.get(target.uri)
         if running is None or running.target != target:
-            running = _Running(target, self._submit(target))
-            self._running[target.uri] = running
-        try:
-            # A request that is cancelled must not take the analysis from the others that wait for it.
-            return await asyncio.shield(running.future)
-        except Exception:
-            return Report()
+            running = self._submit(target)
+        # A request that is cancelled must not take the analysis from the others that wait for it.
+        return await asyncio.shield(running.future)
 
-    def _submit(self, target: Target) -> asyncio.Future[Report]:
-        def finished(future: asyncio.Future[Report]) -> None:
-            if (running := self._running.get(target.uri)) and running.future is future:
-                del self._running[target.uri]
-            if not future.cancelled() and (error := future.exception()) is not None:
-                self._failed(target, error)
+    def _submit(self, target: Target) -> _Running:
+        urgency = Urgency.TYPED if target.uri == self._typed else Urgency.OPEN
+        running = _Running(target, asyncio.get_running_loop().create_future())
+        self._running[target.uri] = running
 
-        self._wanted[target.uri] = target
-        future = asyncio.get_running_loop().run_in_executor(self._executor, self._analyse_wanted, target)
-        future.add_done_callback(finished)
-        return future
+        def is_stale() -> bool:
+            return self._running.get(target.uri) is not running or self._current(target.uri) != target
 
-    def _analyse_wanted(self, target: Target) -> Report:
-        if self._wanted.get(target.uri) is not target:
-            return Report()  # replaced or closed while it waited for its turn: nobody will look at it
-        try:
-            return self._analyse(target)
-        except Exception:
-            raise
-        except BaseException as panic:
-            # A panic in libcst's native parser is no Exception, and would end the event loop.
-            raise RuntimeError(f"the analysis broke off: {panic!r}") from panic
+        def begin() -> Callable[[], Report]:
+            running.touched.clear()
+            work, known = self._begin(target), self._valid(target)
+            return lambda: known if known and known.record and known.record.holds() else work()
+
+        def finished(done: asyncio.Future[Report]) -> None:
+            self._finished(running, done)
+
+        self._worker.submit(begin, urgency, is_stale).add_done_callback(finished)
+        return running
+
+    def _finished(self, running: _Running, done: asyncio.Future[Report]) -> None:
+        target, future = running.target, running.future
+        current = self._running.get(target.uri) is running
+        if current:
+            del self._running[target.uri]
+        error = None if done.cancelled() else done.exception()
+        report = Report()
+        if error is None and not done.cancelled():
+            report = done.result()
+        elif error is not None and not isinstance(error, Superseded):
+            self._failed(target, error)
+            error = None
+        if done.cancelled() or not current or error is not None or self._was_overtaken(report, running):
+            if not future.done():
+                future.set_exception(Superseded())
+                future.exception()  # nobody may be waiting any more
+            return
+        self._known[target.uri] = (target, report)
+        self._outdated.discard(target.uri)
+        if not future.done():
+            future.set_result(report)
+
+    def _was_overtaken(self, report: Report, running: _Running) -> bool:
+        """Whether a file that a report was made from has changed meanwhile."""
+        return bool(running.touched) and report.touched(running.touched)

@@ -13,13 +13,21 @@ from dataclasses import dataclass
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
-from shardlint.findings import Finding, Severity
+from shardlint.findings import Confirmation, Finding, Severity
 from shardlint.spans import Span
 
 SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
     Severity.WARNING: types.DiagnosticSeverity.Warning,
     Severity.INFO: types.DiagnosticSeverity.Information,
+}
+
+#: Names that JAX has, or had, and that are on their way out; and what can be taken away.
+TAGS = {
+    "SHL801": types.DiagnosticTag.Deprecated,
+    "SHL802": types.DiagnosticTag.Deprecated,
+    "SHL804": types.DiagnosticTag.Deprecated,
+    "SHL012": types.DiagnosticTag.Unnecessary,
 }
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -68,19 +76,19 @@ def to_location(span: Span, locate: Locate, codec: PositionCodec) -> types.Locat
 def to_diagnostic(
     finding: Finding, locate: Locate, codec: PositionCodec, page: str | None = None
 ) -> types.Diagnostic:
-    """Convert a finding: the message with its help, the related places, and the tag of deprecated APIs.
+    """Convert a finding: the message with its help and what JAX said of it, related places, and its tag.
 
     ``page`` is the address of the rule's page, where its code leads to.
     An expected finding is no news to who wrote it: it becomes a hint, which editors show faintly.
     """
     return types.Diagnostic(
         range=to_location(finding.span, locate, codec).range,
-        message=f"{finding.message}\nhelp: {finding.help}" if finding.help else finding.message,
+        message=message_of(finding),
         severity=types.DiagnosticSeverity.Hint if finding.expected else SEVERITIES[finding.severity],
         code=finding.code,
         code_description=None if page is None else types.CodeDescription(href=page),
         source="shardlint",
-        tags=[types.DiagnosticTag.Deprecated] if finding.code.startswith("SHL8") else None,
+        tags=[TAGS[finding.code]] if finding.code in TAGS else None,
         related_information=[
             types.DiagnosticRelatedInformation(
                 location=to_location(related.span, locate, codec), message=related.message
@@ -89,3 +97,14 @@ def to_diagnostic(
         ]
         or None,
     )
+
+
+def message_of(finding: Finding) -> str:
+    """What a finding says, with its help, and with what JAX said when it was asked."""
+    lines = [finding.message]
+    if finding.help:
+        lines.append(f"help: {finding.help}")
+    if finding.confirmed_by is not None:
+        said = "not runnable" if finding.confirmation is Confirmation.NOT_RUNNABLE else finding.confirmation
+        lines.append(f"{said} by {finding.confirmed_by}")
+    return "\n".join(lines)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from hashlib import blake2b
+
 from lsprotocol import types
 
 from shardlint_server.session import ShardlintServer
@@ -35,7 +38,7 @@ def did_change(server: ShardlintServer, params: types.DidChangeTextDocumentParam
 
 def did_save(server: ShardlintServer, params: types.DidSaveTextDocumentParams) -> None:
     """A file was saved."""
-    server.saved()
+    server.saved(params.text_document.uri)
 
 
 def did_close(server: ShardlintServer, params: types.DidCloseTextDocumentParams) -> None:
@@ -45,9 +48,17 @@ def did_close(server: ShardlintServer, params: types.DidCloseTextDocumentParams)
 
 async def pull(
     server: ShardlintServer, params: types.DocumentDiagnosticParams
-) -> types.RelatedFullDocumentDiagnosticReport:
+) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
     """Report on a file or cell; on one that was closed meanwhile there is nothing to say."""
     uri = params.text_document.uri
     latest = await server.analyses.latest(uri)
     items = latest[1].diagnostics.get(uri, ()) if latest else ()
-    return types.RelatedFullDocumentDiagnosticReport(items=items)
+    result = result_id(items)
+    if result == params.previous_result_id:
+        return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result)
+    return types.RelatedFullDocumentDiagnosticReport(items=items, result_id=result)
+
+
+def result_id(items: Sequence[types.Diagnostic]) -> str:
+    """What two equal reports have in common."""
+    return blake2b(repr(list(items)).encode(errors="surrogatepass"), digest_size=12).hexdigest()

@@ -13,6 +13,7 @@ from lsprotocol import types
 from pygls import uris
 from pygls.workspace import TextDocument, Workspace
 
+from shardlint.api import editing
 from shardlint.spans import Span
 from shardlint_server.convert import Text, split_lines
 
@@ -33,6 +34,22 @@ class Document(TextDocument):
 
 class Documents(Workspace):
     """A workspace of such documents."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._encoded: dict[str, tuple[str, bytes]] = {}
+
+    def opened(self) -> dict[str, bytes]:
+        """The Python files that are open, by path, as they would be if they were saved now."""
+        found: dict[str, tuple[str, bytes]] = {}
+        for uri, document in self.text_documents.items():
+            path = file_of(uri)
+            if path is None or not path.endswith((".py", ".pyi")):
+                continue
+            text, known = document.source, self._encoded.get(path)
+            found[path] = known if known and known[0] is text else (text, editing.encoded(text))
+        self._encoded = found
+        return {path: data for path, (_, data) in found.items()}
 
     def _create_text_document(self, doc_uri: str, *args: Any, **kwargs: Any) -> Document:
         kwargs |= {"sync_kind": self._sync_kind, "position_codec": self.position_codec}
@@ -86,6 +103,11 @@ class Target:
 def path_of(uri: str) -> str:
     """Return the path of a file's URI; of any other (``untitled:Untitled-1``) what stands in place of one."""
     return uris.to_fs_path(uri) or uris.urlparse(uri)[2]
+
+
+def file_of(uri: str) -> str | None:
+    """Return the absolute path of a file's URI, None for any other."""
+    return uris.to_fs_path(uri) if uri.startswith("file:") else None
 
 
 def target_of(workspace: Workspace, uri: str) -> Target | None:

@@ -2,58 +2,75 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Mapping
 
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
-from shardlint.api import ConfigError, Linter, Settings, load_settings, source_from_cells, source_from_text
+from shardlint.api import (
+    Analysis,
+    Linter,
+    Settings,
+    editing,
+    source_from_cells,
+    source_from_text,
+)
+from shardlint.findings import Finding
 from shardlint_server.analyses import Report
+from shardlint_server.configuration import Configuration
 from shardlint_server.convert import to_diagnostic
 from shardlint_server.documents import Target
-from shardlint_server.options import Options
 
 
 class TargetLinter:
-    """Lints targets, each under the configuration nearest to its path.
+    """Lints targets, each under the configuration nearest to its path; for the thread that analyses.
 
     Args:
-        options: the client's.
+        configuration: tells the settings.
         codec: how the client counts columns.
-        complain: told once of each bad configuration; the defaults then hold.
+        marked: adds to a finding what is known of it besides.
     """
 
-    def __init__(self, options: Options, codec: PositionCodec, complain: Callable[[str], None]) -> None:
-        self._options = options
+    def __init__(
+        self, configuration: Configuration, codec: PositionCodec, marked: Callable[[Finding], Finding]
+    ) -> None:
+        self._configuration = configuration
         self._codec = codec
-        self._complain = complain
-        self._complaints: set[str] = set()
+        self._marked = marked
 
-    def report(self, target: Target) -> Report:
-        """Lint a target."""
-        if target.is_notebook:
-            source = source_from_cells(target.path, _cells(target))
-        else:
-            source = source_from_text(target.path, target.parts[0].text)
+    def report(self, target: Target, opened: Mapping[str, bytes]) -> Report:
+        """Lint a target beside the texts that are open."""
+        with editing.opened(opened), editing.recorded() as record:
+            if not self._configuration.options_of(target.path).enable:
+                return Report({part.uri: [] for part in target.parts}, record=record)
+            settings = self._configuration.settings_of(target.path)
+            analysis = Linter(settings).analysis(source_of(target))
+        analysis = dataclasses.replace(analysis, findings=tuple(map(self._marked, analysis.findings)))
+        return Report(self.diagnostics(target, analysis, settings), analysis, settings, record)
+
+    def diagnostics(
+        self, target: Target, analysis: Analysis, settings: Settings
+    ) -> dict[str, list[types.Diagnostic]]:
+        """What the findings of an analysis are to a client, by part."""
         diagnostics: dict[str, list[types.Diagnostic]] = {part.uri: [] for part in target.parts}
-        settings = self._settings(target.path)
-        analysis = Linter(settings).analysis(source)
         for finding in analysis.findings:
             part = target.part_of(finding.span)
             if part is not None:
-                page = settings.page_of(finding.name)
-                diagnostics[part.uri].append(to_diagnostic(finding, target.locate, self._codec, page))
-        return Report(diagnostics, analysis)
+                diagnostics[part.uri].append(self.diagnostic(target, finding, settings))
+        return diagnostics
 
-    def _settings(self, path: str) -> Settings:
-        try:
-            return load_settings(path, devices=self._options.devices)
-        except ConfigError as error:
-            if str(error) not in self._complaints:
-                self._complaints.add(str(error))
-                self._complain(str(error))
-            return Settings(root=os.path.dirname(path) or ".", devices=self._options.devices)
+    def diagnostic(self, target: Target, finding: Finding, settings: Settings) -> types.Diagnostic:
+        """What one finding is to a client."""
+        page = editing.page_of(finding, settings)
+        return to_diagnostic(finding, target.locate, self._codec, page)
+
+
+def source_of(target: Target) -> editing.Source:
+    """A target as the linter takes it."""
+    if target.is_notebook:
+        return source_from_cells(target.path, _cells(target))
+    return source_from_text(target.path, target.parts[0].text)
 
 
 def _cells(target: Target) -> list[tuple[int, str]]:

@@ -1,32 +1,96 @@
-"""What a client may set in ``initializationOptions``."""
+"""What an editor may set: in ``initializationOptions``, and again whenever its settings change."""
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
+
+#: Settings of extensions that start the server: they are theirs.
+_THEIRS = frozenset({"interpreter", "path", "importStrategy", "trace"})
+#: What only ``initializationOptions`` may say: elsewhere a file of the workspace could.
+_ONCE = frozenset({"python", "trusted"})
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``devices``: how many devices programs see, where they do not say; None when it is not known."""
+    """What an editor has set.
 
+    ``enable`` is whether there are diagnostics at all. ``devices`` is how many devices programs see, where
+    they do not say; None when it is not known. ``settings`` are keys of the configuration that go before
+    those of files, as options of the command line do, and ``configuration`` is a file that is read instead of
+    the nearest one. With ``diagnosticMode`` ``workspace`` files that are not open are checked, too, where the
+    editor asks for it. ``debounce`` is the pause in typing, in milliseconds, after which a text is
+    checked. ``python`` is an interpreter that has JAX, and ``trusted`` whether the user trusts the workspace,
+    so that its code may be run when they ask for it: both may be set at the start only.
+    """
+
+    enable: bool = True
     devices: int | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    configuration: str | None = None
+    diagnosticMode: str = "workspace"
+    debounce: int = 150
+    python: str | None = None
+    trusted: bool = False
 
 
-def parse_options(given: Any) -> tuple[Options, list[str]]:
-    """Read a client's options. What is wrong keeps its default and is described in the second result."""
+def _is_boolean(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _is_at_least(least: int) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+#: For each option, what it must be and whether a value is that; null is as good as nothing.
+_KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "enable": ("true or false", _is_boolean),
+    "devices": ("a positive integer", _is_at_least(1)),
+    "settings": ("an object of configuration keys", lambda value: isinstance(value, dict)),
+    "configuration": ("the path of a configuration file", _is_text),
+    "diagnosticMode": (
+        '"workspace" or "openFilesOnly"',
+        lambda value: value in ("workspace", "openFilesOnly"),
+    ),
+    "debounce": ("a number of milliseconds", _is_at_least(0)),
+    "python": ("the path of a Python interpreter", _is_text),
+    "trusted": ("true or false", _is_boolean),
+}
+
+
+def parse_options(given: Any, start: Options | None = None) -> tuple[Options, list[str]]:
+    """Read an editor's options. What is wrong keeps its default and is described in the second result.
+
+    ``start`` are those that it began with, None for these themselves: what was set then and is not now stays.
+    """
+    before = start or Options()
     if given is None:
-        return Options(), []
+        return before, []
     if not isinstance(given, dict):
-        return Options(), [f"initializationOptions must be an object, not {given!r}"]
+        return before, [
+            f"{'initializationOptions' if start is None else 'the settings'} must be an object, not {given!r}"
+        ]
     problems = []
-    for name in given:
-        if name not in Options.__slots__:
-            near = difflib.get_close_matches(str(name), Options.__slots__, n=1)
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        if name in _THEIRS:
+            continue
+        if name not in _KINDS:
+            near = difflib.get_close_matches(str(name), _KINDS, n=1)
             problems.append(f"unknown option {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-    devices = given.get("devices")
-    if devices is not None and (not isinstance(devices, int) or isinstance(devices, bool) or devices < 1):
-        problems.append(f"option 'devices' must be a positive integer, not {devices!r}")
-        devices = None
-    return Options(devices=devices), problems
+            continue
+        meaning, is_right = _KINDS[name]
+        if value is None or (start is not None and name in _ONCE):
+            continue
+        if is_right(value):
+            found[name] = value
+        else:
+            problems.append(f"option {name!r} must be {meaning}, not {value!r}")
+    return dataclasses.replace(before, **found), problems

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from lsprotocol import types
 
@@ -27,10 +27,15 @@ class Publisher:
         self._cancel(uri)
         self._tasks[uri] = asyncio.get_running_loop().create_task(self._publish(uri))
 
+    def renew(self, uris: Iterable[str]) -> None:
+        """Publish anew for those of these targets that are open."""
+        for uri in uris:
+            if uri in self._tasks:
+                self.schedule(uri)
+
     def schedule_all(self) -> None:
         """Publish for every open target anew."""
-        for uri in list(self._tasks):
-            self.schedule(uri)
+        self.renew(list(self._tasks))
 
     def clear(self, uri: str) -> None:
         """Take back all diagnostics of a closed target."""

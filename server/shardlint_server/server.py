@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 import shardlint
-from shardlint_server import diagnostics, notebooks
+from shardlint_server import diagnostics, notebooks, watching
 from shardlint_server.session import ShardlintServer
 
 STACK_BYTES = 64 * 2**20
@@ -28,6 +28,7 @@ def build_server() -> ShardlintServer:
             diagnostics.register_pull(server)
 
     diagnostics.register(server)
+    watching.register(server)
     notebooks.register(server)
     return server
 

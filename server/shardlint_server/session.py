@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import traceback
+from collections.abc import Callable, Collection
+from typing import TypeVar
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 import shardlint
+from shardlint.api import editing
 from shardlint_server.analyses import Analyses, Report
-from shardlint_server.documents import Documents, Target, target_of
+from shardlint_server.configuration import Configuration, Problem
+from shardlint_server.documents import Documents, Target, file_of, target_of
 from shardlint_server.linting import TargetLinter
-from shardlint_server.options import parse_options
+from shardlint_server.options import Options, parse_options
 from shardlint_server.publish import Publisher
+from shardlint_server.refreshing import Refresher
+from shardlint_server.worker import Urgency, Worker
+
+T = TypeVar("T")
 
 NOTEBOOKS = types.NotebookDocumentSyncOptions(
     notebook_selector=[
@@ -28,32 +37,45 @@ class ShardlintServer(LanguageServer):
     """One editor's session.
 
     ``linter`` is set when the client says what it wants; ``publisher`` is None for a client that pulls.
+    ``options`` are those that the client began with. ``generation`` counts what has changed that any report
+    may depend on. ``executes`` is False where nothing may be run, whatever the client says.
     """
 
     linter: TargetLinter
+    configuration: Configuration
+    documents: Documents
     publisher: Publisher | None = None
+    executes = True
 
     def __init__(self) -> None:
         super().__init__("shardlint", shardlint.__version__, notebook_document_sync=NOTEBOOKS)
-        self.analyses = Analyses(self._current, self._analyse, self._failed)
+        self.worker = Worker()
+        self.analyses = Analyses(self.worker, self._current, self._begin, self._failed)
+        self.refresher = Refresher(self)
+        self.options = Options()
+        self.generation = 0
+        self._names_changed = False
+        self._complaints: frozenset[Problem] = frozenset()
 
     def begin(self, params: types.InitializeParams) -> None:
         """Take the client's options; publish diagnostics unless it pulls them."""
-        self.protocol._workspace = Documents(
+        self.protocol._workspace = self.documents = Documents(
             self.workspace.root_uri,
             self._text_document_sync_kind,
             params.workspace_folders,
             self.workspace.position_encoding,
         )
-        options, problems = parse_options(params.initialization_options)
+        self.options, problems = parse_options(params.initialization_options)
         for problem in problems:
             self.warn(problem)
         loop = asyncio.get_running_loop()
 
-        def warn_from_thread(problem: str) -> None:
-            loop.call_soon_threadsafe(self.warn, problem)
+        def complain(problems: frozenset[Problem]) -> None:
+            loop.call_soon_threadsafe(self._complain, problems)
 
-        self.linter = TargetLinter(options, self.workspace.position_codec, warn_from_thread)
+        self.configuration = Configuration(complain)
+        self.linter = TargetLinter(self.configuration, self.workspace.position_codec, lambda finding: finding)
+        self.set_options(self.options, {})
         if not self.client_pulls:
             self.publisher = Publisher(self.analyses, self.text_document_publish_diagnostics)
 
@@ -63,29 +85,90 @@ class ShardlintServer(LanguageServer):
         features = self.client_capabilities.text_document
         return features is not None and features.diagnostic is not None
 
+    def folders(self) -> list[str]:
+        """The paths of the workspace's folders."""
+        uris = list(self.workspace.folders) or [uri for uri in (self.workspace.root_uri,) if uri]
+        return [path.rstrip(os.sep) or os.sep for uri in uris if (path := file_of(uri)) is not None]
+
+    def set_options(self, options: Options, of_folders: dict[str, Options]) -> None:
+        """Take options, and those of some workspace folders, by path."""
+        self.configuration.options = options
+        self.configuration.of_folders = {folder: of_folders.get(folder, options) for folder in self.folders()}
+        self.analyses.pause = options.debounce / 1000
+
+    # -- what is open ---------------------------------------------------------------------------
+
     def opened(self, uri: str) -> None:
         """A file or notebook was opened."""
+        self._text_replaced(uri)
         if self.publisher is not None:
             self.publisher.schedule(uri)
 
     def changed(self, uri: str) -> None:
         """An open file or notebook was edited."""
         self.analyses.changed(uri)
-        self.opened(uri)
-
-    def saved(self) -> None:
-        """A file was saved, which others may import: their reports are asked for anew."""
-        workspace = self.client_capabilities.workspace
         if self.publisher is not None:
-            self.publisher.schedule_all()
-        elif workspace and workspace.diagnostics and workspace.diagnostics.refresh_support:
-            self.workspace_diagnostic_refresh(None)
+            self.publisher.schedule(uri)
+        if (path := file_of(uri)) is not None:
+            self.touched([path], but=uri)
+
+    def saved(self, uri: str) -> None:
+        """A file was saved, which others may import: their reports are asked for anew."""
+        if self.analyses.told_of_changes:
+            return  # of the file itself, too, if it is not open; else nothing has changed
+        self._names_changed = True
+        self.generation += 1
+        self.analyses.forget()
+        self.renew_all()
 
     def closed(self, uri: str) -> None:
         """A file or notebook was closed."""
         self.analyses.closed(uri)
         if self.publisher is not None:
             self.publisher.clear(uri)
+        self._text_replaced(uri)
+
+    def _text_replaced(self, uri: str) -> None:
+        """The text of a file took the place of what is on the disk, or the other way round."""
+        path = file_of(uri)
+        if path is None or not path.endswith((".py", ".pyi")):
+            return
+        if not os.path.isfile(path):
+            self._names_changed = True
+        self.touched([path], but=uri)
+
+    # -- what has changed -----------------------------------------------------------------------
+
+    def touched(self, paths: Collection[str], but: str | None = None, names: bool = False) -> None:
+        """Files have changed: report anew on what depends on them, ``but`` for one target.
+
+        ``names`` is whether some were made or deleted.
+        """
+        self.generation += 1
+        self._names_changed |= names
+        affected = [uri for uri in self.analyses.touch(paths) if uri != but]
+        if not affected:
+            return
+        if self.publisher is not None:
+            self.publisher.renew(affected)
+        self.refresher.soon()
+
+    def renew_all(self) -> None:
+        """Report anew on all that is open."""
+        if self.publisher is not None:
+            self.publisher.schedule_all()
+        self.refresher.soon()
+
+    def look_at_configuration(self, forget: bool = False) -> None:
+        """Have configurations read that have changed; or ``forget`` them all, which folders have any."""
+
+        def look(_: object) -> None:
+            if forget:
+                self.configuration.forget_folders()
+            else:
+                self.configuration.look()
+
+        self.worker.submit(lambda: self.in_worker(look), Urgency.OPEN)
 
     def warn(self, message: str) -> None:
         """Show the user a problem that shardlint goes on without."""
@@ -95,19 +178,43 @@ class ShardlintServer(LanguageServer):
 
     def shutdown(self) -> None:
         """End the session."""
-        self.analyses.shutdown()
+        self.worker.close()
         super().shutdown()
+
+    # -- analyses -------------------------------------------------------------------------------
 
     def _current(self, uri: str) -> Target | None:
         return target_of(self.workspace, uri)
 
-    def _analyse(self, target: Target) -> Report:
-        return self.linter.report(target)
+    def _begin(self, target: Target) -> Callable[[], Report]:
+        return self.in_worker(lambda opened: self.linter.report(target, opened))
+
+    def in_worker(self, work: Callable[[dict[str, bytes]], T]) -> Callable[[], T]:
+        """Make some work, which is given the open texts of now, ready for the thread that analyses."""
+        opened, names_changed = self.documents.opened(), self._names_changed
+        self._names_changed = False
+
+        def ready() -> T:
+            if names_changed:
+                editing.forget()
+            return work(opened)
+
+        return ready
 
     def _failed(self, target: Target, error: BaseException) -> None:
+        self.log_failure(f"shardlint failed on {target.path}", error)
+
+    def log_failure(self, what: str, error: BaseException) -> None:
+        """Tell of a failure of shardlint's own."""
         trace = "".join(traceback.format_exception(error))
         self.window_log_message(
-            types.LogMessageParams(
-                type=types.MessageType.Error, message=f"shardlint failed on {target.path}:\n{trace}"
-            )
+            types.LogMessageParams(type=types.MessageType.Error, message=f"{what}:\n{trace}")
         )
+
+    def _complain(self, problems: frozenset[Problem]) -> None:
+        """Show what is wrong with configurations, in a message and where it stands."""
+        before, self._complaints = self._complaints, problems
+        for problem in sorted(problems - before, key=str):
+            self.warn(problem.message)
+        for file in sorted({problem.file for problem in problems | before if problem.file is not None}):
+            self.refresher.publish_configuration(file, [p for p in problems if p.file == file])

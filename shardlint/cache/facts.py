@@ -88,7 +88,7 @@ class Facts:
 
     def _text(self, path: str, digest: str | None, stamp: Sequence[int] | None) -> Text:
         try:
-            if stamp is not None and (now := seen.stamp_of(os.stat(path))) == tuple(stamp):
+            if stamp is not None and (now := seen.stamp(path)) == tuple(stamp):
                 return digest, now
             self.read += 1
             with seen.recording(apart=True) as found:

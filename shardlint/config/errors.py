@@ -9,13 +9,22 @@ class ConfigError(Exception):
     """A wrong key or value; the message names it, and the nearest right one.
 
     ``at`` is the path of the key in its table, and ``word`` the part of its value that is wrong, if it is
-    one of several: whoever knows the file adds the line.
+    one of several: whoever knows the file says which it is (``file``), and the line in it, from 1.
     """
 
-    def __init__(self, message: str, at: tuple[str, ...] = (), word: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        at: tuple[str, ...] = (),
+        word: str | None = None,
+        file: str | None = None,
+        line: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.at = at
         self.word = word
+        self.file = file
+        self.line = line
 
 
 def nearest_of(word: str, known: Iterable[str], *, others: bool = True) -> str:

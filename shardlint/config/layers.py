@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +23,8 @@ FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 #: A larger file is cut off there, and no TOML.
 _MOST_BYTES = 16 * 2**20
+#: Where what `tomllib` says tells the line.
+_LINE = re.compile(r"\(at line (\d+),")
 
 #: What stands for an entry of a table that is a setting of its own: the key, and the entry's name.
 Entry = tuple[str, str | None]
@@ -75,9 +78,11 @@ def read_toml(file: str) -> tuple[str, dict[str, Any]]:
         text = seen.read(file, _MOST_BYTES).decode("utf-8-sig")
         return text, tomllib.loads(text)
     except OSError as error:
-        raise ConfigError(f"{shown(file)}: {error.strerror or error}") from None
+        raise ConfigError(f"{shown(file)}: {error.strerror or error}", file=file) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError(f"{shown(file)}: {error}") from None
+        said = _LINE.search(str(error))
+        line = int(said[1]) if said else None
+        raise ConfigError(f"{shown(file)}: {error}", file=file, line=line) from None
 
 
 def file_layer(file: str, folder: str, prefix: tuple[str, ...]) -> Layer | None:
@@ -94,7 +99,8 @@ def file_layer(file: str, folder: str, prefix: tuple[str, ...]) -> Layer | None:
         return Layer("file", file, folder, dict(entries_of(table, folder)), text, prefix)
     except ConfigError as error:
         line = line_of(text, (*prefix, *error.at), error.word)
-        raise ConfigError(f"{shown(file)}{f':{line}' if line else ''}: {error}") from None
+        message = f"{shown(file)}{f':{line}' if line else ''}: {error}"
+        raise ConfigError(message, error.at, error.word, file, line) from None
 
 
 def inline_layer(text: str, folder: str) -> Layer:

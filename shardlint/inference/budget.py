@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from shardlint.stopping import NOW, Stopped
+
 #: Statements one entry may execute.
 MAX_STEPS = 20_000
 #: Calls one entry may nest.
@@ -25,7 +27,9 @@ class Budget:
         self._limit = MAX_STEPS
 
     def tick(self) -> None:
-        """Spend a step. Raises Exhausted."""
+        """Spend a step. Raises Exhausted, and Stopped."""
+        if NOW.stop.asked:
+            raise Stopped
         self.steps += 1
         if self.steps > self._limit:
             raise Exhausted

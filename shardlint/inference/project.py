@@ -82,7 +82,7 @@ def refresh() -> None:
 
     All of them: what a module holds may come from any other.
     """
-    if any(_stamp(path) != stamp for path, stamp, *_ in _shared):
+    if any(seen.stamp(str(path)) != stamp for path, stamp, *_ in _shared):
         _shared.clear()
 
 
@@ -101,17 +101,9 @@ def _spelled(root: Path, here: Path) -> Path:
     return whole
 
 
-def _stamp(path: Path) -> seen.Stamp | None:
-    """What tells that a file's text is the same, None where there is no file."""
-    try:
-        return seen.stamp_of(path.stat())
-    except OSError:
-        return None
-
-
 def _identity(path: Path, interpreter: Interpreter) -> Key:
     """What a module's values depend on: its text, as the file system tells it, and the settings."""
-    return (path, _stamp(path), interpreter.device_count, interpreter.settings)
+    return (path, seen.stamp(str(path)), interpreter.device_count, interpreter.settings)
 
 
 class Project:

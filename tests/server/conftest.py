@@ -29,3 +29,11 @@ async def pulling_editor(client: Editor) -> AsyncIterator[None]:
     await client.start(pulls=True)
     yield
     await client.shutdown_session()
+
+
+@pytest_lsp.fixture(config=SERVER)
+async def modern_editor(client: Editor) -> AsyncIterator[None]:
+    """An editor that pulls diagnostics and knows all that the protocol has."""
+    await client.start(pulls=True, modern=True)
+    yield
+    await client.shutdown_session()

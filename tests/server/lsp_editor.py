@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from lsprotocol import types
@@ -31,27 +31,74 @@ class Editor(LanguageClient):
     def __init__(self) -> None:
         super().__init__(converter_factory=default_converter)
         self.published: list[types.PublishDiagnosticsParams] = []
-        register_lsp_features(
-            self, {**DEFAULT_CLIENT_FEATURES, types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: _remember}
-        )
+        self.registered: list[types.Registration] = []
+        self.code_lens_refreshes = 0
+        ours = {
+            types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: _remember,
+            types.CLIENT_REGISTER_CAPABILITY: _register,
+            types.WORKSPACE_CODE_LENS_REFRESH: _refresh_code_lens,
+        }
+        register_lsp_features(self, {**DEFAULT_CLIENT_FEATURES, **ours})
 
-    async def start(self, *, pulls: bool = False, options: object = None) -> types.InitializeResult:
-        """Say hello as an editor that pulls diagnostics, or as one that is sent them."""
+    async def start(
+        self,
+        *,
+        pulls: bool = False,
+        options: object = None,
+        modern: bool = False,
+        folders: Iterable[Path] = (),
+        encodings: Sequence[types.PositionEncodingKind] | None = None,
+    ) -> types.InitializeResult:
+        """Say hello as an editor that pulls diagnostics, or as one that is sent them.
+
+        A ``modern`` one watches files, tells its settings when asked, shows progress, resolves code actions.
+        """
         features = types.TextDocumentClientCapabilities(
             publish_diagnostics=types.PublishDiagnosticsClientCapabilities(
                 related_information=True, version_support=True
             ),
             diagnostic=types.DiagnosticClientCapabilities() if pulls else None,
         )
+        workspace = types.WorkspaceClientCapabilities(
+            diagnostics=types.DiagnosticWorkspaceClientCapabilities(refresh_support=pulls)
+        )
+        window = None
+        if modern:
+            features.code_action = types.CodeActionClientCapabilities(
+                code_action_literal_support=types.ClientCodeActionLiteralOptions(
+                    code_action_kind=types.ClientCodeActionKindOptions(value_set=[])
+                ),
+                is_preferred_support=True,
+                data_support=True,
+                resolve_support=types.ClientCodeActionResolveOptions(properties=["edit"]),
+            )
+            workspace.workspace_edit = types.WorkspaceEditClientCapabilities(document_changes=True)
+            workspace.configuration = True
+            workspace.workspace_folders = True
+            workspace.did_change_watched_files = types.DidChangeWatchedFilesClientCapabilities(
+                dynamic_registration=True
+            )
+            workspace.did_change_configuration = types.DidChangeConfigurationClientCapabilities(
+                dynamic_registration=True
+            )
+            workspace.code_lens = types.CodeLensWorkspaceClientCapabilities(refresh_support=True)
+            window = types.WindowClientCapabilities(work_done_progress=True)
         capabilities = types.ClientCapabilities(
             text_document=features,
-            workspace=types.WorkspaceClientCapabilities(
-                diagnostics=types.DiagnosticWorkspaceClientCapabilities(refresh_support=pulls)
-            ),
+            workspace=workspace,
+            window=window,
+            general=types.GeneralClientCapabilities(position_encodings=encodings),
         )
-        return await self.initialize_session(
-            types.InitializeParams(capabilities=capabilities, initialization_options=options)
+        answer = await self.initialize_session(
+            types.InitializeParams(
+                capabilities=capabilities,
+                initialization_options=options,
+                workspace_folders=[folder_of(path) for path in folders] or None,
+            )
         )
+        if modern:
+            await eventually(lambda: self.registered)
+        return answer
 
     def open(self, path: Path, text: str) -> str:
         """Open a file that need not exist; return its URI."""
@@ -73,6 +120,11 @@ class Editor(LanguageClient):
         self.text_document_did_change(
             types.DidChangeTextDocumentParams(text_document=document, content_changes=[change])
         )
+
+    def files_changed(self, *paths: Path, kind: types.FileChangeType = types.FileChangeType.Changed) -> None:
+        """Tell that files were changed by somebody, made or deleted."""
+        changes = [types.FileEvent(uri=path.as_uri(), type=kind) for path in paths]
+        self.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes=changes))
 
     def close(self, uri: str) -> None:
         self.text_document_did_close(
@@ -99,6 +151,18 @@ class Editor(LanguageClient):
 
 def _remember(client: Editor, params: types.PublishDiagnosticsParams) -> None:
     client.published.append(params)
+
+
+def _register(client: Editor, params: types.RegistrationParams) -> None:
+    client.registered += params.registrations
+
+
+def _refresh_code_lens(client: Editor, params: None) -> None:
+    client.code_lens_refreshes += 1
+
+
+def folder_of(path: Path) -> types.WorkspaceFolder:
+    return types.WorkspaceFolder(uri=path.as_uri(), name=path.name)
 
 
 async def eventually(condition: Callable[[], object]) -> None:

@@ -11,6 +11,7 @@ import pytest_asyncio
 
 from shardlint_server.analyses import Analyses, Report
 from shardlint_server.documents import Part, Target
+from shardlint_server.worker import Worker
 
 
 class Desk:
@@ -23,7 +24,13 @@ class Desk:
         self.begun = asyncio.Event()
         self.go = threading.Event()
         self.loop = asyncio.get_running_loop()
-        self.analyses = Analyses(self.current, self.analyse, lambda _, error: self.failures.append(error))
+        self.worker = Worker()
+        self.analyses = Analyses(
+            self.worker,
+            self.current,
+            lambda target: lambda: self.analyse(target),
+            lambda _, error: self.failures.append(error),
+        )
 
     def current(self, uri: str) -> Target | None:
         return None if self.text is None else Target(uri, uri, (Part(uri, None, self.text),))
@@ -47,7 +54,7 @@ async def desk() -> AsyncIterator[Desk]:
     desk = Desk()
     yield desk
     desk.go.set()
-    desk.analyses.shutdown()
+    desk.worker.close()
 
 
 async def test_who_asks_for_the_same_text_shares_an_analysis(desk: Desk) -> None:

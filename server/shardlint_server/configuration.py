@@ -1,0 +1,125 @@
+"""The settings of each file: those of the nearest configuration, and what the editor says."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from shardlint.api import CommandLine, ConfigError, Configurations, Settings, editing
+from shardlint_server.options import Options
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with a configuration: in which file, None for the editor's settings, and line from 1."""
+
+    message: str
+    file: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    options: Options
+    settings: Settings
+    record: editing.Record
+    problem: Problem | None
+
+
+class Configuration:
+    """Finds settings, and knows for how long they hold. Its methods are for the thread that analyses.
+
+    Args:
+        complain: told of all that is wrong at the moment, whenever that is something else than before.
+    """
+
+    def __init__(self, complain: Callable[[frozenset[Problem]], None]) -> None:
+        self._complain = complain
+        self._made: dict[str, _Made] = {}
+        self._problems: frozenset[Problem] = frozenset()
+        #: The options, and those of workspace folders by the folder's path: replaced as a whole.
+        self.options = Options()
+        self.of_folders: Mapping[str, Options] = {}
+
+    def options_of(self, path: str) -> Options:
+        """The editor's options for a file or folder: those of the innermost workspace folder it is in."""
+        of_folders = self.of_folders
+        folder = _innermost(of_folders, path)
+        return self.options if folder is None else of_folders[folder]
+
+    def folder_of(self, path: str) -> str | None:
+        """The innermost workspace folder that a path is in, or is; None if it is in none."""
+        return _innermost(self.of_folders, path)
+
+    def settings_of(self, path: str) -> Settings:
+        """The settings for a file."""
+        return self.settings_of_folder(os.path.dirname(path) or ".")
+
+    def settings_of_folder(self, folder: str) -> Settings:
+        """The settings for the files in a folder; what they were made from is noted as read.
+
+        Where a configuration is wrong, those hold that it had before, or else the defaults.
+        """
+        options = self.options_of(folder)
+        made = self._made.get(folder)
+        if made is None or made.options != options or not made.record.holds():
+            made = self._made[folder] = self._make(folder, options, made)
+            problems = frozenset(one.problem for one in self._made.values() if one.problem is not None)
+            if problems != self._problems:
+                self._problems = problems
+                self._complain(problems)
+        made.record.hand_on()
+        return made.settings
+
+    def look(self) -> None:
+        """Read again what has changed, so that what is wrong with it is known before a file needs it."""
+        for folder in list(self._made):
+            self.settings_of_folder(folder)
+
+    def forget_folders(self) -> None:
+        """Forget what is known of folders, which may be none of the workspace any more."""
+        self._made.clear()
+        if self._problems:
+            self._problems = frozenset()
+            self._complain(self._problems)
+
+    def _make(self, folder: str, options: Options, before: _Made | None) -> _Made:
+        around = self.folder_of(folder)
+        with editing.recorded() as record:
+            try:
+                settings = _settings(folder, options, around)
+                problem = None
+            except ConfigError as error:
+                problem = Problem(str(error), error.file and os.path.abspath(error.file), error.line)
+                settings = before.settings if before else _rooted(Settings(root=around or folder), around)
+                settings = dataclasses.replace(settings, devices=options.devices)
+        return _Made(options, settings, record, problem)
+
+
+def _settings(folder: str, options: Options, around: str | None) -> Settings:
+    given: tuple[str, ...] = ()
+    if options.configuration is not None:
+        given = (os.path.join(around or os.getcwd(), os.path.expanduser(options.configuration)),)
+    line = CommandLine(given, options=options.settings)
+    settings = Configurations(line, devices=options.devices).of_folder(os.path.abspath(folder))
+    if not _holds(settings.root, folder):
+        # Nothing configures this folder, and where the server was started says nothing about it.
+        settings = dataclasses.replace(settings, root=around or folder)
+    return _rooted(settings, around)
+
+
+def _rooted(settings: Settings, around: str | None) -> Settings:
+    """Settings with which modules are looked for in the workspace folder as well."""
+    if around is None or around in (settings.root, *settings.outer_roots):
+        return settings
+    return dataclasses.replace(settings, outer_roots=(*settings.outer_roots, around))
+
+
+def _innermost(folders: Iterable[str], path: str) -> str | None:
+    return max((folder for folder in folders if _holds(folder, path)), key=len, default=None)
+
+
+def _holds(folder: str, path: str) -> bool:
+    return path == folder or path.startswith(os.path.join(folder, ""))

@@ -1,0 +1,65 @@
+"""Telling the client that it should ask again: for diagnostics, and what else is made from reports."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls import uris
+
+from shardlint_server.configuration import Problem
+
+if TYPE_CHECKING:
+    from shardlint_server.session import ShardlintServer
+
+
+class Refresher:
+    """Asks the client to ask again, once for changes that come together, if it can be asked."""
+
+    def __init__(self, server: ShardlintServer) -> None:
+        self._server = server
+        self._timer: asyncio.TimerHandle | None = None
+
+    def soon(self) -> None:
+        """Ask after the pause in typing."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(self._server.analyses.pause, self.now)
+
+    def now(self) -> None:
+        """Ask at once."""
+        self._timer = None
+        for refresh in self._refreshes():
+            refresh(None)
+
+    def _refreshes(self) -> list[Callable[[None], object]]:
+        server, workspace = self._server, self._server.client_capabilities.workspace
+        if workspace is None:
+            return []
+        able = [
+            (server.client_pulls and workspace.diagnostics, server.workspace_diagnostic_refresh),
+            (workspace.code_lens, server.workspace_code_lens_refresh),
+        ]
+        return [refresh for client, refresh in able if client and client.refresh_support]
+
+    def publish_configuration(self, file: str, problems: Sequence[Problem]) -> None:
+        """Show what is wrong with a configuration file, in the file itself, which no client pulls for."""
+        diagnostics = [
+            types.Diagnostic(
+                range=types.Range(
+                    start=types.Position(line=(problem.line or 1) - 1, character=0),
+                    end=types.Position(line=problem.line or 1, character=0),
+                ),
+                message=problem.message,
+                severity=types.DiagnosticSeverity.Error,
+                source="shardlint",
+            )
+            for problem in problems
+        ]
+        uri = uris.from_fs_path(file)
+        assert uri is not None
+        self._server.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics)
+        )

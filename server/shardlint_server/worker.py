@@ -1,0 +1,133 @@
+"""One thread for analyses: the most urgent first, and what is less urgent makes way for it."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, Generic, TypeVar
+
+from shardlint.api import editing
+
+T = TypeVar("T")
+
+
+class Urgency(IntEnum):
+    """Who waits: someone who types, someone who looks at an open file, or nobody."""
+
+    TYPED = 0
+    OPEN = 1
+    WORKSPACE = 2
+
+
+class Superseded(Exception):
+    """Nobody wants this work any more."""
+
+
+Begin = Callable[[], Callable[[], T]]
+"""Called on the event loop when the work's turn has come; what it returns is called in the thread."""
+
+
+@dataclass(order=True, slots=True)
+class Job(Generic[T]):
+    """Work that waits or runs; ``stale`` tells whether anybody still wants it."""
+
+    urgency: Urgency
+    number: int
+    begin: Begin[T] = field(compare=False)
+    stale: Callable[[], bool] = field(compare=False)
+    future: asyncio.Future[T] = field(compare=False)
+    stop: editing.Stop = field(compare=False, default_factory=editing.Stop)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """How work ended: in a result, in an error, or before its end."""
+
+    result: Any = None
+    error: BaseException | None = None
+    stopped: bool = False
+
+
+class Worker:
+    """Runs work in a thread, one piece at a time."""
+
+    def __init__(self) -> None:
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="analysis")
+        self._waiting: list[Job[Any]] = []
+        self._running: Job[Any] | None = None
+        self._numbers = itertools.count()
+        self._closed = False
+
+    def submit(
+        self, begin: Begin[T], urgency: Urgency, stale: Callable[[], bool] = lambda: False
+    ) -> asyncio.Future[T]:
+        """Do some work when its turn comes; the future raises Superseded if that is never."""
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        job = Job(urgency, next(self._numbers), begin, stale, future)
+        heapq.heappush(self._waiting, job)
+        if self._running is not None and urgency < self._running.urgency:
+            self._running.stop.ask()  # it is begun anew when its turn comes again
+        self._pump()
+        return future
+
+    def look(self) -> None:
+        """End the work that runs if nobody wants it any more."""
+        if self._running is not None and _is_vain(self._running):
+            self._running.stop.ask()
+
+    def close(self) -> None:
+        """End all work."""
+        self._closed = True
+        if self._running is not None:
+            self._running.stop.ask()
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def _pump(self) -> None:
+        while self._running is None and self._waiting and not self._closed:
+            job = heapq.heappop(self._waiting)
+            if job.future.done():
+                continue
+            if job.stale():
+                job.future.set_exception(Superseded())
+                continue
+            job.stop = editing.Stop()
+            self._running = job
+            work = asyncio.get_running_loop().run_in_executor(self._executor, _run, job.begin(), job.stop)
+            work.add_done_callback(lambda done, job=job: self._finished(job, done))  # type: ignore[misc]
+
+    def _finished(self, job: Job[Any], done: asyncio.Future[_Outcome]) -> None:
+        self._running = None
+        outcome = _Outcome(stopped=True) if done.cancelled() else done.result()
+        if job.future.done():
+            pass
+        elif outcome.error is not None:
+            job.future.set_exception(outcome.error)
+        elif not outcome.stopped:
+            job.future.set_result(outcome.result)
+        elif self._closed or job.stale():
+            job.future.set_exception(Superseded())
+        else:
+            heapq.heappush(self._waiting, job)
+        self._pump()
+
+
+def _is_vain(job: Job[Any]) -> bool:
+    return job.future.done() or job.stale()
+
+
+def _run(work: Callable[[], Any], stop: editing.Stop) -> _Outcome:
+    try:
+        with editing.stoppable(stop):
+            return _Outcome(work())
+    except editing.Stopped:
+        return _Outcome(stopped=True)
+    except Exception as error:
+        return _Outcome(error=error)
+    except BaseException as panic:
+        # A panic in libcst's native parser is no Exception, and would end the event loop.
+        return _Outcome(error=RuntimeError(f"the analysis broke off: {panic!r}"))
