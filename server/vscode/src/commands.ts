@@ -1,0 +1,115 @@
+/**
+ * Commands that run shardlint's command line: the layout of a line, the report, a fixture.
+ */
+import { mkdir, readFile } from "node:fs/promises";
+import * as path from "node:path";
+import * as vscode from "vscode";
+import { commandLine } from "./launching";
+import { run } from "./probing";
+import type { Session } from "./session";
+import { folders, serverOptions } from "./settings";
+
+/** Shows what each device holds of the arrays on the cursor's line, beside the text. */
+export class LayoutView implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  static readonly SCHEME = "shardlint-layout";
+  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.changed.event;
+  private readonly texts = new Map<string, string>();
+
+  constructor(private readonly session: Session) {}
+
+  provideTextDocumentContent(uri: vscode.Uri): string {
+    return this.texts.get(uri.path) ?? "";
+  }
+
+  async show(): Promise<void> {
+    const editor = vscode.window.activeTextEditor;
+    if (editor === undefined || editor.document.uri.scheme !== "file" || !(await editor.document.save())) {
+      void vscode.window.showInformationMessage("shardlint: a layout is drawn for a line of a saved file.");
+      return;
+    }
+    const { fsPath } = editor.document.uri;
+    const line = editor.selection.active.line + 1;
+    const printed = await shardlint(this.session, ["layout", `${fsPath}:${line}`]);
+    if (printed === undefined) {
+      return;
+    }
+    const uri = vscode.Uri.from({ scheme: LayoutView.SCHEME, path: `Layout of ${path.basename(fsPath)}` });
+    this.texts.set(uri.path, printed);
+    this.changed.fire(uri);
+    const document = await vscode.workspace.openTextDocument(uri);
+    await vscode.window.showTextDocument(document, {
+      viewColumn: vscode.ViewColumn.Beside,
+      preserveFocus: true,
+    });
+  }
+
+  dispose(): void {
+    this.changed.dispose();
+  }
+}
+
+/** Shows the report on a folder's parameters: a page without anything from elsewhere. */
+export async function openReport(session: Session, storage: vscode.Uri): Promise<void> {
+  const folder = await pickFolder();
+  if (folder === undefined) {
+    return;
+  }
+  await mkdir(storage.fsPath, { recursive: true });
+  const file = path.join(storage.fsPath, "report.html");
+  const args = ["report", "--output-format", "html", "--output-file", file, folder.uri.fsPath];
+  const progress = {
+    location: vscode.ProgressLocation.Notification,
+    title: `shardlint reads ${folder.name}`,
+  };
+  if ((await vscode.window.withProgress(progress, () => shardlint(session, args))) === undefined) {
+    return;
+  }
+  const panel = vscode.window.createWebviewPanel(
+    "shardlint.report",
+    `shardlint: ${folder.name}`,
+    vscode.ViewColumn.Active,
+    { enableScripts: true, localResourceRoots: [] },
+  );
+  panel.webview.html = await readFile(file, "utf8");
+}
+
+/** Executes the program in the editor on fake devices, in a terminal. */
+export async function runFixture(session: Session): Promise<void> {
+  const uri =
+    vscode.window.activeNotebookEditor?.notebook.uri ?? vscode.window.activeTextEditor?.document.uri;
+  const runner = await session.runner();
+  if (!vscode.workspace.isTrusted || uri?.scheme !== "file" || runner === undefined) {
+    void vscode.window.showInformationMessage("shardlint: a fixture is a saved file of a trusted workspace.");
+    return;
+  }
+  const { python } = await serverOptions(uri);
+  const line = commandLine(runner, ["run", ...(python === null ? [] : ["--python", python]), uri.fsPath]);
+  const task = new vscode.Task(
+    { type: "shardlint" },
+    vscode.workspace.getWorkspaceFolder(uri) ?? vscode.TaskScope.Workspace,
+    `run ${path.basename(uri.fsPath)}`,
+    "shardlint",
+    new vscode.ProcessExecution(line.command, line.args, { cwd: session.folder }),
+  );
+  await vscode.tasks.executeTask(task);
+}
+
+/** Runs a command of shardlint; returns what it printed, or says why it could not. */
+async function shardlint(session: Session, args: string[]): Promise<string | undefined> {
+  const runner = await session.runner();
+  if (runner === undefined) {
+    return undefined;
+  }
+  const ran = await run(commandLine(runner, args), session.folder);
+  if (ran.code !== 0) {
+    void vscode.window.showErrorMessage(`shardlint ${args[0]}: ${(ran.stderr || ran.stdout).trim()}`);
+    return undefined;
+  }
+  return ran.stdout;
+}
+
+async function pickFolder(): Promise<vscode.WorkspaceFolder | undefined> {
+  const all = folders();
+  return all.length > 1 ? vscode.window.showWorkspaceFolderPick() : all[0];
+}

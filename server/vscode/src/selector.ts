@@ -1,0 +1,8 @@
+/**
+ * The documents that shardlint reads: Python on disk, not yet saved, and in the cells of notebooks.
+ */
+export const SELECTOR = [
+  { scheme: "file", language: "python" },
+  { scheme: "untitled", language: "python" },
+  { scheme: "vscode-notebook-cell", language: "python" },
+];

@@ -1,0 +1,12 @@
+/** A mistake in a notebook stands in its cell, though the mesh is made in another. */
+export async function scenario(window) {
+  await window.open("project");
+  await window.openFile("mesh.ipynb");
+  await window.page.locator(".notebookOverlay .code-cell-row").first().waitFor();
+  await window.squiggles(1);
+  const cells = window.page.locator(".notebookOverlay .code-cell-row");
+  const wrong = cells.filter({ has: window.page.locator(".squiggly-error") });
+  if ((await wrong.count()) !== 1 || !(await wrong.innerText()).includes("modle")) {
+    throw new Error("the squiggle is not in the cell with the mistake");
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * A window of VS Code, as a user sees and uses it. Everything waits until it is seen, or fails.
+ */
+export class Window {
+  constructor(page, url, workspace) {
+    Object.assign(this, { page, url, workspace });
+  }
+
+  /** Opens a folder or a .code-workspace below the suite's workspaces. */
+  async open(name) {
+    const kind = name.endsWith(".code-workspace") ? "workspace" : "folder";
+    await this.page.goto(`${this.url}/?${kind}=${encodeURIComponent(`${this.workspace}/${name}`)}`);
+    await this.page.locator(".monaco-workbench .explorer-folders-view .monaco-list-row").first().waitFor();
+  }
+
+  async openFile(name) {
+    await this.page.keyboard.press("Control+P");
+    await this.quickPick(name, name);
+    await this.page.locator(".tab.active", { hasText: name }).waitFor();
+  }
+
+  /** Runs a command by its title. */
+  async command(title) {
+    await this.page.keyboard.press("F1");
+    await this.quickPick(`>${title}`, title);
+  }
+
+  /** Types into the open quick input, and takes the row that shows a text. */
+  async quickPick(typed, shown) {
+    const input = this.page.locator(".quick-input-widget input.input");
+    await input.waitFor();
+    await input.fill(typed);
+    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: shown }).first();
+    await row.waitFor();
+    await row.click();
+  }
+
+  /** Puts the cursor on a line and column, counted from 1. */
+  async goTo(line, column) {
+    await this.page.keyboard.press("Control+G");
+    const input = this.page.locator(".quick-input-widget input.input");
+    await input.waitFor();
+    await input.fill(`:${line}:${column}`);
+    await this.page.keyboard.press("Enter");
+    await this.page.locator(".statusbar-item", { hasText: `Ln ${line}, Col ${column}` }).waitFor();
+  }
+
+  /** The span of the editor's text that shows exactly this. */
+  text(shown) {
+    return this.page.locator(".view-line span span", { hasText: shown }).first();
+  }
+
+  /** Waits until the editor shows a text; VS Code draws spaces as no-break spaces. */
+  async sees(shown) {
+    await this.page.waitForFunction(
+      (wanted) =>
+        [...document.querySelectorAll(".monaco-editor .view-lines")].some((lines) =>
+          lines.innerText.replaceAll("\u00a0", " ").includes(wanted),
+        ),
+      shown,
+    );
+  }
+
+  /** Waits until the squiggles of errors are so many. */
+  async squiggles(count) {
+    await this.page.waitForFunction(
+      (wanted) => document.querySelectorAll(".monaco-editor .squiggly-error").length === wanted,
+      count,
+    );
+  }
+
+  problems() {
+    return this.page.locator(".markers-panel .monaco-list-row");
+  }
+
+  notification(text) {
+    return this.page.locator(".notification-toast", { hasText: text });
+  }
+}
