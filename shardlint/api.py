@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from shardlint import editing
 from shardlint.analyzing import Analyzer, Progress
-from shardlint.checked import Analysis, Report
+from shardlint.announced import announces, expectations_of
+from shardlint.checked import Analysis, Report, axes_of
 from shardlint.config import (
     CommandLine,
     ConfigError,
@@ -29,6 +30,7 @@ from shardlint.fixing.rewriting import with_fix
 from shardlint.laws.values import Mesh
 from shardlint.laws.versions import NEWEST_ONLY, Release, Target
 from shardlint.output.fixture_table import FixtureTable
+from shardlint.output.pages import address
 from shardlint.spans import Span
 from shardlint.suppression import Suppressor
 from shardlint.uses import FileProblem, Use
@@ -37,13 +39,18 @@ from shardlint.working import Analyzed
 if TYPE_CHECKING:
     from shardlint.confirm.expectations import Expectation
     from shardlint.coverage import Judged
+    from shardlint.explaining.axes import Axis as Axis
+    from shardlint.explaining.axes import AxisIndex as AxisIndex
+    from shardlint.explaining.knowledge import Hint as Hint
+    from shardlint.explaining.knowledge import Knowledge as Knowledge
+    from shardlint.explaining.knowledge import Known as Known
     from shardlint.fixture_tables import FixtureResult
     from shardlint.report.values import InitReport, ParameterReport
 
 __all__ = [
     "Analysis", "CommandLine", "ConfigError", "Configurations", "Excerpts", "Linter", "Report", "Settings",
-    "editing", "known_rules", "load_settings", "parse_mesh", "read_source", "source_from_cells",
-    "source_from_text",
+"address", "axes_of", "editing", "known_rules", "load_settings", "parse_mesh", "read_source",
+    "source_from_cells", "source_from_text",
 ]  # fmt: skip
 
 
@@ -232,7 +239,7 @@ class Linter:
 
         def result(source: Source) -> FixtureResult:
             run = run_fixture(source.path, python=python, timeout=2 * self.settings.confirm_timeout)
-            return FixtureResult(run, compare(run, _expectations(source), findings[source.path]))
+            return FixtureResult(run, compare(run, expectations_of(source), findings[source.path]))
 
         readable = [source for source in sources if source.cells]
         with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
@@ -282,6 +289,7 @@ class Linter:
             mesh=mesh,
             roots=ours.import_roots,
             exhaustive=ours.exhaustive,
+            editing=ours.editing,
             release=release,
             alone=len(self.target.releases) == 1,
             meshes=ours.meshes,
@@ -459,8 +467,8 @@ class Linter:
             path = finding.span.path
             if path not in announced:
                 source = sources.get(path)
-                announced[path] = _expectations(source) if source and self.is_fixture(path) else []
-            expected = any(_announces(expectation, finding) for expectation in announced[path])
+                announced[path] = expectations_of(source) if source and self.is_fixture(path) else []
+            expected = any(announces(expectation, finding) for expectation in announced[path])
             marked.append(dataclasses.replace(finding, expected=True) if expected else finding)
         return marked
 
@@ -481,20 +489,3 @@ def _coverage(sources: Sequence[Source], uses: Iterable[Use | FileProblem]) -> l
 
     sites = [site for source in sources for site in find_sites(source)]
     return coverage(sites, (use for use in uses if isinstance(use, Use)))
-
-
-def _expectations(source: Source) -> list[Expectation]:
-    """Return what a source's comments announce, cell by cell."""
-    from shardlint.confirm.expectations import parse_expectations
-
-    return [
-        dataclasses.replace(expectation, cell=cell.index)
-        for cell in source.cells
-        for expectation in parse_expectations(cell.written)
-    ]
-
-
-def _announces(expectation: Expectation, finding: Finding) -> bool:
-    span = finding.span
-    here = expectation.cell == span.cell and span.line <= expectation.line <= span.end_line
-    return here and finding.code in expectation.codes

@@ -29,6 +29,18 @@ class Span:
         return (self.path, -1 if self.cell is None else self.cell, self.line, self.column)
 
 
+class Written(str):
+    """A text that a program writes as one literal, and where; equal to any other text of the same letters."""
+
+    __slots__ = ("place",)
+    place: Place
+
+    def __new__(cls, text: str, place: Place) -> Written:
+        made = super().__new__(cls, text)
+        made.place = place
+        return made
+
+
 class Place(Protocol):
     """Something that has a span, which may cost work to find; ask only for what is shown."""
 

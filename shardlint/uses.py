@@ -245,6 +245,41 @@ class ApiReference(Use):
     fix: Fix | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalUse(Use):
+    """A parameter of a shard_map's body, or a variable that the body assigns, as an editor asks for them.
+
+    ``shape`` is that of the array on each device, Unknown where it is no array, or not one of known shape.
+    """
+
+    name: str
+    parameter: bool
+    shape: Shape | Unknown
+    dtype: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueUse(Use):
+    """A name that holds a mesh, a spec, both (a sharding), or with a ``shape`` an array so placed, as an
+    editor asks for them; its facts tell where mesh and spec are made.
+    """
+
+    name: str
+    mesh: Mesh | None
+    spec: Spec | None
+    shape: Shape | None = None
+    dtype: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameUse(Use):
+    """Two places write one name, as an editor asks for them: the program compares them, or looks one up by
+    the other. ``names`` are the texts; what no single literal writes is a plain str.
+    """
+
+    names: tuple[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class FileProblem:
     """Something wrong with a file itself: unreadable, not Python, too deep, a broken notebook."""

@@ -32,6 +32,7 @@ VALUES = {
     for name in (
         "effects", "values", "calls", "evaluator", "context", "settings", "assumed",
         "releases", "joins", "alternatives", "truth", "iteration", "classes", "forgetting", "mutation",
+        "naming",
     )
 }  # fmt: skip
 OVERLAYS = "shardlint.inference.overlays"
@@ -62,6 +63,8 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.rules": TYPES | LAWS,
     "shardlint.confirm.worker": set(),
     "shardlint.confirm": TYPES | LAWS,
+    "shardlint.announced": TYPES | {"shardlint.confirm.expectations", "shardlint.files"},
+    "shardlint.explaining": TYPES | LAWS | {"shardlint.files", "shardlint.output.layout"},
     "shardlint.coverage": TYPES | LAWS | {"shardlint.files"},
     "shardlint.report": TYPES
     | LAWS
@@ -72,7 +75,7 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.cache": TYPES | LAWS | VERSION | {"shardlint.files"},
     "shardlint.working": TYPES | {"shardlint.files", "shardlint.inference", "shardlint.cache.codec"},
     "shardlint.watching": TYPES | {"shardlint.recalling", "shardlint.inference.project"},
-    "shardlint.checked": TYPES | {"shardlint.files"},
+    "shardlint.checked": TYPES | LAWS | {"shardlint.explaining", "shardlint.files"},
     "shardlint.checking": {"shardlint."},
     "shardlint.recalling": TYPES | {"shardlint.cache", "shardlint.checked", "shardlint.files"},
     "shardlint.collecting": set(),

@@ -59,6 +59,14 @@ def to_position(line: int, column: int, lines: Sequence[str], codec: PositionCod
     return types.Position(line=line - 1, character=codec.client_num_units(before))
 
 
+def from_position(position: types.Position, lines: Sequence[str], codec: PositionCodec) -> tuple[int, int]:
+    """Convert a position to 1-based line and code-point column, one beyond the text to its nearest place."""
+    if position.line >= len(lines):
+        return len(lines), len(lines[-1]) + 1
+    found = codec.position_from_client_units(lines, position)
+    return found.line + 1, min(found.character, len(lines[found.line])) + 1
+
+
 def to_range(span: Span, lines: Sequence[str], codec: PositionCodec) -> types.Range:
     """Convert a span of the text whose lines are given."""
     return types.Range(

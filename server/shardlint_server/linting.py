@@ -45,7 +45,7 @@ class TargetLinter:
             if not self._configuration.options_of(target.path).enable:
                 return Report({part.uri: [] for part in target.parts}, record=record)
             settings = self._configuration.settings_of(target.path)
-            analysis = Linter(settings).analysis(source_of(target))
+            analysis = Linter(dataclasses.replace(settings, editing=True)).analysis(source_of(target))
         analysis = dataclasses.replace(analysis, findings=tuple(map(self._marked, analysis.findings)))
         return Report(self.diagnostics(target, analysis, settings), analysis, settings, record)
 

@@ -12,6 +12,8 @@ from typing import Any
 _THEIRS = frozenset({"interpreter", "path", "importStrategy", "trace"})
 #: What only ``initializationOptions`` may say: elsewhere a file of the workspace could.
 _ONCE = frozenset({"python", "trusted"})
+#: The kinds of inlay hints.
+HINTS = ("shards", "localShapes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,8 @@ class Options:
     the nearest one. With ``diagnosticMode`` ``workspace`` files that are not open are checked, too, where the
     editor asks for it. ``debounce`` is the pause in typing, in milliseconds, after which a text is
     checked. ``python`` is an interpreter that has JAX, and ``trusted`` whether the user trusts the workspace,
-    so that its code may be run when they ask for it: both may be set at the start only.
+    so that its code may be run when they ask for it: both may be set at the start only. ``inlayHints`` turns
+    kinds of inlay hints off: ``shards`` behind specs, and ``localShapes`` in bodies of shard_map.
     """
 
     enable: bool = True
@@ -35,6 +38,7 @@ class Options:
     debounce: int = 150
     python: str | None = None
     trusted: bool = False
+    inlayHints: Mapping[str, bool] = field(default_factory=dict)
 
 
 def _is_boolean(value: Any) -> bool:
@@ -62,6 +66,13 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "debounce": ("a number of milliseconds", _is_at_least(0)),
     "python": ("the path of a Python interpreter", _is_text),
     "trusted": ("true or false", _is_boolean),
+    "inlayHints": (
+        'an object in which "shards" and "localShapes" are true or false',
+        lambda value: (
+            isinstance(value, dict)
+            and all(name in HINTS and _is_boolean(shown) for name, shown in value.items())
+        ),
+    ),
 }
 
 

@@ -10,7 +10,16 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 import shardlint
-from shardlint_server import diagnostics, notebooks, watching
+from shardlint_server import (
+    axis_symbols,
+    completion,
+    diagnostics,
+    hover,
+    inlay_hints,
+    notebooks,
+    rename,
+    watching,
+)
 from shardlint_server.session import ShardlintServer
 
 STACK_BYTES = 64 * 2**20
@@ -30,6 +39,8 @@ def build_server() -> ShardlintServer:
     diagnostics.register(server)
     watching.register(server)
     notebooks.register(server)
+    for feature in (hover, inlay_hints, completion, axis_symbols, rename):
+        feature.register(server)
     return server
 
 

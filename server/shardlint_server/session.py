@@ -16,8 +16,10 @@ from shardlint.api import editing
 from shardlint_server.analyses import Analyses, Report
 from shardlint_server.configuration import Configuration, Problem
 from shardlint_server.documents import Documents, Target, file_of, target_of
+from shardlint_server.insights import Insights
 from shardlint_server.linting import TargetLinter
 from shardlint_server.options import Options, parse_options
+from shardlint_server.project import ProjectAxes
 from shardlint_server.publish import Publisher
 from shardlint_server.refreshing import Refresher
 from shardlint_server.worker import Urgency, Worker
@@ -51,6 +53,8 @@ class ShardlintServer(LanguageServer):
         super().__init__("shardlint", shardlint.__version__, notebook_document_sync=NOTEBOOKS)
         self.worker = Worker()
         self.analyses = Analyses(self.worker, self._current, self._begin, self._failed)
+        self.insights = Insights(self)
+        self.projects = ProjectAxes(self)
         self.refresher = Refresher(self)
         self.options = Options()
         self.generation = 0
@@ -124,6 +128,7 @@ class ShardlintServer(LanguageServer):
     def closed(self, uri: str) -> None:
         """A file or notebook was closed."""
         self.analyses.closed(uri)
+        self.insights.forget(uri)
         if self.publisher is not None:
             self.publisher.clear(uri)
         self._text_replaced(uri)

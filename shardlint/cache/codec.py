@@ -22,7 +22,8 @@ CLASSES = {
     "shardlint.findings": "Applicability Confirmation Edit Finding Fix Group Related Severity",
     "shardlint.uses": (
         "ApiReference ArityUse CallUse CarryUse CollectiveUse Environment Fact FileProblem "
-        "LogicalAxesUse MeshUse OperationUse ParameterUse Placement ShardingUse SpecUse Use"
+        "LocalUse LogicalAxesUse MeshUse NameUse OperationUse ParameterUse Placement ShardingUse SpecUse Use "
+        "ValueUse"
     ),
     "shardlint.laws.dims": "Expr Quotient Remainder Symbol",
     "shardlint.laws.values": "AxisType Failed Junk Marker Mesh Spec Unknown",

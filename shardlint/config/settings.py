@@ -57,7 +57,7 @@ class Settings:
     ``confirm_devices`` is how many devices confirmation fakes, ``confirm_timeout`` is in seconds.
     ``report_init`` and ``report_rules`` (``package.module:name``) are what `shardlint report --init` runs.
     ``baseline`` is the file of the findings that are there already. ``docs_url`` is where the pages of the
-    documentation are published.
+    documentation are published. ``editing`` tells that an editor asks (see `InferenceSettings`).
     """
 
     root: str = "."
@@ -94,6 +94,7 @@ class Settings:
     report_rules: str | None = None
     docs_url: str | None = None
     exhaustive: bool = False
+    editing: bool = False
 
     def page_of(self, rule: str) -> str | None:
         """The address of a rule's page, by the rule's name, where that is known."""
@@ -139,4 +140,5 @@ class Settings:
         return (
             self.import_roots, self.devices, self.mesh, self.meshes, self.typed_meshes, self.target_jax,
             self.dims, self.logical_rules, self.replicated_bytes, self.exhaustive,
+            self.editing,
         )  # fmt: skip

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import libcst as cst
 
 from shardlint.collecting import collecting_seldom
 from shardlint.files.sources import Source
+from shardlint.inference import naming
 from shardlint.inference.context import Frame
 from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.entries import guarded, run_entries
@@ -32,7 +33,7 @@ from shardlint.inference.syntax import (
 )
 from shardlint.laws.values import Unknown
 from shardlint.spans import Span
-from shardlint.uses import FileProblem, Use
+from shardlint.uses import Environment, FileProblem, NameUse, Use
 
 
 def analyze(
@@ -55,6 +56,14 @@ def analyze_source(
     source: Source, settings: InferenceSettings, noticed: Noticed | None = None
 ) -> list[Use | FileProblem]:
     """Evaluate one file as a program: its top level, then the functions it never reaches."""
+    with naming.collecting() if settings.editing else nullcontext() as names:
+        found = _evaluated(source, settings, noticed)
+    return settled([*found, *_equated(source, names or {})])
+
+
+def _evaluated(
+    source: Source, settings: InferenceSettings, noticed: Noticed | None
+) -> list[Use | FileProblem]:
     project = Project(settings.roots, run_module)
     interpreter = Interpreter(settings, project)
     if source.devices is not None:
@@ -66,7 +75,16 @@ def analyze_source(
         noticed.turns |= interpreter.turns
         noticed.asks_mesh |= interpreter.asks_mesh
     uses = with_mentions(interpreter.uses, [source, *(module.source for module in project.modules.values())])
-    return settled([*problems, *interpreter.problems, *unanswered(interpreter, source), *uses])
+    return [*problems, *interpreter.problems, *unanswered(interpreter, source), *uses]
+
+
+def _equated(source: Source, names: naming.Pairs) -> list[Use | FileProblem]:
+    """What literals write one name, as uses; they stand where the first of them does."""
+    start = Span(source.path, 1, 1, 1, 1, source.cells[0].index if source.cells else None)
+    return [
+        NameUse(place=one or other or start, environment=Environment(), names=pair)
+        for (one, other), pair in names.items()
+    ]
 
 
 def run_module(interpreter: Interpreter, run: ModuleRun) -> list[FileProblem]:

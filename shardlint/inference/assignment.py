@@ -27,6 +27,10 @@ def assign(interpreter: Interpreter, target: cst.BaseExpression, value: Value) -
 
         value = met(interpreter, target, value)
     if isinstance(target, cst.Name):
+        if interpreter.settings.editing:
+            from shardlint.inference.editing import note_assigned
+
+            note_assigned(interpreter, target, value)
         bind(interpreter, target.value, value)
     elif isinstance(target, cst.Tuple | cst.List):
         _unpack(interpreter, target, value)

@@ -50,7 +50,7 @@ class Context:
     ``bound_axes`` are the axis names collectives may use. ``logical_rules`` is
     what Flax's `logical_axis_rules` set, as the program wrote it.
     ``check_vma`` is what the enclosing shard_map was given, None outside or where it is not known.
-    ``shards`` are the arguments of the enclosing shard_map's body.
+    ``shards`` are the arguments of the enclosing shard_map's body; ``body`` is its code where an editor asks.
     ``watched`` keeps the constraints that `overlays.spmd_axes` looks for in a body it follows once more,
     ``marking`` is the call whose result `overlays.lowering` follows.
     ``caught`` names the exceptions that enclosing handlers catch. ``program`` is false in a function
@@ -64,6 +64,7 @@ class Context:
     bound_axes: tuple[tuple[str, Dim], ...] | Unknown = ()
     check_vma: bool | None = None
     shards: tuple[Shard, ...] = ()
+    body: Any = None
     watched: list[Any] | None = None
     marking: Place | None = None
     caught: frozenset[str] = frozenset()

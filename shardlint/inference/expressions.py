@@ -13,11 +13,12 @@ from shardlint.inference.assignment import assign
 from shardlint.inference.calling import call_value, evaluate_arguments
 from shardlint.inference.context import Frame, Scope
 from shardlint.inference.described import sized
+from shardlint.inference.editing import note_read
 from shardlint.inference.facts import dotted, met
 from shardlint.inference.functions import Code
 from shardlint.inference.indexing import get_item
 from shardlint.inference.iteration import element, hashable, iterate, too_large
-from shardlint.inference.joins import join, join_tagged, join_variables, options
+from shardlint.inference.joins import join, join_tagged, join_variables, options, same_kind
 from shardlint.inference.operators import binary_operation, compare, unary_operation
 from shardlint.inference.overlays.py_strings import formatted
 from shardlint.inference.refine import refine
@@ -37,6 +38,7 @@ from shardlint.inference.values import (
 )
 from shardlint.inference.variables import widened, write
 from shardlint.laws.values import Unknown
+from shardlint.spans import Written
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
@@ -52,11 +54,16 @@ def evaluate(interpreter: Interpreter, node: cst.BaseExpression) -> Value:
 
 
 def _name(interpreter: Interpreter, node: cst.Name) -> Value:
-    return interpreter.lookup(node.value)
+    value = interpreter.lookup(node.value)
+    if interpreter.settings.editing:
+        note_read(interpreter, node, value)
+    return value
 
 
 def _attribute(interpreter: Interpreter, node: cst.Attribute) -> Value:
     value = interpreter.attribute(evaluate(interpreter, node.value), node.attr.value, interpreter.place(node))
+    if interpreter.settings.editing:
+        note_read(interpreter, node, value)
     if interpreter.settings.dims and (name := dotted(node)) is not None:
         return sized(interpreter, name, value)
     return value
@@ -74,14 +81,16 @@ def _float(interpreter: Interpreter, node: cst.Float) -> Value:
 
 def _literal(interpreter: Interpreter, node: cst.SimpleString | cst.Imaginary) -> Value:
     try:
-        return Const(ast.literal_eval(node.value), interpreter.place(node))
+        value, place = ast.literal_eval(node.value), interpreter.place(node)
     except (ValueError, SyntaxError):
         return Unknown("a literal Python refuses")
+    written = interpreter.settings.editing and isinstance(value, str)
+    return Const(Written(value, place) if written else value, place)
 
 
 def _concatenated(interpreter: Interpreter, node: cst.ConcatenatedString) -> Value:
     left, right = evaluate(interpreter, node.left), evaluate(interpreter, node.right)
-    if isinstance(left, Const) and isinstance(right, Const) and type(left.value) is type(right.value):
+    if isinstance(left, Const) and isinstance(right, Const) and same_kind(left.value, right.value):
         return Const(left.value + right.value, interpreter.place(node))
     return Unknown("a formatted string")
 

@@ -181,6 +181,10 @@ def run_function(
     )
     interpreter.frames.append(frame)
     try:
+        if interpreter.context.body is code:
+            from shardlint.inference.editing import note_parameters
+
+            note_parameters(interpreter, code, bound)
         if isinstance(node, cst.Lambda):
             return evaluate(interpreter, node.body)
         # A generator's body runs later, in part or never.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from shardlint.inference import naming
 from shardlint.inference.alternatives import each_pair
 from shardlint.inference.forgetting import forget
 from shardlint.inference.iteration import hashable, spec_items
@@ -120,6 +121,7 @@ def _from_dict(interpreter: Evaluator, receiver: DictValue, key: Value, place: P
         if receiver.default is not None:
             forget(receiver)
         return Unknown("looked up by something unknown")
+    naming.look_up(wanted, items)
     if wanted in items or receiver.default is None:
         return looked_up(items.get(wanted, Unknown(f"no key {wanted!r}")), key)
     if isinstance(receiver.default, Const):

@@ -90,7 +90,7 @@ _LITERALS = frozenset({"bool", "bytes", "complex", "float", "int"})
 def _entry(entry: object, place: Place | None) -> Value:
     if isinstance(entry, tuple):
         return Tuple(tuple(_entry(part, place) for part in entry), place)
-    if entry is None or type(entry) is str:
+    if entry is None or (isinstance(entry, str) and not isinstance(entry, Marker)):
         return Const(entry, place)
     if entry is Marker.UNCONSTRAINED:
         return External("jax.sharding.PartitionSpec.UNCONSTRAINED", place)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from shardlint.inference import naming
 from shardlint.inference.effects import born
 from shardlint.inference.forgetting import forget
 from shardlint.inference.values import (
@@ -95,6 +96,8 @@ def join_tagged(pairs: Iterable[tuple[Value, Tag]]) -> Value:
 def _merged(a: Value, b: Value) -> Value | None:
     """The one value that two are: the same, or arrays that differ in what is known of their variation."""
     if same(a, b):
+        if a is not b:
+            naming.equate(a, b)
         return a
     if not isinstance(a, Array) or not isinstance(b, Array) or a.varying != b.varying:
         return None
@@ -110,7 +113,12 @@ def same(a: Value, b: Value) -> bool:
     if isinstance(a, Tuple) and isinstance(b, Tuple):
         return _all_same(a.items, b.items)
     # 1 == True == 1.0 in Python, but not here.
-    return type(a) is type(b) and a == b and type(getattr(a, "value", 0)) is type(getattr(b, "value", 0))
+    return type(a) is type(b) and a == b and same_kind(getattr(a, "value", 0), getattr(b, "value", 0))
+
+
+def same_kind(a: object, b: object) -> bool:
+    """Whether two constants are of one class; a text is one wherever it is written."""
+    return type(a) is type(b) or (isinstance(a, str) and isinstance(b, str))
 
 
 def _all_same(a: Sequence[Value], b: Sequence[Value]) -> bool:

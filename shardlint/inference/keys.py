@@ -12,6 +12,7 @@ from dataclasses import fields
 from typing import Any
 
 from shardlint.inference.context import Context
+from shardlint.inference.naming import places_in
 from shardlint.inference.values import (
     Alternatives,
     Array,
@@ -35,9 +36,10 @@ from shardlint.inference.values import (
     Slice,
     SpecValue,
     Tuple,
+    kind_name,
 )
 from shardlint.laws.dims import Expr, Symbol, described
-from shardlint.laws.values import Unknown
+from shardlint.laws.values import Mesh, Spec, Unknown
 
 #: Values in one key; a larger tree has none.
 _MAX_VALUES = 2_000
@@ -157,7 +159,7 @@ class Keys:
             number = value.code.key, value.scope
         elif kind is Const:
             # 1 == True == 1.0 in Python, but not here.
-            number = type(value.value).__name__
+            number = kind_name(value)
         return (number, *[self._part(getattr(value, name)) for name in _PARTS[kind]])
 
     def _part(self, part: Any) -> Hashable:
@@ -174,7 +176,7 @@ class Keys:
         if kind is list:
             return tuple(map(self._part, part))
         if kind is dict:
-            return tuple((type(key), key, self._part(item)) for key, item in part.items())
+            return tuple((type(key), key, places_in(key), self._part(item)) for key, item in part.items())
         return self.of(part) if kind in _DESCRIBED or part.__hash__ is None else _hashed(self, part)
 
 
@@ -184,7 +186,10 @@ def _hashed(keys: Keys, part: Any) -> Hashable:
         hash(part)
     except TypeError:
         return keys.of(part)
-    return part
+    # Texts that are written in two places are told apart where that is asked for.
+    return (part, places_in(part)) if type(part) in _HOLDS_NAMES else part
 
+
+_HOLDS_NAMES = frozenset({Mesh, Spec, frozenset})
 
 _CONTEXT = tuple(one.name for one in fields(Context))

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from shardlint.inference import naming
 from shardlint.inference.alternatives import each_option, each_pair
 from shardlint.inference.classes import class_attribute, stands_for
 from shardlint.inference.iteration import hashable, iterate
@@ -251,7 +252,10 @@ def _compare(interpreter: Evaluator, name: str, x: Value, y: Value, place: Place
 def _ordered(name: str, x: Value, y: Value) -> bool | None:
     if isinstance(x, Const) and isinstance(y, Const):
         try:
-            return bool(_COMPARE[name][1](x.value, y.value))
+            holds = bool(_COMPARE[name][1](x.value, y.value))
+            if name in ("Equal", "NotEqual") and holds is (name == "Equal"):
+                naming.equate(x, y)
+            return holds
         except Exception:  # not comparable in Python either
             return None
     a, b = as_size(x), as_size(y)
@@ -353,7 +357,10 @@ def _contains(container: Value, item: Value) -> bool | None:
         return None
     if isinstance(container, DictValue | SetValue):
         found, key = hashable(item)
-        return None if container.items is None or not found else key in container.items
+        if container.items is None or not found:
+            return None
+        naming.look_up(key, container.items)
+        return key in container.items
     if isinstance(container, ClassValue) and container.members is not None:
         return True if item in container.members.values() else None
     if isinstance(container, SpecValue):

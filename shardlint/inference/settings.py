@@ -19,7 +19,8 @@ class InferenceSettings:
     release of JAX that runs the program; ``alone`` tells that no other one will be asked about. ``meshes``
     are all the meshes that have a name, for facts in comments; ``dims`` are sizes by the name of what the
     program leaves open (``d_model``, ``cfg.d_model``); ``logical_rules`` are Flax's rules for logical axis
-    names where the program sets none itself.
+    names where the program sets none itself. ``editing`` tells that an editor asks: where names are written,
+    and what the arrays in bodies of shard_map are, is found too.
     """
 
     devices: int | None = None
@@ -31,6 +32,7 @@ class InferenceSettings:
     meshes: tuple[tuple[str, Mesh], ...] = ()
     dims: tuple[tuple[str, int], ...] = ()
     logical_rules: LogicalRules | None = None
+    editing: bool = False
 
 
 @dataclass(slots=True)

@@ -350,6 +350,11 @@ Value = Union[
 NONE = Const(None)
 
 
+def kind_name(constant: Const) -> str:
+    """The name of a constant's class in Python; a text is a str wherever it is written."""
+    return "str" if isinstance(constant.value, str) else type(constant.value).__name__
+
+
 def integer(dim: Dim, origin: Place | None = None) -> Const | Integer:
     """Return the integer value of a dimension."""
     return Const(dim, origin) if isinstance(dim, int) else Integer(dim, origin)

@@ -82,6 +82,7 @@ def resolved(
     """
     if not isinstance(setting.names.spec, Spec):
         return Undecided("the names are not known")
+    setting.note_names()
     found = resolve(setting.spec, setting.rules)
     if isinstance(found, Refused):
         verdict = found.at("logical_to_mesh_axes")
@@ -111,6 +112,7 @@ def foresee(interpreter: Evaluator, setting: Setting, mesh: Mesh | Unknown | Non
 
     What will be wrong then is recorded as something that JAX accepts now.
     """
+    setting.note_names()
     found = resolve(setting.spec, setting.rules) if given(setting.rules) else None
     if isinstance(found, Resolved):
         _record_dropped(interpreter, setting, found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shardlint.inference import naming
 from shardlint.inference.overlays.flax_metadata import Names
 from shardlint.inference.values import Value
 from shardlint.laws.dims import Shape
@@ -45,6 +46,12 @@ class Setting:
         if dimension is not None and dimension < len(places) and (place := places[dimension]) is not None:
             return place
         return self.names.place or self.place
+
+    def note_names(self) -> None:
+        """Note by which names the rules are looked up."""
+        rules = [rule for table in (self.rules, self.own) if isinstance(table, tuple) for rule in table]
+        for name in naming.names_in(self.spec):
+            naming.look_up(name, [rule.name for rule in rules if isinstance(rule, LogicalRule)])
 
     def name(self, dimension: int) -> str:
         """One of the names."""

@@ -208,6 +208,7 @@ def _renamed(interpreter: Evaluator, setting: Setting, shape: Shape | Unknown) -
     """What the rules make of a variable's names. What is wrong with the rules is recorded."""
     if not isinstance(setting.names.spec, Spec):
         return Undecided("the names are not known")
+    setting.note_names()
     found = rename(setting.spec, setting.rules, setting.own)
     if not isinstance(found, Refused):
         return found

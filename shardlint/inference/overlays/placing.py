@@ -22,6 +22,7 @@ from shardlint.inference.values import (
     SpecValue,
     Tuple,
     Value,
+    kind_name,
 )
 from shardlint.laws.dims import Shape
 from shardlint.laws.placements import judge_placement
@@ -223,7 +224,7 @@ def as_junk(value: Value) -> Spec | Junk | Unknown | None:
 
 def junk_of(value: Const) -> Junk:
     """A constant where it has no business: its text and class."""
-    return Junk(constant_source(value.value), type(value.value).__name__, falsy=not value.value)
+    return Junk(constant_source(value.value), kind_name(value), falsy=not value.value)
 
 
 def text_of(value: Value) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from shardlint.inference import naming
 from shardlint.inference.calls import Call
 from shardlint.inference.effects import changed
 from shardlint.inference.iteration import constant, hashable, iterate
@@ -172,6 +173,7 @@ def _get(call: Call) -> Value:
     found, wanted = hashable(key)
     if not found:
         return Unknown("looked up by something unknown")
+    naming.look_up(wanted, receiver.items)
     return looked_up(receiver.items.get(wanted, default), key)
 
 

@@ -94,7 +94,7 @@ def _python_class(value: Value) -> type | None:
     if isinstance(value, DictValue) and value.kind != "dict":
         return None
     if isinstance(value, Const):
-        return type(value.value)
+        return str if isinstance(value.value, str) else type(value.value)
     if isinstance(value, SetValue):
         return frozenset if value.frozen else set
     classes: dict[type, type] = {Integer: int, Tuple: tuple, ListValue: list, DictValue: dict}

@@ -13,7 +13,7 @@ from shardlint.inference.overlays.shard_map_regions import (
     written,
 )
 from shardlint.inference.overlays.shard_map_results import place_results
-from shardlint.inference.values import SpecValue, Value
+from shardlint.inference.values import Bound, Function, Partial, SpecValue, Value
 from shardlint.laws.shard_map import takes_no_keywords
 from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Api, Rejected
@@ -43,12 +43,20 @@ def run(call: Call, mapped: Mapped) -> Value:
     def evaluate() -> Value:
         bound = region.bound(interpreter.context.bound_axes)
         inner = {"mesh": region.inside, "bound_axes": bound, "check_vma": region.checked, "in_jit": True}
-        with interpreter.within(**inner, shards=tuple(split(list(call.args), shards))):
+        body = _code(mapped.function) if interpreter.settings.editing else None
+        with interpreter.within(**inner, body=body, shards=tuple(split(list(call.args), shards))):
             result = interpreter.call(mapped.function, shards, {}, call.place, call.opaque)
         with interpreter.within(mesh=region.judging):
             return place_results(call, mapped, region, result)
 
     return lowered(interpreter, evaluate)
+
+
+def _code(function: Value) -> object:
+    """The code of the program's function that a body is, None where it is another."""
+    while isinstance(function, Partial | Bound):
+        function = function.function
+    return function.code if isinstance(function, Function) else None
 
 
 def _texts(call: Call, mapped: Mapped) -> tuple[str | None, str | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from shardlint.inference import naming
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.jax_jit import function_name
 from shardlint.inference.overlays.placing import as_junk, as_mesh, mesh_facts, text_of
@@ -134,6 +135,8 @@ def enter(call: Call, mapped: Mapped) -> Region | None:
     if _refused(call, mapped, "axis_names", judge_axis_names(mesh, names), mesh):
         return None
     manual = names if isinstance(names, frozenset) else None
+    for name in manual or ():
+        naming.look_up(name, mesh.names if isinstance(mesh, Mesh) else ())
     if isinstance(mesh, Mesh) and manual is not None:
         manual = manual or frozenset(mesh.names)
         if mapped.in_specs is None and _refused(call, mapped, "in_specs", judge_inferred(mesh, manual), mesh):

@@ -1,0 +1,87 @@
+"""The names of axes as symbols: where one is defined, and who uses it, in the document and the project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from shardlint.spans import Span
+from shardlint_server.convert import to_range
+from shardlint_server.insights import position_in
+from shardlint_server.session import ShardlintServer
+from shardlint_server.texts import location_of, text_of
+
+if TYPE_CHECKING:
+    from shardlint.api import Axis, AxisIndex
+
+
+def register(server: ShardlintServer) -> None:
+    """Answer what editors ask of symbols."""
+    server.feature(types.TEXT_DOCUMENT_DEFINITION)(definition)
+    server.feature(types.TEXT_DOCUMENT_REFERENCES)(references)
+    server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)(highlight)
+
+
+async def definition(server: ShardlintServer, params: types.DefinitionParams) -> list[types.Location] | None:
+    """Where the mesh, or the transform, of an axis is given its name."""
+    found = await axis_at(server, params.text_document.uri, params.position)
+    return None if found is None else _locations(server, found[1].definitions) or None
+
+
+async def references(server: ShardlintServer, params: types.ReferenceParams) -> list[types.Location] | None:
+    """All that writes the name of an axis, in the project's files."""
+    found = await project_axis_at(server, params.text_document.uri, params.position)
+    if found is None:
+        return None
+    axis = found[1]
+    left_out = [] if params.context.include_declaration else axis.definitions
+    return _locations(server, (one.span for one in axis.occurrences if one.span not in left_out))
+
+
+async def highlight(
+    server: ShardlintServer, params: types.DocumentHighlightParams
+) -> list[types.DocumentHighlight] | None:
+    """All that writes the name of an axis in the document."""
+    uri = params.text_document.uri
+    found = await axis_at(server, uri, params.position)
+    if found is None:
+        return None
+    definitions, highlights = found[1].definitions, []
+    for one in found[1].occurrences:
+        text = text_of(server.workspace, one.span)
+        if text is not None and text.uri == uri:
+            defines = one.span in definitions
+            kind = types.DocumentHighlightKind.Write if defines else types.DocumentHighlightKind.Read
+            place = to_range(one.span, text.lines, server.workspace.position_codec)
+            highlights.append(types.DocumentHighlight(range=place, kind=kind))
+    return highlights
+
+
+async def axis_at(server: ShardlintServer, uri: str, position: types.Position) -> tuple[Span, Axis] | None:
+    """The literal at a place that is an axis's name, and the axis as far as the document tells of it."""
+    insight = await server.insights.settled(uri)
+    at = None if insight is None else position_in(server, insight, uri, position)
+    if insight is None or at is None:
+        return None
+    return insight.axes.at(at.path, at.line, at.column, at.part.cell)
+
+
+async def project_axis_at(
+    server: ShardlintServer, uri: str, position: types.Position
+) -> tuple[Span, Axis, AxisIndex] | None:
+    """As `axis_at`, with all that the project's files tell of the axis; and all axes of the project."""
+    insight = await server.insights.settled(uri)
+    at = None if insight is None else position_in(server, insight, uri, position)
+    if insight is None or at is None or insight.axes.at(at.path, at.line, at.column, at.part.cell) is None:
+        return None
+    axes = await server.projects.around(insight)
+    found = axes.at(at.path, at.line, at.column, at.part.cell)
+    return None if found is None else (*found, axes)
+
+
+def _locations(server: ShardlintServer, spans: Iterable[Span]) -> list[types.Location]:
+    codec = server.workspace.position_codec
+    found = (location_of(server.workspace, span, codec) for span in spans)
+    return [location for location in found if location is not None]

@@ -1,0 +1,125 @@
+"""Hover: what is known of an array, a mesh or a spec; who uses an axis; what a rule is about."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+
+from lsprotocol import types
+from pygls.workspace import PositionCodec
+
+from shardlint.api import address, known_rules
+from shardlint.findings import Finding
+from shardlint.spans import Span
+from shardlint_server.convert import split_lines, to_range
+from shardlint_server.insights import Insight, Position, position_in
+from shardlint_server.session import ShardlintServer
+from shardlint_server.texts import location_of
+from shardlint_server.wording import axis_text, known_text
+
+#: Values of one place that are told, and places that use an axis.
+_MOST_VALUES, _MOST_PLACES = 4, 5
+_COMMENT = re.compile(r"#\s*shardlint:[^#]*")
+_CODE = re.compile(r"\bSHL\d{3}\b|\b[a-z]+(?:-[a-z]+)+\b")
+
+
+def register(server: ShardlintServer) -> None:
+    """Answer hovers."""
+    server.feature(types.TEXT_DOCUMENT_HOVER)(hover)
+
+
+async def hover(server: ShardlintServer, params: types.HoverParams) -> types.Hover | None:
+    """Tell what is known of what stands at a place."""
+    insight = await server.insights.settled(params.text_document.uri)
+    if insight is None:
+        return None
+    at = position_in(server, insight, params.text_document.uri, params.position)
+    return None if at is None else _Hover(server, insight, at).made()
+
+
+class _Hover:
+    """The hover at one place."""
+
+    def __init__(self, server: ShardlintServer, insight: Insight, at: Position) -> None:
+        self._server, self._insight, self._at = server, insight, at
+        self._lines = split_lines(at.part.text)
+        self._codec: PositionCodec = server.workspace.position_codec
+        self._span: Span | None = None
+
+    def made(self) -> types.Hover | None:
+        """All sections, with the range of the first thing they tell of."""
+        sections = [*self._rules(), *self._axis(), *self._known(), *self._findings()]
+        if not sections or self._span is None:
+            return None
+        content = types.MarkupContent(kind=types.MarkupKind.Markdown, value="\n\n---\n\n".join(sections))
+        return types.Hover(contents=content, range=to_range(self._span, self._lines, self._codec))
+
+    def _about(self, span: Span) -> None:
+        self._span = self._span or span
+
+    # -- rules ----------------------------------------------------------------------------------------
+
+    def _rules(self) -> Iterator[str]:
+        """The rule whose code, or name, stands here in a comment to shardlint."""
+        at, line = self._at, self._lines[self._at.line - 1]
+        comment = _COMMENT.search(line)
+        for found in _CODE.finditer(line, comment.start()) if comment else ():
+            if found.start() <= at.column - 1 <= found.end() and (said := self._rule(found[0])):
+                span = Span(at.path, at.line, found.start() + 1, at.line, found.end() + 1, at.part.cell)
+                self._about(span)
+                yield said
+
+    def _rule(self, word: str) -> str | None:
+        rule = next((rule for rule in known_rules() if word in (rule.code, rule.name)), None)
+        if rule is None:
+            return None
+        link = address(rule, self._insight.settings.page_of)
+        name = f"[{rule.code} {rule.name}]({link})" if link else f"{rule.code} {rule.name}"
+        return f"**{name}**\n\n{rule.summary}"
+
+    def _findings(self) -> Iterator[str]:
+        """The rules of the findings here; editors show what these say themselves."""
+        told = set()
+        for finding in self._insight.analysis.findings:
+            if self._holds(finding) and finding.code not in told and (said := self._rule(finding.code)):
+                told.add(finding.code)
+                self._about(finding.span)
+                yield said
+
+    def _holds(self, finding: Finding) -> bool:
+        span, at = finding.span, self._at
+        if span.path != at.path or span.cell != at.part.cell:
+            return False
+        return (span.line, span.column) <= (at.line, at.column) <= (span.end_line, span.end_column)
+
+    # -- axes -----------------------------------------------------------------------------------------
+
+    def _axis(self) -> Iterator[str]:
+        found = self._insight.axes.at(self._at.path, self._at.line, self._at.column, self._at.part.cell)
+        if found is not None:
+            self._about(found[0])
+            yield axis_text(found[1], self._links)
+
+    def _links(self, spans: Sequence[Span]) -> str:
+        """Links to places, the first few of them."""
+        links = [self._link(span) for span in spans[:_MOST_PLACES]]
+        more = len(spans) - len(links)
+        return ", ".join([*links, *([f"and {more} more"] if more > 0 else [])])
+
+    def _link(self, span: Span) -> str:
+        cell = "" if span.cell is None else f" cell {span.cell + 1}"
+        label = f"{os.path.basename(span.path)}{cell}:{span.line}"
+        place = location_of(self._server.workspace, span, self._codec)
+        return label if place is None else f"[{label}]({place.uri}#L{span.line})"
+
+    # -- arrays, meshes, specs --------------------------------------------------------------------------
+
+    def _known(self) -> Iterator[str]:
+        at = self._at
+        values = self._insight.knowledge.at(at.line, at.column, at.part.cell)
+        for known in values[:_MOST_VALUES]:
+            self._about(known.span)
+            yield known_text(known, self._links)
+        if len(values) > _MOST_VALUES:
+            yield f"… and {len(values) - _MOST_VALUES} other values that it may have"

@@ -1,0 +1,54 @@
+"""Inlay hints: what each device holds, behind a spec; and the shards in the body of a shard_map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.workspace import PositionCodec
+
+from shardlint_server.convert import from_position, split_lines, to_position
+from shardlint_server.session import ShardlintServer
+
+if TYPE_CHECKING:
+    from shardlint.api import Hint
+
+
+def register(server: ShardlintServer) -> None:
+    """Answer requests for inlay hints."""
+    server.feature(types.TEXT_DOCUMENT_INLAY_HINT)(inlay_hints)
+
+
+async def inlay_hints(server: ShardlintServer, params: types.InlayHintParams) -> list[types.InlayHint]:
+    """The hints in a range of a document, of the kinds that are turned on."""
+    uri = params.text_document.uri
+    insight = await server.insights.settled(uri)
+    part = None if insight is None else insight.part(uri)
+    if insight is None or part is None:
+        return []
+    lines, codec = split_lines(part.text), server.workspace.position_codec
+    first, last = (from_position(end, lines, codec) for end in (params.range.start, params.range.end))
+    shown = server.configuration.options_of(insight.target.path).inlayHints
+    return [
+        to_hint(hint, lines, codec)
+        for hint in insight.knowledge.hints
+        if hint.span.cell == part.cell
+        and first <= (hint.span.end_line, hint.span.end_column) <= last
+        and shown.get("localShapes" if hint.local else "shards", True)
+    ]
+
+
+def to_hint(hint: Hint, lines: Sequence[str], codec: PositionCodec) -> types.InlayHint:
+    """Convert a hint, which stands behind its span."""
+    return types.InlayHint(
+        position=to_position(hint.span.end_line, hint.span.end_column, lines, codec),
+        label=hint.text,
+        kind=types.InlayHintKind.Type,
+        padding_left=not hint.local,
+        tooltip=_LOCAL if hint.local else _SHARD,
+    )
+
+
+_LOCAL = "What each device has of it inside `shard_map`"
+_SHARD = "What each device holds of the array that this spec places"

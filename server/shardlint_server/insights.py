@@ -1,0 +1,91 @@
+"""What features besides diagnostics ask: the knowledge and the axes of what is open, ready to look up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from shardlint_server.analyses import Report
+from shardlint_server.convert import from_position, split_lines
+from shardlint_server.documents import Part, Target
+from shardlint_server.worker import Urgency
+
+if TYPE_CHECKING:
+    from shardlint.api import Analysis, AxisIndex, Knowledge, Settings
+    from shardlint_server.session import ShardlintServer
+
+
+@dataclass(frozen=True, slots=True)
+class Insight:
+    """What is known of a target as it was analysed."""
+
+    target: Target
+    analysis: Analysis
+    settings: Settings
+    knowledge: Knowledge
+    axes: AxisIndex
+
+    def part(self, uri: str) -> Part | None:
+        """The part with a URI."""
+        return next((part for part in self.target.parts if part.uri == uri), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in a document as the analysis counts: line and column from 1, columns in code points."""
+
+    part: Part
+    path: str
+    line: int
+    column: int
+
+
+class Insights:
+    """The insights into what is open; each is made once, in the thread that analyses."""
+
+    def __init__(self, server: ShardlintServer) -> None:
+        self._server = server
+        self._made: dict[str, tuple[Report, Insight]] = {}
+
+    async def settled(self, uri: str) -> Insight | None:
+        """The insight into the text that is open now; None for what is closed, or could not be analysed."""
+        latest = await self._server.analyses.settled(uri)
+        return None if latest is None else await self._of(*latest)
+
+    async def known(self, uri: str) -> Insight | None:
+        """The last insight, which may be into a text that changed since: good enough for who types."""
+        known = self._server.analyses.known(uri)
+        return await self.settled(uri) if known is None else await self._of(*known)
+
+    def forget(self, uri: str) -> None:
+        """Forget a target that was closed."""
+        self._made.pop(uri, None)
+
+    async def _of(self, target: Target, report: Report) -> Insight | None:
+        made, analysis, settings = self._made.get(target.uri), report.analysis, report.settings
+        if made is not None and made[0] is report:
+            return made[1]
+        if analysis is None or settings is None:
+            return None
+
+        def make() -> Insight:
+            knowledge = analysis.knowledge
+            knowledge.prepare()
+            return Insight(target, analysis, settings, knowledge, analysis.axes)
+
+        insight = await self._server.worker.submit(lambda: make, Urgency.TYPED)
+        self._made[target.uri] = (report, insight)
+        return insight
+
+
+def position_in(
+    server: ShardlintServer, insight: Insight, uri: str, position: types.Position
+) -> Position | None:
+    """Convert a position that a client sent."""
+    part = insight.part(uri)
+    if part is None:
+        return None
+    line, column = from_position(position, split_lines(part.text), server.workspace.position_codec)
+    return Position(part, insight.target.path, line, column)

@@ -1,0 +1,87 @@
+"""The axes of the project around a document: its files as they are open, else as they are on the disk."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from shardlint.api import Analysis, Linter, Settings, axes_of, editing
+from shardlint_server.documents import Target, target_of
+from shardlint_server.linting import source_of
+from shardlint_server.worker import Urgency
+
+if TYPE_CHECKING:
+    from shardlint.api import AxisIndex
+    from shardlint_server.insights import Insight
+    from shardlint_server.session import ShardlintServer
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Kept:
+    """The analysis of one file, and what was read for it."""
+
+    source: editing.Source
+    analysis: Analysis
+    record: editing.Record
+
+
+class ProjectAxes:
+    """The axes of projects; a file is analysed anew when it, or what it imports, has changed."""
+
+    def __init__(self, server: ShardlintServer) -> None:
+        self._server = server
+        self._axes: dict[str, AxisIndex] = {}
+        self._kept: dict[str, dict[str, _Kept]] = {}
+
+    def known(self, insight: Insight) -> AxisIndex | None:
+        """The axes of the project as they were found last, None before anybody asked."""
+        return self._axes.get(self._folder(insight))
+
+    async def around(self, insight: Insight) -> AxisIndex:
+        """The axes of the project that a target belongs to."""
+        server, folder, asked = self._server, self._folder(insight), insight.target
+        workspace = server.workspace
+        notebooks = [target_of(workspace, uri) for uri in workspace.notebook_documents]
+        beside = [asked, *(target for target in notebooks if target is not None)]
+
+        def make(opened: dict[str, bytes]) -> AxisIndex:
+            with editing.opened(opened):
+                return self._made(folder, beside)
+
+        future = server.worker.submit(lambda: server.in_worker(make), Urgency.TYPED)
+        self._axes[folder] = await future
+        return self._axes[folder]
+
+    def _folder(self, insight: Insight) -> str:
+        """The folder of a project: that of the workspace, else the one that the configuration stands in."""
+        path = insight.target.path
+        around = self._server.configuration.folder_of(path)
+        if around is not None:
+            return around
+        root, beside = os.path.abspath(insight.settings.root), os.path.dirname(os.path.abspath(path))
+        return beside if root in (os.path.abspath(os.sep), os.path.expanduser("~")) else root
+
+    def _made(self, folder: str, targets: Sequence[Target]) -> AxisIndex:
+        """The axes of what is in a folder, and of what is open besides; in the thread that analyses."""
+        linter = Linter(self._settings(folder), self._settings)
+        sources = {source.path: source for source in linter.read_paths([folder])[1]}
+        for target in targets:
+            if not os.path.isabs(target.path) or target.path.startswith(os.path.join(folder, "")):
+                sources[target.path] = source_of(target)
+        before = self._kept.get(folder, {})
+        kept = {path: _analysed(linter, source, before.get(path)) for path, source in sources.items()}
+        self._kept[folder] = kept
+        return axes_of(one.analysis for one in kept.values())
+
+    def _settings(self, folder: str) -> Settings:
+        return dataclasses.replace(self._server.configuration.settings_of_folder(folder), editing=True)
+
+
+def _analysed(linter: Linter, source: editing.Source, kept: _Kept | None) -> _Kept:
+    if kept is not None and kept.source == source and kept.record.holds():
+        return kept
+    with editing.recorded() as record:
+        analysis = linter.analysis(source)
+    return _Kept(source, analysis, record)

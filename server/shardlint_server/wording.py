@@ -1,0 +1,61 @@
+"""What is known, in Markdown. Pure functions: how a place is linked comes as an argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from shardlint.spans import Span
+
+if TYPE_CHECKING:
+    from shardlint.api import Axis, Known
+
+Links = Callable[[Sequence[Span]], str]
+"""Links to places."""
+
+
+def known_text(known: Known, links: Links) -> str:
+    """What is known of an array, a mesh or a spec."""
+    rows = list(_rows(known))
+    text = f"**{known.subject}**" + ("" if known.array is None else f" `{known.array}`")
+    text += f" ({known.bytes_text})" if known.bytes_text else ""
+    parts = [text, "\n".join(f"- {name}: {value}" for name, value in rows)]
+    if known.picture:
+        parts.append("\n".join(["```text", *known.picture, "```"]))
+    parts.append("\n".join(f"- {fact.message} ({links([fact.place.resolve()])})" for fact in known.origins))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _rows(known: Known) -> Iterator[tuple[str, str]]:
+    if known.local:
+        yield "on each device", f"`{known.array}`, inside `shard_map`"
+    if known.spec is not None:
+        yield "spec", f"`{known.spec}`"
+    if known.mesh is not None:
+        kinds = list(dict.fromkeys(known.mesh.types))
+        types = f"{kinds[0]} axes" if len(kinds) == 1 else f"axes {', '.join(known.mesh.types)}"
+        yield "mesh", f"`{known.mesh}`, {known.mesh.device_count} devices, {types}"
+    if known.shard_text is not None:
+        each = f" ({known.shard_bytes_text})" if known.shard_bytes_text else ""
+        yield "each device holds", f"`{known.shard_text}`{each}"
+    if known.copies is not None and known.mesh is not None:
+        whole = " (all of them: fully replicated)" if known.copies == known.mesh.device_count else ""
+        devices = "one device" if known.copies == 1 else f"{known.copies} devices{whole}"
+        yield "every value is on", devices
+    for dimension in known.replicated:
+        yield "dropped", f"JAX silently replicates dimension {dimension}, which its axes do not divide"
+
+
+def axis_text(axis: Axis, links: Links) -> str:
+    """What an axis is, and who uses it."""
+    size = "" if axis.size is None else f", size {axis.size}"
+    lines = [f'**"{axis.name}"**: {axis.kind}{size}']
+    meshes = list(dict.fromkeys(str(mesh) for mesh in axis.meshes))
+    rows = [f"- {'mesh' if len(meshes) == 1 else 'meshes'}: {', '.join(f'`{mesh}`' for mesh in meshes)}"]
+    rows = rows if meshes else []
+    if definitions := axis.definitions:
+        rows.append(f"- defined at {links(definitions)}")
+    used = [one.span for one in axis.occurrences if one.span not in definitions]
+    if used:
+        rows.append(f"- used {len(used)} time{'s' * (len(used) != 1)}: {links(used)}")
+    return "\n\n".join([*lines, "\n".join(rows)] if rows else lines)

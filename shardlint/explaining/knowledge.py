@@ -1,0 +1,296 @@
+"""What one analysis knows of the places of a text: placed arrays, meshes, specs, and shards in bodies.
+
+Unknown means silence: what is told here is so in every run that was followed. Where a place was reached with
+several values they are all told, and a hint is given only where they agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from shardlint.laws.dims import Dim, Shape, equal
+from shardlint.laws.memory import array_bytes, text_of_bytes
+from shardlint.laws.shards import global_shape, replication, shard_shape
+from shardlint.laws.types import ArrayType
+from shardlint.laws.values import Mesh, Spec, Unknown
+from shardlint.laws.verdicts import Accepted
+from shardlint.output.layout import layout_of, picture
+from shardlint.spans import Place, Span
+from shardlint.uses import (
+    Fact,
+    LocalUse,
+    MeshUse,
+    ParameterUse,
+    Placement,
+    ShardingUse,
+    SpecUse,
+    Use,
+    ValueUse,
+)
+
+#: Devices of a mesh whose grid is drawn.
+_MOST_DRAWN = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known at a place: of an array, a mesh, a spec, or a name that holds one; None is not known.
+
+    ``shape`` and ``dtype`` are those of the whole array; of a shard in a body, which is ``local``, its own.
+    ``replicated`` are dimensions whose axes JAX drops. ``origins`` tell where all this comes from.
+    """
+
+    span: Span
+    subject: str
+    shape: Shape | None = None
+    dtype: str | None = None
+    spec: Spec | None = None
+    mesh: Mesh | None = None
+    local: bool = False
+    replicated: tuple[int, ...] = ()
+    origins: tuple[Fact, ...] = ()
+
+    @property
+    def _placed(self) -> tuple[Mesh, Spec, Shape] | None:
+        if self.mesh is None or self.spec is None or self.shape is None:
+            return None
+        if self.spec.unreduced or self.spec.reduced:
+            return None  # what each device holds is a part of a sum
+        entries = tuple(None if i in self.replicated else e for i, e in enumerate(self.spec.entries))
+        return self.mesh, Spec(entries), self.shape
+
+    @property
+    def array(self) -> str | None:
+        """The array's dtype and shape (``f32[8, 16]``)."""
+        return None if self.shape is None else type_text(self.shape, self.dtype)
+
+    @property
+    def bytes_text(self) -> str | None:
+        """How many bytes the whole array takes."""
+        return None if self.shape is None else _bytes_text(self.shape, self.dtype)
+
+    @property
+    def shard(self) -> Shape | None:
+        """The shape of what each device holds."""
+        if self._placed is None:
+            return None
+        mesh, spec, shape = self._placed
+        try:
+            each = shard_shape(mesh, spec, shape)
+            whole = global_shape(mesh, spec, each)
+        except (ValueError, ZeroDivisionError):
+            return None
+        # What is not split evenly is laid out otherwise than it is written.
+        return None if any(equal(a, b) is False for a, b in zip(whole, shape, strict=True)) else each
+
+    @property
+    def shard_text(self) -> str | None:
+        """The dtype and shape of what each device holds."""
+        return None if self.shard is None else type_text(self.shard, self.dtype)
+
+    @property
+    def shard_bytes_text(self) -> str | None:
+        """How many bytes each device holds."""
+        return None if self.shard is None else _bytes_text(self.shard, self.dtype)
+
+    @property
+    def copies(self) -> Dim | None:
+        """On how many devices each value is."""
+        return None if self._placed is None or self.shard is None else replication(*self._placed[:2])
+
+    @property
+    def picture(self) -> list[str]:
+        """Which devices hold which block, drawn; nothing where that is not known, or too much."""
+        if self._placed is None or self.shard is None or not self.shape:
+            return []
+        mesh, spec, shape = self._placed
+        count = mesh.device_count
+        if not isinstance(count, int) or count > _MOST_DRAWN:
+            return []
+        return picture(mesh, spec, len(shape))
+
+
+def _bytes_text(shape: Shape, dtype: str | None) -> str | None:
+    count = array_bytes(shape, dtype)
+    return None if count is None else text_of_bytes(count)
+
+
+def type_text(shape: Shape, dtype: str | None) -> str:
+    """A dtype and a shape: ``f32[8, 16]``; without what is not known of it."""
+    return str(ArrayType(shape, dtype)).removeprefix("?")
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A text to show behind a span; ``local`` where it is of a shard in a body."""
+
+    span: Span
+    text: str
+    local: bool = False
+
+
+class Knowledge:
+    """What is known of the places of one file, by the uses that its analysis gave."""
+
+    def __init__(self, path: str, uses: Iterable[Use]) -> None:
+        self._path = path
+        self._uses = [use for use in uses if not use.supposed]
+        self._supposed = {use.place.resolve() for use in uses if use.supposed}
+
+    def prepare(self) -> None:
+        """Work out everything, so that what is asked next is only looked up."""
+        _ = self._spans, self.hints
+
+    def at(self, line: int, column: int, cell: int | None = None) -> list[Known]:
+        """What is known of the innermost thing at a place: each of the values that it may have."""
+        around = [span for span in self._spans if _holds(span, line, column, cell)]
+        innermost = min(around, key=_length, default=None)
+        return [] if innermost is None else self._spans[innermost]
+
+    @cached_property
+    def _spans(self) -> dict[Span, list[Known]]:
+        found: dict[Span, list[Known]] = {}
+        for known in self._all():
+            if known.span.path == self._path and known not in found.setdefault(known.span, []):
+                found[known.span].append(known)
+        return found
+
+    def _all(self) -> Iterator[Known]:
+        for use in self._uses:
+            place = use.place.resolve()
+            if place in self._supposed:
+                continue
+            if isinstance(use, Placement):
+                if (known := _placement(use, place)) is not None:
+                    yield known
+                    yield from (replace(known, span=span) for span in self._spec_spans(use))
+            elif isinstance(use, ParameterUse):
+                yield _parameter(use, use.names_place.resolve() if use.names_place else place)
+            elif isinstance(use, ValueUse):
+                subject = f"`{use.name}`"
+                yield Known(place, subject, use.shape, use.dtype, use.spec, use.mesh, origins=use.facts)
+            elif isinstance(use, LocalUse) and not isinstance(use.shape, Unknown):
+                yield Known(place, f"`{use.name}`", use.shape, use.dtype, local=True, origins=use.facts)
+            elif isinstance(use, MeshUse) and (mesh := self._mesh_at(place)) is not None:
+                yield Known(place, "the mesh", mesh=mesh, origins=use.facts)
+
+    def _mesh_at(self, place: Span) -> Mesh | None:
+        """The mesh that is made at a place, where what uses it tells, and tells of one."""
+        held = self._made.get(place, set())
+        return next(iter(held)) if len(held) == 1 else None
+
+    @cached_property
+    def _made(self) -> dict[Span, set[Mesh]]:
+        """The meshes that are used, by where they are made."""
+        found: dict[Span, set[Mesh]] = {}
+        for use in self._uses:
+            if isinstance(use, ValueUse | ShardingUse) and isinstance(use.mesh, Mesh):
+                for fact in use.facts:
+                    if fact.message.endswith(f"has the axes {use.mesh}"):
+                        found.setdefault(fact.place.resolve(), set()).add(use.mesh)
+        return found
+
+    # -- specs ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def _specs(self) -> dict[tuple[Place | None, ...], set[Span]]:
+        """Where specs are written, by the places of their entries."""
+        found: dict[tuple[Place | None, ...], set[Span]] = {}
+        for use in self._uses:
+            if isinstance(use, SpecUse) and any(use.entry_places):
+                found.setdefault(use.entry_places, set()).add(use.place.resolve())
+        return found
+
+    def _spec_spans(self, use: Placement) -> Iterable[Span]:
+        """Where the spec of a placement is written, if that is told by its entries."""
+        spans = self._specs.get(use.entry_places, set()) if any(use.entry_places) else set()
+        return spans if len(spans) == 1 else ()
+
+    # -- hints ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def hints(self) -> list[Hint]:
+        """What to show behind specs, and behind the names in bodies of shard_map, in reading order."""
+        found = [*self._hints_of_specs(), *self._hints_of_bodies()]
+        return sorted(found, key=lambda hint: hint.span.order())
+
+    def _hints_of_specs(self) -> Iterator[Hint]:
+        """The shards that a spec makes, where everything it places becomes the same."""
+        texts: dict[Span, set[str | None]] = {}
+        for use in self._uses:
+            if isinstance(use, Placement):
+                known = _placement(use, use.place.resolve())
+                for span in self._spec_spans(use):
+                    texts.setdefault(span, set()).add(None if known is None else _shard_text(known))
+        for span, said in texts.items():
+            if span.path == self._path and len(said) == 1 and (text := said.pop()) is not None:
+                yield Hint(span, f"→ {text}")
+
+    def _hints_of_bodies(self) -> Iterator[Hint]:
+        """What parameters and variables of a body are on each device, where each call makes them the same."""
+        texts: dict[Span, set[str | None]] = {}
+        for use in self._uses:
+            if isinstance(use, LocalUse):
+                shape = None if isinstance(use.shape, Unknown) else use.shape
+                text = None if shape is None or not shape else type_text(shape, use.dtype)
+                texts.setdefault(use.place.resolve(), set()).add(text)
+        for span, said in texts.items():
+            text = said.pop() if len(said) == 1 else None
+            if span.path == self._path and text is not None and "?" not in text:
+                yield Hint(span, f": {text}", local=True)
+
+
+def _placement(use: Placement, span: Span) -> Known | None:
+    """What is known of a placement that JAX accepts; None where not all of it is."""
+    layout = layout_of(use)
+    if layout is None:
+        return None
+    return Known(
+        span, use.subject, layout.shape, use.dtype, layout.spec, layout.mesh,
+        replicated=layout.replicated, origins=use.facts,
+    )  # fmt: skip
+
+
+def _parameter(use: ParameterUse, span: Span) -> Known:
+    subject, origins = f"parameter `{use.name}` of {use.owner}", use.facts
+    layout = layout_of(use)
+    if layout is not None:
+        return Known(
+            span,
+            subject,
+            layout.shape,
+            use.dtype,
+            layout.spec,
+            layout.mesh,
+            False,
+            layout.replicated,
+            origins,
+        )
+    shape = None if isinstance(use.shape, Unknown) else use.shape
+    names = use.names if isinstance(use.names, Spec) and isinstance(use.verdict, Accepted) else None
+    return Known(span, subject, shape, use.dtype, use.axes or names, None, origins=origins)
+
+
+def _shard_text(known: Known) -> str | None:
+    """``f32[1024, 512] × 8 devices``; None where a size or the number of devices has no name."""
+    shard = known.shard
+    if shard is None or not shard or known.mesh is None:
+        return None
+    text, devices = type_text(shard, known.dtype), known.mesh.device_count
+    counted = f"{devices} device{'s' * (devices != 1)}" if isinstance(devices, int) else "each device"
+    return (
+        None if "?" in text else f"{text} × {counted}" if isinstance(devices, int) else f"{text} on {counted}"
+    )
+
+
+def _holds(span: Span, line: int, column: int, cell: int | None) -> bool:
+    return span.cell == cell and (span.line, span.column) <= (line, column) <= (
+        span.end_line,
+        span.end_column,
+    )
+
+
+def _length(span: Span) -> tuple[int, int]:
+    return (span.end_line - span.line, span.end_column - span.column)

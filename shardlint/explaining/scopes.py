@@ -1,0 +1,138 @@
+"""Which axes a string that is being written may mean, by the text before it and what is known of the file.
+
+The text may be broken, as texts are while they are written: it is only looked at up to the string, token by
+token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from shardlint.files.sources import Source
+from shardlint.laws.dims import Dim
+from shardlint.laws.values import Mesh
+from shardlint.uses import ShardingUse, SpecUse, Use, ValueUse
+
+#: What takes names of axes, by the last part of its name.
+_SPECS = frozenset({"P", "PartitionSpec", "with_partitioning"})
+_COLLECTIVES = frozenset(
+    "psum pmean pmax pmin ppermute pshuffle pswapaxes all_gather all_to_all psum_scatter ragged_all_to_all "
+    "axis_index axis_size pvary pcast pbroadcast".split()
+)
+_CALLED = re.compile(r"(?:[\w.]*\.)?(\w+)\(")
+_TOKEN = re.compile(
+    r"""(?P<comment>\#[^\n]*)
+    |(?P<string>[rRuUbBfF]{0,2}(?:\"\"\"(?:\\.|[^\\])*?(?:\"\"\"|\Z)|'''(?:\\.|[^\\])*?(?:'''|\Z)
+        |"(?:\\.|[^"\\\n])*(?:"|(?=\n)|\Z)|'(?:\\.|[^'\\\n])*(?:'|(?=\n)|\Z)))
+    |(?P<open>[(\[{])|(?P<close>[)\]}])
+    |(?P<name>[^\W\d][\w.]*)
+    |(?P<other>\S)""",
+    re.VERBOSE | re.DOTALL,
+)
+#: Lines before the cursor that are looked at: a call is not longer.
+_MOST_LINES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """A string that is being written: the column it begins in behind its quote (from 1), what is there of it,
+    and the calls around it, the innermost first, each with the name that stands first in it.
+    """
+
+    column: int
+    text: str
+    calls: tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An axis that may be meant: its name, its size, and the mesh that has it.
+
+    ``mesh`` is None for one that `vmap` binds; ``rank`` is 0 for the likeliest.
+    """
+
+    name: str
+    size: Dim | None
+    mesh: Mesh | None
+    rank: int
+
+
+def writing_at(lines: Sequence[str], line: int, column: int) -> Writing | None:
+    """The string that is being written at a place, None where none is. Lines and columns count from 1."""
+    first = max(0, line - _MOST_LINES)
+    before = "\n".join([*lines[first : line - 1], lines[line - 1][: column - 1]])
+    calls: list[tuple[str, str | None]] = []
+    last: str | None = None
+    for token in _TOKEN.finditer(before):
+        kind = token.lastgroup
+        if kind == "open":
+            calls.append((last or "", None))
+        elif kind == "close":
+            calls = calls[:-1]
+        elif kind == "name" and calls and calls[-1][1] is None:
+            calls[-1] = (calls[-1][0], token[0])
+        elif kind == "string" and token.end() == len(before) and not _is_closed(token[0]):
+            quote = re.match(r"[rRuUbBfF]{0,2}('''|\"\"\"|'|\")", token[0])
+            text = token[0][quote.end() if quote else 0 :]
+            return None if "\n" in text else Writing(column - len(text), text, tuple(reversed(calls)))
+        last = token[0] if kind == "name" else None
+    return None
+
+
+def _is_closed(literal: str) -> bool:
+    found = re.match(r"[rRuUbBfF]{0,2}('''|\"\"\"|'|\")", literal)
+    assert found is not None
+    rest = literal[found.end() :]
+    return rest.endswith(found[1]) and not re.search(r"(?<!\\)(\\\\)*\\$", rest[: -len(found[1])])
+
+
+def candidates(
+    writing: Writing, line: int, source: Source, uses: Sequence[Use], others: Iterable[Mesh] = ()
+) -> list[Candidate]:
+    """The axes that a string in a file may name, the likeliest first; none where no call around it takes any.
+
+    ``uses`` are those of the file, ``others`` are meshes of the project's other files.
+    """
+    names = [name.rpartition(".")[2] for name, _ in writing.calls]
+    taking = {*_SPECS, *_COLLECTIVES, *_written_specs(source, uses)}
+    if not any(name in taking for name in names):
+        return []
+    ranked = list(_ranked(writing, line, source.path, uses))
+    ranked += [(3, mesh) for mesh in others]
+    found: dict[str, Candidate] = {}
+    for rank, mesh in sorted(ranked, key=lambda pair: pair[0]):
+        for name, size in zip(mesh.names, mesh.sizes, strict=True):
+            found.setdefault(str(name), Candidate(str(name), size, mesh, rank))
+    if any(name in _COLLECTIVES for name in names):
+        for use in uses:
+            bound = use.environment.bound_axes
+            for name, size in bound if isinstance(bound, tuple) else ():
+                found.setdefault(str(name), Candidate(str(name), size, None, 2))
+    return sorted(found.values(), key=lambda candidate: candidate.rank)
+
+
+def _ranked(writing: Writing, line: int, path: str, uses: Sequence[Use]) -> Iterator[tuple[int, Mesh]]:
+    """The meshes of a file: one that a call around is given, that of the context, and the others."""
+    given = {first for _, first in writing.calls if first is not None}
+    around: dict[int, Mesh] = {}
+    for use in uses:
+        mesh, place = use.environment.context_mesh, use.place.resolve()
+        if isinstance(mesh, Mesh) and mesh.names and place.path == path:
+            around[abs(place.line - line)] = mesh
+        if isinstance(use, ValueUse | ShardingUse) and isinstance(use.mesh, Mesh):
+            yield 0 if isinstance(use, ValueUse) and use.name in given else 2, use.mesh
+    if around:
+        yield 1, around[min(around)]
+
+
+def _written_specs(source: Source, uses: Iterable[Use]) -> Iterator[str]:
+    """What a file calls specs: whatever stands before the bracket where one is made."""
+    lines = {cell.index: cell.text.split("\n") for cell in source.cells}
+    for use in uses:
+        if isinstance(use, SpecUse):
+            place = use.place.resolve()
+            text = lines.get(place.cell, []) if place.path == source.path else []
+            if place.line <= len(text) and (found := _CALLED.match(text[place.line - 1], place.column - 1)):
+                yield found[1]

@@ -1,0 +1,119 @@
+"""What names hold, as an editor asks: meshes, specs, placed arrays, and the shards in bodies of shard_map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from shardlint.inference.functions import Code, parameters
+from shardlint.inference.joins import options
+from shardlint.inference.syntax import NodePlace
+from shardlint.inference.values import (
+    Alternatives,
+    Array,
+    MeshValue,
+    ShardingValue,
+    SpecValue,
+    Value,
+)
+from shardlint.laws.dims import Shape
+from shardlint.laws.values import Mesh, Spec, Unknown
+from shardlint.spans import Place
+from shardlint.uses import Fact, LocalUse, ValueUse
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+_TELLING = (MeshValue, SpecValue, ShardingValue, Array, Alternatives)
+
+
+def note_parameters(interpreter: Interpreter, code: Code, bound: dict[str, Value]) -> None:
+    """Record what the parameters of a body are."""
+    params = parameters(code)
+    for parameter in (*params.posonly_params, *params.params):
+        name = parameter.name.value
+        if name in bound:
+            place = NodePlace(code.header_unit, parameter.name)
+            _record_local(interpreter, place, name, bound[name], parameter=True)
+
+
+def note_assigned(interpreter: Interpreter, target: cst.Name, value: Value) -> None:
+    """Record what is assigned: in a body, but not in what it calls, what it is on each device."""
+    frame = interpreter.frame
+    if interpreter.context.body is None:
+        note_read(interpreter, target, value)
+    elif frame.function is interpreter.context.body and not frame.scope.is_comprehension:
+        _record_local(interpreter, interpreter.place(target), target.value, value, parameter=False)
+
+
+def note_read(interpreter: Interpreter, node: cst.Name | cst.Attribute, value: Value) -> None:
+    """Record what a name holds, if that is a mesh, a spec, a sharding or an array that lies on a mesh."""
+    if not isinstance(value, _TELLING) or interpreter.is_silent:
+        return
+    for option in options(value):
+        if (held := _held(option)) is not None:
+            mesh, spec, shape, dtype, facts = held
+            interpreter.record(
+                ValueUse(
+                    place=interpreter.place(node),
+                    environment=interpreter.environment(),
+                    facts=tuple(facts),
+                    name=node.value if isinstance(node, cst.Name) else node.attr.value,
+                    mesh=mesh,
+                    spec=spec,
+                    shape=shape,
+                    dtype=dtype,
+                )
+            )
+
+
+_Held = tuple[Mesh | None, Spec | None, Shape | None, str | None, Sequence[Fact]]
+
+
+def _held(value: Value) -> _Held | None:
+    """The mesh, spec, shape and dtype that a value has, and where they come from; None where it has none."""
+    if isinstance(value, MeshValue):
+        return value.mesh, None, None, None, _made(value.mesh, value.origin)
+    if isinstance(value, SpecValue):
+        return None, value.spec, None, None, _made(value.spec, value.origin)
+    if isinstance(value, ShardingValue):
+        if not isinstance(value.mesh, MeshValue) or not isinstance(value.spec, SpecValue):
+            return None
+        mesh, spec = value.mesh, value.spec
+        return (
+            mesh.mesh,
+            spec.spec,
+            None,
+            None,
+            [*_made(spec.spec, spec.origin), *_made(mesh.mesh, mesh.origin)],
+        )
+    if isinstance(value, Array) and value.sharding is not None and value.shape is not None:
+        held = _held(value.sharding)
+        if held is not None:
+            return held[0], held[1], value.shape, value.dtype, held[4]
+    return None
+
+
+def _made(what: Mesh | Spec, origin: Place | None) -> list[Fact]:
+    words = f"the mesh has the axes {what}" if isinstance(what, Mesh) else f"{what} is written here"
+    return [] if origin is None else [Fact(words, origin)]
+
+
+def _record_local(
+    interpreter: Interpreter, place: Place, name: str, value: Value, *, parameter: bool
+) -> None:
+    shape, dtype = None, None
+    if isinstance(value, Array) and not value.numpy:
+        shape, dtype = value.shape, value.dtype
+    interpreter.record(
+        LocalUse(
+            place=place,
+            environment=interpreter.environment(),
+            name=name,
+            parameter=parameter,
+            shape=Unknown("not known") if shape is None else shape,
+            dtype=dtype,
+        )
+    )

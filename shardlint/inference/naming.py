@@ -1,0 +1,83 @@
+"""Which literals write one name, as an editor asks: those that the program compares, joins or looks up.
+
+What is found is about places alone, whoever calls: a run that is given again from memory need not tell it
+again. Nothing is noted unless somebody collects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from shardlint.inference.values import Const, ListValue, MeshValue, SpecValue, Tuple
+from shardlint.laws.values import Marker, Mesh, Spec
+from shardlint.spans import Place, Written
+
+Pairs = dict[tuple[Place | None, Place | None], tuple[str, str]]
+
+#: What is collected now, the innermost last.
+_collected: list[Pairs] = []
+
+
+@contextmanager
+def collecting() -> Iterator[Pairs]:
+    """Collect pairs of texts that are one name."""
+    pairs: Pairs = {}
+    _collected.append(pairs)
+    try:
+        yield pairs
+    finally:
+        _collected.pop()
+
+
+def equate(a: object, b: object) -> None:
+    """Note that two values, or texts, which are equal, are written by the same names."""
+    if _collected:
+        for one, other in zip(names_in(a), names_in(b), strict=False):
+            _note(one, other)
+
+
+def look_up(name: object, names: Mapping[object, object] | Iterable[object]) -> None:
+    """Note that a text is looked up among others: it is written by the one that it equals."""
+    if _collected and isinstance(name, str):
+        for other in names:
+            if isinstance(other, str) and other == name:
+                _note(name, other)
+
+
+def _note(one: str, other: str) -> None:
+    places = place_of(one), place_of(other)
+    if one == other and places[0] != places[1]:
+        _collected[-1].setdefault(places, (one, other))
+
+
+def place_of(text: str) -> Place | None:
+    """Where a text is written, None where no single literal writes it."""
+    return text.place if isinstance(text, Written) else None
+
+
+def names_in(value: object) -> Iterator[str]:
+    """The texts in a value, in order."""
+    if isinstance(value, str):
+        if not isinstance(value, Marker):
+            yield value
+    elif isinstance(value, Const):
+        yield from names_in(value.value)
+    elif isinstance(value, tuple | frozenset):
+        for item in sorted(value, key=str) if isinstance(value, frozenset) else value:
+            yield from names_in(item)
+    elif isinstance(value, Tuple | ListValue):
+        yield from names_in(tuple(value.items or ()))
+    elif isinstance(value, MeshValue):
+        yield from names_in(value.mesh)
+    elif isinstance(value, SpecValue):
+        yield from names_in(value.spec)
+    elif isinstance(value, Mesh):
+        yield from names_in(value.names)
+    elif isinstance(value, Spec):
+        yield from names_in((*value.entries, value.unreduced, value.reduced))
+
+
+def places_in(value: object) -> tuple[Place, ...]:
+    """Where the texts in a value are written, as far as single literals write them."""
+    return tuple(name.place for name in names_in(value) if isinstance(name, Written))
