@@ -274,10 +274,12 @@ class ValueUse(Use):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameUse(Use):
     """Two places write one name, as an editor asks for them: the program compares them, or looks one up by
-    the other. ``names`` are the texts; what no single literal writes is a plain str.
+    the other. ``names`` are the texts; what no single literal writes is a plain str. ``logical`` names are
+    those that Flax looks up in its rules.
     """
 
     names: tuple[str, str]
+    logical: bool = False
 
 
 @dataclass(frozen=True, slots=True)

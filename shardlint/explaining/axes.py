@@ -37,9 +37,9 @@ class Role(IntEnum):
 
     MESH = 0
     BINDER = 1
-    SPEC = 2
-    COLLECTIVE = 3
-    LOGICAL = 4
+    LOGICAL = 2
+    SPEC = 3
+    COLLECTIVE = 4
     OTHER = 5
 
 
@@ -185,11 +185,15 @@ class AxisIndex:
         elif isinstance(use, CollectiveUse):
             self._collect(use)
         elif isinstance(use, NameUse):
-            self._join(*use.names, Role.OTHER)
+            self._join(*use.names, Role.LOGICAL if use.logical else Role.OTHER)
 
     def _define(self, use: MeshUse) -> None:
         assert isinstance(use.names, tuple)
         sizes = use.shape if isinstance(use.shape, tuple) else (None,) * len(use.names)
+        for number, name in enumerate(use.names):
+            # JAX builds a mesh with a name twice; nothing tells these axes apart.
+            if name in use.names[:number]:
+                self._join(name, use.names[use.names.index(name)], Role.MESH)
         for name, size in zip(use.names, sizes, strict=False):
             node = self._node(name, Role.MESH)
             if node is not None:
@@ -246,8 +250,8 @@ class AxisIndex:
     # -- joining --------------------------------------------------------------------------------------
 
     def _node(self, name: str, role: Role) -> _Node | None:
-        """The node of a literal; None for a name that no single literal writes."""
-        if not isinstance(name, Written):
+        """The node of a literal; None for a name that no single literal writes, and for none at all."""
+        if not isinstance(name, Written) or not name:
             return None
         span = name.place.resolve()
         node = self._nodes.get(span)
@@ -259,6 +263,8 @@ class AxisIndex:
     def _join(self, one: str, other: str, role: Role) -> None:
         """Note that two texts are one name. What is joined to no literal cannot be renamed."""
         a, b = self._node(one, role), self._node(other, Role.OTHER)
+        if not one:
+            return
         if a is None or b is None:
             for node in (a, b):
                 if node is not None:

@@ -82,8 +82,8 @@ def _equated(source: Source, names: naming.Pairs) -> list[Use | FileProblem]:
     """What literals write one name, as uses; they stand where the first of them does."""
     start = Span(source.path, 1, 1, 1, 1, source.cells[0].index if source.cells else None)
     return [
-        NameUse(place=one or other or start, environment=Environment(), names=pair)
-        for (one, other), pair in names.items()
+        NameUse(place=one or other or start, environment=Environment(), names=(a, b), logical=logical)
+        for (one, other), (a, b, logical) in names.items()
     ]
 
 

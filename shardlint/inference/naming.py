@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from shardlint.inference.values import Const, ListValue, MeshValue, SpecValue, Tuple
+from shardlint.inference.values import Const, ListValue, MeshValue, SetValue, SpecValue, Tuple
 from shardlint.laws.values import Marker, Mesh, Spec
 from shardlint.spans import Place, Written
 
-Pairs = dict[tuple[Place | None, Place | None], tuple[str, str]]
+#: Two texts by their places, and whether they are logical names.
+Pairs = dict[tuple[Place | None, Place | None], tuple[str, str, bool]]
 
 #: What is collected now, the innermost last.
 _collected: list[Pairs] = []
@@ -37,18 +38,20 @@ def equate(a: object, b: object) -> None:
             _note(one, other)
 
 
-def look_up(name: object, names: Mapping[object, object] | Iterable[object]) -> None:
-    """Note that a text is looked up among others: it is written by the one that it equals."""
+def look_up(
+    name: object, names: Mapping[object, object] | Iterable[object], *, logical: bool = False
+) -> None:
+    """Note that a text is looked up among others: it is the name that it equals; ``logical`` if Flax does."""
     if _collected and isinstance(name, str):
         for other in names:
             if isinstance(other, str) and other == name:
-                _note(name, other)
+                _note(name, other, logical)
 
 
-def _note(one: str, other: str) -> None:
+def _note(one: str, other: str, logical: bool = False) -> None:
     places = place_of(one), place_of(other)
     if one == other and places[0] != places[1]:
-        _collected[-1].setdefault(places, (one, other))
+        _collected[-1].setdefault(places, (one, other, logical))
 
 
 def place_of(text: str) -> Place | None:
@@ -66,6 +69,8 @@ def names_in(value: object) -> Iterator[str]:
     elif isinstance(value, tuple | frozenset):
         for item in sorted(value, key=str) if isinstance(value, frozenset) else value:
             yield from names_in(item)
+    elif isinstance(value, SetValue):
+        yield from names_in(value.items or frozenset())
     elif isinstance(value, Tuple | ListValue):
         yield from names_in(tuple(value.items or ()))
     elif isinstance(value, MeshValue):

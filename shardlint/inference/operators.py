@@ -263,6 +263,8 @@ def _ordered(name: str, x: Value, y: Value) -> bool | None:
         return _compare_dims(name, a, b)
     if name in ("Equal", "NotEqual"):
         outcome = _equal(x, y)
+        if outcome:
+            naming.equate(x, y)
         return None if outcome is None else outcome is (name == "Equal")
     return None
 

@@ -51,7 +51,8 @@ class Setting:
         """Note by which names the rules are looked up."""
         rules = [rule for table in (self.rules, self.own) if isinstance(table, tuple) for rule in table]
         for name in naming.names_in(self.spec):
-            naming.look_up(name, [rule.name for rule in rules if isinstance(rule, LogicalRule)])
+            among = [rule.name for rule in rules if isinstance(rule, LogicalRule)]
+            naming.look_up(name, among, logical=True)
 
     def name(self, dimension: int) -> str:
         """One of the names."""

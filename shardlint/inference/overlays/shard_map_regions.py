@@ -125,6 +125,8 @@ def enter(call: Call, mapped: Mapped) -> Region | None:
     own = given is not None and not is_none(given)
     known = context.mesh if isinstance(context, MeshValue) else context
     holder = as_mesh(interpreter, given) if own else context
+    if own and isinstance(holder, MeshValue) and isinstance(known, Mesh) and known.names == holder.mesh.names:
+        naming.equate(holder, known)
     if own and _refused(call, mapped, "mesh", judge_mesh(_mesh_or_junk(holder, given), known)):
         return None
     mesh = holder.mesh if isinstance(holder, MeshValue) else holder
@@ -135,8 +137,8 @@ def enter(call: Call, mapped: Mapped) -> Region | None:
     if _refused(call, mapped, "axis_names", judge_axis_names(mesh, names), mesh):
         return None
     manual = names if isinstance(names, frozenset) else None
-    for name in manual or ():
-        naming.look_up(name, mesh.names if isinstance(mesh, Mesh) else ())
+    if isinstance(mesh, Mesh):
+        _note_names(mapped, mesh)
     if isinstance(mesh, Mesh) and manual is not None:
         manual = manual or frozenset(mesh.names)
         if mapped.in_specs is None and _refused(call, mapped, "in_specs", judge_inferred(mesh, manual), mesh):
@@ -155,6 +157,14 @@ def enter(call: Call, mapped: Mapped) -> Region | None:
     inherits = checks is False or interpreter.context.check_vma is True
     traced = interpreter.context.in_jit is True
     return Region(holder, manual, _manual_axes(mesh), checks, inherits, traced)
+
+
+def _note_names(mapped: Mapped, mesh: Mesh) -> None:
+    """Note that the options name axes of the mesh."""
+    specs = (leaf for name in ("in_specs", "out_specs") for leaf in specs_in(mapped.options.get(name)))
+    for named in (mapped.options.get("axis_names"), *specs):
+        for name in naming.names_in(named):
+            naming.look_up(name, mesh.names)
 
 
 def _splits(call: Call, mapped: Mapped) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shardlint.inference import naming
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.following import following, is_marked, marked
 from shardlint.inference.overlays.placing import context_mesh
@@ -67,6 +68,8 @@ def refuse_constraints(
     with following(interpreter, watched=found):
         interpreter.call(function, whole, {}, call.place)
     for place, spec, mesh in found:
+        for name in (*axes, *naming.names_in(spec)):
+            naming.look_up(name, mesh.names)
         verdict = judge_spmd(axes, spec, mesh)
         if isinstance(verdict, Rejected):
             record_of_value(interpreter, "jax.vmap", verdict, place, *_texts(tuple(axes), spec, mesh))
