@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 PRELUDE = """\
@@ -46,15 +47,56 @@ def notebook(cells: list[str]) -> str:
     )
 
 
+#: A layer whose parameters are laid out.
+MODEL = """\
+import flax.linen as nn
+
+
+class Block(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        init = nn.with_partitioning(nn.initializers.lecun_normal(), ("data", "model"))
+        return nn.Dense(2048, kernel_init=init)(x)
+"""
+
+CONFIGURATION = """\
+[meshes]
+v5e-8 = { data = 2, model = 4 }
+"""
+
+#: A program that runs: what it announces JAX raises.
+FIXTURE = TRAIN.replace('P(None, "model")))', 'P(None, "model")))  # expect: SHL202').partition("bias")[0]
+
 WORKSPACES = {
     "project/train.py": TRAIN,
+    "project/fixture.py": FIXTURE,
     "project/mesh.ipynb": notebook(CELLS),
+    "parameters/model.py": MODEL,
+    "parameters/shardlint.toml": CONFIGURATION,
+    "both.code-workspace": json.dumps({"folders": [{"path": "parameters"}, {"path": "project"}]}),
+    # The Python of these has no shardlint.
+    "selected/train.py": TRAIN,
+    "selected/.vscode/settings.json": json.dumps({"shardlint.interpreter": []}),
+    "set/train.py": TRAIN,
+    "set/.vscode/settings.json": json.dumps({"shardlint.interpreter": ["${workspaceFolder}/python"]}),
+    # A repository with bad intentions.
+    "hostile/train.py": TRAIN,
+    "hostile/json.py": "open('executed-json', 'w')\n",
+    "hostile/.vscode/settings.json": json.dumps({"shardlint.path": ["${workspaceFolder}/shardlint"]}),
+}
+
+PROGRAMS = {
+    "selected/python": f'exec "{sys.executable}" -I -S "$@"',
+    "set/python": f'exec "{sys.executable}" -I -S "$@"',
+    "hostile/shardlint": 'touch "$(dirname "$0")/executed"',
 }
 
 
 def write(folder: Path) -> None:
     """Write all of them below a folder."""
-    for name, text in WORKSPACES.items():
+    programs = {name: f"#!/bin/sh\n{text}\n" for name, text in PROGRAMS.items()}
+    for name, text in (WORKSPACES | programs).items():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
+        file.chmod(0o755 if name in PROGRAMS else 0o644)

@@ -17,17 +17,22 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import editor_cache
 import editor_workspaces
+import python_extension_of_tests
 from editor_cache import CODE_SERVER, EDITOR_MODULES, NODE_BINARY, ROOT
 
 HERE = Path(__file__).resolve().parent
 PICTURES = ROOT / "build" / "editors"
-SCENARIOS = sorted(file.stem for file in (HERE / "scenarios").glob("*.mjs"))
+#: In ``restricted`` folders are not trusted when they are opened.
+SCENARIOS = sorted(
+    file.relative_to(HERE / "scenarios").with_suffix("").as_posix()
+    for file in (HERE / "scenarios").rglob("*.mjs")
+)
 PATIENCE = 60
 """Seconds until what is not seen has failed."""
 
@@ -42,7 +47,12 @@ SETTINGS = {
     "chat.disableAIFeatures": True,
     "extensions.ignoreRecommendations": True,
     "editor.minimap.enabled": False,
+    "terminal.integrated.gpuAcceleration": "off",  # else what it shows is but a picture
     "shardlint.interpreter": [sys.executable],
+}
+RESTRICTED = {
+    "security.workspace.trust.enabled": True,
+    "security.workspace.trust.startupPrompt": "never",
 }
 
 
@@ -57,14 +67,27 @@ class Outcome:
 
 def run(scenarios: Sequence[str], pictures: Path = PICTURES) -> Iterator[Outcome]:
     """Run scenarios in one editor, and tell of each as it ends."""
+    restricted = [name for name in scenarios if name.startswith("restricted/")]
+    trusted = [name for name in scenarios if name not in restricted]
     pictures.mkdir(parents=True, exist_ok=True)
+    extensions = [editor_cache.package()]
+    if trusted:
+        yield from _run(trusted, pictures, extensions, SETTINGS)
+    if restricted:
+        yield from _run(restricted, pictures, extensions, SETTINGS | RESTRICTED)
+
+
+def _run(
+    scenarios: Sequence[str], pictures: Path, extensions: Sequence[Path], settings: Mapping[str, object]
+) -> Iterator[Outcome]:
     with tempfile.TemporaryDirectory(prefix="shardlint-editors-") as folder:
         work = Path(folder)
         editor_workspaces.write(work / "workspaces")
-        with code_server(work) as url:
+        python_extension = python_extension_of_tests.write(work / "python.vsix")
+        with code_server(work, [*extensions, python_extension], settings) as url:
             given = {
                 "url": url,
-                "workspace": str(work / "workspaces"),
+                "workspaces": str(work / "workspaces"),
                 "scenarios": list(scenarios),
                 "pictures": str(pictures),
                 "chromium": editor_cache.chromium(),
@@ -82,11 +105,11 @@ def run(scenarios: Sequence[str], pictures: Path = PICTURES) -> Iterator[Outcome
 
 
 @contextlib.contextmanager
-def code_server(work: Path) -> Iterator[str]:
-    """Start VS Code with the extension, and nothing of the user's; give its address."""
+def code_server(work: Path, extensions: Sequence[Path], settings: Mapping[str, object]) -> Iterator[str]:
+    """Start VS Code with extensions and settings, and nothing of the user's; give its address."""
     user = work / "user"
     (user / "User").mkdir(parents=True)
-    (user / "User" / "settings.json").write_text(json.dumps(SETTINGS))
+    (user / "User" / "settings.json").write_text(json.dumps(settings))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
@@ -98,9 +121,10 @@ def code_server(work: Path) -> Iterator[str]:
         "--config",
         work / "config.yaml",
     ]
-    install = [*own, "--install-extension", editor_cache.package()]
+    install = [*own, *(part for file in extensions for part in ("--install-extension", file))]
     serve = [*own, "--bind-addr", address, "--auth", "none", "--disable-telemetry", "--disable-update-check"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("VSCODE")}
+    environment |= {"PATH": "/usr/bin:/bin", "PYTHON_OF_TESTS": sys.executable}
     log = work / "log"
     with log.open("wb") as output:
         subprocess.run(

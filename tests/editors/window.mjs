@@ -2,15 +2,27 @@
  * A window of VS Code, as a user sees and uses it. Everything waits until it is seen, or fails.
  */
 export class Window {
-  constructor(page, url, workspace) {
-    Object.assign(this, { page, url, workspace });
+  constructor(page, url, workspaces) {
+    Object.assign(this, { page, url, workspaces, opened: undefined });
   }
 
-  /** Opens a folder or a .code-workspace below the suite's workspaces. */
+  /** Opens a folder or a .code-workspace; in one that is open closes the files, whatever was typed into them. */
   async open(name) {
+    if (this.opened === name) {
+      for (let files = await this.tabs().count(); files > 0; files--) {
+        await this.command("View: Revert and Close Editor");
+        await this.tabs().nth(files - 1).waitFor({ state: "detached" });
+      }
+      return;
+    }
     const kind = name.endsWith(".code-workspace") ? "workspace" : "folder";
-    await this.page.goto(`${this.url}/?${kind}=${encodeURIComponent(`${this.workspace}/${name}`)}`);
-    await this.page.locator(".monaco-workbench .explorer-folders-view .monaco-list-row").first().waitFor();
+    await this.page.goto(`${this.url}/?${kind}=${encodeURIComponent(`${this.workspaces}/${name}`)}`);
+    await this.page.locator(".explorer-folders-view .monaco-list-row").first().waitFor();
+    this.opened = name;
+  }
+
+  tabs() {
+    return this.page.locator(".editor .tabs-container .tab");
   }
 
   async openFile(name) {
@@ -73,7 +85,26 @@ export class Window {
     return this.page.locator(".markers-panel .monaco-list-row");
   }
 
+  /** Waits until the status item says something; returns it. */
+  async status(text) {
+    await this.page.locator("#status\\.languageStatus").hover();
+    const item = this.page.locator(".hover-language-status .element", { hasText: "shardlint" });
+    await item.filter({ hasText: text }).waitFor();
+    return item;
+  }
+
   notification(text) {
     return this.page.locator(".notification-toast", { hasText: text });
+  }
+
+  /** Waits until a terminal shows a text. */
+  async terminalSees(shown) {
+    await this.page.waitForFunction(
+      (wanted) =>
+        [...document.querySelectorAll(".xterm-rows")].some((rows) =>
+          rows.innerText.replaceAll("\u00a0", " ").replaceAll("\n", "").includes(wanted),
+        ),
+      shown,
+    );
   }
 }

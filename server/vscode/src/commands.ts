@@ -34,7 +34,10 @@ export class LayoutView implements vscode.TextDocumentContentProvider, vscode.Di
     if (printed === undefined) {
       return;
     }
-    const uri = vscode.Uri.from({ scheme: LayoutView.SCHEME, path: `Layout of ${path.basename(fsPath)}` });
+    const uri = vscode.Uri.from({
+      scheme: LayoutView.SCHEME,
+      path: `Layout of ${path.basename(fsPath)}, line ${line}`,
+    });
     this.texts.set(uri.path, printed);
     this.changed.fire(uri);
     const document = await vscode.workspace.openTextDocument(uri);

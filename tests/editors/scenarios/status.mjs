@@ -1,13 +1,14 @@
-/** The status item says which shardlint runs, and leads to the output. */
+/** The status item says which shardlint runs, and leads to the output; the server starts anew when it is told to. */
 export async function scenario(window) {
-  const { page } = window;
   await window.open("project");
   await window.openFile("train.py");
   await window.squiggles(2);
-  await page.locator("#status\\.languageStatus").hover();
-  const item = page.locator(".hover-language-status .element", { hasText: "shardlint" });
-  await item.filter({ hasText: /shardlint \d+\.\d+\.\d+/ }).waitFor();
-  await item.filter({ hasText: "(shardlint.interpreter)" }).waitFor();
+  const item = await window.status(/shardlint \d+\.\d+\.\d+.*\(shardlint\.interpreter\)/);
   await item.getByText("Show Output").click();
-  await window.sees("runs shardlint");
+  const runs = window.page.locator(".view-line", { hasText: "runs shardlint" });
+  await runs.first().waitFor();
+  const before = await runs.count();
+  await window.command("shardlint: Restart Server");
+  await runs.nth(before).waitFor();
+  await window.squiggles(2);
 }

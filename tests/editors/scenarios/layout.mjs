@@ -1,0 +1,9 @@
+/** What each device holds of the arrays on the cursor's line is shown beside it. */
+export async function scenario(window) {
+  await window.open("project");
+  await window.openFile("train.py");
+  await window.squiggles(2);
+  await window.goTo(8, 1);
+  await window.command("shardlint: Show Layout of This Line");
+  await window.sees("(16000, 128), 7.8 MiB on each device");
+}
