@@ -41,6 +41,7 @@ class Refresher:
         able = [
             (server.client_pulls and workspace.diagnostics, server.workspace_diagnostic_refresh),
             (workspace.code_lens, server.workspace_code_lens_refresh),
+            (workspace.inlay_hint, server.workspace_inlay_hint_refresh),
         ]
         return [refresh for client, refresh in able if client and client.refresh_support]
 

@@ -24,6 +24,31 @@ head = jax.device_put(head, NamedSharding(mesh, P(None, "model")))
 bias = jax.device_put(jnp.zeros((32000,)), NamedSharding(mesh, P("modle")))
 """
 
+#: What the picture in the README shows.
+OVERVIEW = """\
+\"\"\"Where the parameters of a small language model go, on 2 × 4 devices.\"\"\"
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+VOCABULARY = 32000
+WIDTH = 512
+
+devices = np.array(jax.devices()).reshape(2, 4)
+mesh = Mesh(devices, ("data", "model"))
+
+
+def place(array, spec):
+    return jax.device_put(array, NamedSharding(mesh, spec))
+
+
+embedding = place(jnp.zeros((VOCABULARY, WIDTH)), P("data", "model"))
+scale = place(jnp.ones((WIDTH,)), P("modle"))
+head = place(jnp.zeros((WIDTH, VOCABULARY + 1)), P(None, "model"))
+"""
+
 #: One mistake, in its last cell.
 CELLS = [
     PRELUDE,
@@ -70,6 +95,7 @@ FIXTURE = TRAIN.replace('P(None, "model")))', 'P(None, "model")))  # expect: SHL
 WORKSPACES = {
     "project/train.py": TRAIN,
     "project/fixture.py": FIXTURE,
+    "project/layout.py": OVERVIEW,
     "project/mesh.ipynb": notebook(CELLS),
     "parameters/model.py": MODEL,
     "parameters/shardlint.toml": CONFIGURATION,

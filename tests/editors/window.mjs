@@ -6,19 +6,18 @@ export class Window {
     Object.assign(this, { page, url, workspaces, opened: undefined });
   }
 
-  /** Opens a folder or a .code-workspace; in one that is open closes the files, whatever was typed into them. */
+  /** Opens a folder or a .code-workspace, and closes the files that are open in it, whatever was typed into them. */
   async open(name) {
-    if (this.opened === name) {
-      for (let files = await this.tabs().count(); files > 0; files--) {
-        await this.command("View: Revert and Close Editor");
-        await this.tabs().nth(files - 1).waitFor({ state: "detached" });
-      }
-      return;
+    if (this.opened !== name) {
+      const kind = name.endsWith(".code-workspace") ? "workspace" : "folder";
+      await this.page.goto(`${this.url}/?${kind}=${encodeURIComponent(`${this.workspaces}/${name}`)}`);
+      await this.page.locator(".statusbar-item").first().waitFor();
+      this.opened = name;
     }
-    const kind = name.endsWith(".code-workspace") ? "workspace" : "folder";
-    await this.page.goto(`${this.url}/?${kind}=${encodeURIComponent(`${this.workspaces}/${name}`)}`);
-    await this.page.locator(".explorer-folders-view .monaco-list-row").first().waitFor();
-    this.opened = name;
+    for (let files = await this.tabs().count(); files > 0; files--) {
+      await this.command("View: Revert and Close Editor");
+      await this.tabs().nth(files - 1).waitFor({ state: "detached" });
+    }
   }
 
   tabs() {
@@ -57,20 +56,14 @@ export class Window {
     await this.page.locator(".statusbar-item", { hasText: `Ln ${line}, Col ${column}` }).waitFor();
   }
 
-  /** The span of the editor's text that shows exactly this. */
-  text(shown) {
-    return this.page.locator(".view-line span span", { hasText: shown }).first();
+  /** Waits until an editor shows a text. */
+  async sees(shown) {
+    await this.page.waitForFunction(isShown, [shown, true]);
   }
 
-  /** Waits until the editor shows a text; VS Code draws spaces as no-break spaces. */
-  async sees(shown) {
-    await this.page.waitForFunction(
-      (wanted) =>
-        [...document.querySelectorAll(".monaco-editor .view-lines")].some((lines) =>
-          lines.innerText.replaceAll("\u00a0", " ").includes(wanted),
-        ),
-      shown,
-    );
+  /** Waits until no editor shows a text. */
+  async seesNo(shown) {
+    await this.page.waitForFunction(isShown, [shown, false]);
   }
 
   /** Waits until the squiggles of errors are so many. */
@@ -107,4 +100,10 @@ export class Window {
       shown,
     );
   }
+}
+
+/** VS Code draws spaces as no-break spaces. */
+function isShown([text, wanted]) {
+  const texts = [...document.querySelectorAll(".monaco-editor .view-lines")];
+  return wanted === texts.some((lines) => lines.innerText.replaceAll("\u00a0", " ").includes(text));
 }
