@@ -196,8 +196,8 @@ def _server(options: argparse.Namespace) -> int:
             f"the server needs {error.name}, which is not installed; "
             'install it with: pip install "shardlint[server]"'
         ) from None
-    serve()
-    return CLEAN
+    given = (("--tcp", options.tcp), ("--python", options.python))
+    return serve([part for name, value in given if value is not None for part in (name, value)])
 
 
 def _linter(options: argparse.Namespace) -> Linter:
@@ -287,6 +287,12 @@ def make_parser() -> argparse.ArgumentParser:
     _add_mesh(config)
     server = commands.add_parser("server", help="run the language server on standard input and output")
     server.add_argument("--stdio", action="store_true", help="what it does anyway; many editors say so")
+    server.add_argument(
+        "--tcp",
+        metavar="PORT",
+        help="for debugging: listen on a port of the loopback interface instead; nothing is run then",
+    )
+    _add_python(server)
     return parser
 
 

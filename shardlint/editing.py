@@ -9,23 +9,29 @@ from __future__ import annotations
 import io
 import os
 import tokenize
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from shardlint import seen
 from shardlint.cache.facts import Facts, now, written
 from shardlint.files import Source
 from shardlint.seen import NOTHING, Seen, opened
+from shardlint.spans import Span
 from shardlint.stopping import Stop, Stopped, look, stoppable
 
 if TYPE_CHECKING:
     from shardlint.config import Settings
-    from shardlint.findings import Finding
+    from shardlint.confirm.confirmer import Confirmer
+    from shardlint.confirm.processes import Child
+    from shardlint.findings import Edit, Finding, Fix
+    from shardlint.uses import MeshUse
 
 __all__ = [
-    "Record", "Source", "Stop", "Stopped", "encoded", "forget", "look", "opened", "page_of",
-    "recorded", "stoppable",
+    "Placed", "Ran", "Record", "Source", "Stop", "Stopped", "Verdict", "alternatives", "axis_types",
+    "confirmer", "encoded", "fixed", "forget", "ignoring", "is_confirmable", "look", "opened", "page_of",
+    "placed", "recorded", "run_fixture", "stoppable",
 ]  # fmt: skip
 
 
@@ -97,3 +103,146 @@ def page_of(finding: Finding, settings: Settings) -> str | None:
 
     rule = next((rule for rule in known_rules() if rule.name == finding.name), None)
     return None if rule is None else address(rule, settings.page_of)
+
+
+def ignoring(source: Source, finding: Finding, reason: str) -> tuple[Edit, ...]:
+    """The edits that add a comment which ignores a finding; none where no comment can."""
+    from shardlint.fixing.ignoring import ignoring
+
+    return ignoring(source, [finding], reason).edits
+
+
+def alternatives(source: Source, finding: Finding) -> list[Fix]:
+    """What else could be written in place of what is wrong."""
+    from shardlint.fixing.rewriting import alternatives
+
+    return alternatives(finding, source)
+
+
+def axis_types(source: Source, use: MeshUse, settings: Settings) -> list[Fix]:
+    """The fixes that say of which type a mesh's axes are."""
+    from shardlint.fixing.axis_types import with_axis_types
+    from shardlint.laws.values import AxisType
+    from shardlint.laws.versions import NEWEST_ONLY
+
+    release = (settings.target_jax or NEWEST_ONLY).high
+    fixes = (with_axis_types(use, source, types, release) for types in (AxisType.AUTO, AxisType.EXPLICIT))
+    return [fix for fix in fixes if fix is not None]
+
+
+def fixed(
+    source: Source, findings: Sequence[Finding], check: Callable[[Sequence[Source]], list[Finding]]
+) -> dict[int | None, str]:
+    """The text of each cell that changes when all safe fixes are made, again and again until none is left.
+
+    ``findings`` are those to begin with, and ``check`` tells which there are then.
+    """
+    from shardlint.fixing.open_documents import OpenDocument, open_document
+    from shardlint.fixing.rounds import fix_all
+
+    before = open_document(source)
+    after = fix_all([before], findings, False, check).after.get(source.path, before)
+    assert isinstance(after, OpenDocument)
+    return {index: text for index, text in after.cells if text != dict(before.cells)[index]}
+
+
+def is_confirmable(finding: Finding) -> bool:
+    """Whether there is a witness that JAX can be asked about."""
+    from shardlint.confirm.witness import witness_of
+
+    return witness_of(finding) is not None
+
+
+def confirmer(python: str | None, settings: Settings) -> Confirmer:
+    """Asks JAX about findings."""
+    from shardlint.confirm.confirmer import Confirmer
+
+    return Confirmer(python, settings.confirm_timeout, settings.confirm_devices)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What JAX did with a part of a fixture, in words, and where that begins: a line from 1."""
+
+    cell: int | None
+    line: int
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A fixture that was run: its version of JAX, its parts, and a finding for each disagreement.
+
+    ``problem`` says why it ended early, when it did.
+    """
+
+    jax: str | None
+    verdicts: tuple[Verdict, ...]
+    disagreements: tuple[Finding, ...]
+    problem: str | None
+
+
+def run_fixture(
+    source: Source,
+    findings: Sequence[Finding],
+    settings: Settings,
+    python: str | None,
+    started: Callable[[Child], None],
+) -> Ran:
+    """Run a fixture, the user's own code, and set what JAX does beside what was found.
+
+    ``started`` is given the process, which another thread may close.
+    """
+    from shardlint.announced import expectations_of
+    from shardlint.confirm.comparison import compare
+    from shardlint.confirm.fixtures import run_fixture
+    from shardlint.files.problems import fixture_finding
+    from shardlint.fixture_tables import jax_said
+
+    run = run_fixture(source.path, python=python, timeout=2 * settings.confirm_timeout, started=started)
+    lines = {cell.index: cell.written.splitlines() or [""] for cell in source.cells}
+    disagreements = []
+    for found in compare(run, expectations_of(source), findings):
+        cell = found.cell if found.cell in lines else source.cells[0].index
+        line = min(max(found.line, 1), len(lines[cell]))
+        end = len(lines[cell][line - 1]) + 1
+        disagreements.append(fixture_finding(Span(source.path, line, 1, line, end, cell), found.message))
+    verdicts = tuple(Verdict(unit.place.cell, unit.place.line, jax_said(unit)) for unit in run.units)
+    return Ran(run.jax, verdicts, tuple(disagreements), run.problem)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A file's text as it is on the disk, and findings with their places in it."""
+
+    text: str
+    findings: tuple[Finding, ...]
+
+
+def placed(source: Source, findings: Sequence[Finding]) -> Placed:
+    """Findings in a file, all of them where they stand in its text: a notebook's in its JSON."""
+    ours = tuple(f for f in findings if f.span.path == source.path)
+    if not source.path.endswith(".ipynb"):
+        return Placed("".join(cell.written for cell in source.cells), ours)
+    from shardlint.files.notebook_places import NotebookPlaces
+
+    try:
+        data = seen.read(source.path, seen.MOST_BYTES)
+    except OSError:
+        data = b""
+    places = NotebookPlaces(data)
+
+    def moved(span: Span) -> Span:
+        return replace(places.span(span), cell=None) if span.path == source.path else span
+
+    return Placed(
+        data.decode("utf-8-sig", "replace"),
+        tuple(
+            replace(
+                f,
+                span=moved(f.span),
+                related=tuple(replace(one, span=moved(one.span)) for one in f.related),
+            )
+            for f in ours
+        ),
+    )

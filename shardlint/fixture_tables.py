@@ -37,12 +37,13 @@ def table_of(source: Source, result: FixtureResult, findings: Sequence[Finding])
     rows = []
     for unit in run.units:
         mine = wrong.pop((unit.name, unit.place.cell), ())
-        rows.append(Row(unit.name, tuple(said.get(unit, ())), _jax_said(unit), tuple(mine)))
+        rows.append(Row(unit.name, tuple(said.get(unit, ())), jax_said(unit), tuple(mine)))
     general = tuple(text for texts in wrong.values() for text in texts)
     return FixtureTable(source.path, run.jax, tuple(rows), general)
 
 
-def _jax_said(unit: UnitRun) -> str:
+def jax_said(unit: UnitRun) -> str:
+    """What JAX did with a part of a fixture."""
     if not unit.ran:
         return "did not run"
     if unit.exception is None:

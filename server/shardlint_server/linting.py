@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from lsprotocol import types
+from pygls import uris
 from pygls.workspace import PositionCodec
 
 from shardlint.api import (
@@ -13,6 +14,7 @@ from shardlint.api import (
     Linter,
     Settings,
     editing,
+    read_source,
     source_from_cells,
     source_from_text,
 )
@@ -20,7 +22,7 @@ from shardlint.findings import Finding
 from shardlint_server.analyses import Report
 from shardlint_server.configuration import Configuration
 from shardlint_server.convert import to_diagnostic
-from shardlint_server.documents import Target
+from shardlint_server.documents import Part, Target
 
 
 class TargetLinter:
@@ -29,15 +31,21 @@ class TargetLinter:
     Args:
         configuration: tells the settings.
         codec: how the client counts columns.
-        marked: adds to a finding what is known of it besides.
+        marked: adds to a finding what JAX said of it.
+        disagreements: what is found by running a target, if it was run as it is.
     """
 
     def __init__(
-        self, configuration: Configuration, codec: PositionCodec, marked: Callable[[Finding], Finding]
+        self,
+        configuration: Configuration,
+        codec: PositionCodec,
+        marked: Callable[[Finding], Finding],
+        disagreements: Callable[[Target], Sequence[Finding]],
     ) -> None:
         self._configuration = configuration
         self._codec = codec
         self._marked = marked
+        self._disagreements = disagreements
 
     def report(self, target: Target, opened: Mapping[str, bytes]) -> Report:
         """Lint a target beside the texts that are open."""
@@ -46,8 +54,25 @@ class TargetLinter:
                 return Report({part.uri: [] for part in target.parts}, record=record)
             settings = self._configuration.settings_of(target.path)
             analysis = Linter(dataclasses.replace(settings, editing=True)).analysis(source_of(target))
-        analysis = dataclasses.replace(analysis, findings=tuple(map(self._marked, analysis.findings)))
+        findings = (*map(self._marked, analysis.findings), *self._disagreements(target))
+        analysis = dataclasses.replace(analysis, findings=findings)
         return Report(self.diagnostics(target, analysis, settings), analysis, settings, record)
+
+    def on_disk(
+        self, path: str, opened: Mapping[str, bytes]
+    ) -> tuple[editing.Record, Sequence[types.Diagnostic]]:
+        """Lint a file that is not open; return what was read for that, too.
+
+        What is in the cells of a notebook is shown where they stand in its file.
+        """
+        with editing.opened(opened), editing.recorded() as record:
+            settings = self._configuration.settings_of(path)
+            source = read_source(path)
+            findings = Linter(settings).analysis(source).findings
+            placed = editing.placed(source, findings)
+        uri = uris.from_fs_path(path) or path
+        target = Target(uri, path, (Part(uri, None, placed.text),))
+        return record, [self.diagnostic(target, self._marked(f), settings) for f in placed.findings]
 
     def diagnostics(
         self, target: Target, analysis: Analysis, settings: Settings

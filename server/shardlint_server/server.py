@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ipaddress
 import sys
 import threading
 from collections.abc import Sequence
@@ -12,13 +13,17 @@ from lsprotocol import types
 import shardlint
 from shardlint_server import (
     axis_symbols,
+    code_actions,
+    code_lens,
     completion,
+    confirming,
     diagnostics,
     hover,
     inlay_hints,
     notebooks,
     rename,
     watching,
+    workspace_diagnostics,
 )
 from shardlint_server.session import ShardlintServer
 
@@ -35,9 +40,14 @@ def build_server() -> ShardlintServer:
         server.begin(params)
         if server.client_pulls:
             diagnostics.register_pull(server)
+            if server.options.diagnosticMode == "workspace":
+                workspace_diagnostics.register(server)
 
     diagnostics.register(server)
     watching.register(server)
+    code_actions.register(server)
+    code_lens.register(server)
+    confirming.register(server)
     notebooks.register(server)
     for feature in (hover, inlay_hints, completion, axis_symbols, rename):
         feature.register(server)
@@ -47,12 +57,37 @@ def build_server() -> ShardlintServer:
 def main(argv: Sequence[str] = ()) -> int:
     """Serve one client until it says ``exit`` or goes away."""
     parser = argparse.ArgumentParser(prog="shardlint server", description=__doc__)
-    parser.add_argument("--stdio", action="store_true", help="speak on stdin and stdout (the only way)")
+    parser.add_argument("--stdio", action="store_true", help="speak on stdin and stdout, as it does anyway")
+    parser.add_argument("--tcp", type=_address, metavar="PORT", help="listen on a port of loopback instead")
+    parser.add_argument("--python", metavar="PATH", help="an interpreter with JAX, for what is to be run")
     parser.add_argument("--version", action="version", version=f"shardlint {shardlint.__version__}")
-    parser.parse_args(argv)
+    options = parser.parse_args(argv)
 
     threading.stack_size(STACK_BYTES)
+    server = build_server()
+    server.python = options.python
+    if options.tcp is not None:
+        # Whoever reaches the port is not known to be the user.
+        server.executes = False
+        server.start_tcp(*options.tcp)
+        return 0
     protocol_out = sys.stdout.buffer
     sys.stdout = sys.stderr  # a stray print must not end up between two messages
-    build_server().start_io(stdout=protocol_out)
+    server.start_io(stdout=protocol_out)
     return 0
+
+
+def _address(text: str) -> tuple[str, int]:
+    """A port, or an address of this machine and a port: no other machine can be listened to."""
+    host, _, port = text.rpartition(":")
+    host = host.strip("[]") or "127.0.0.1"
+    try:
+        number = int(port)
+        local = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host).is_loopback
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port of this machine") from None
+    if not local:
+        raise argparse.ArgumentTypeError(f"{host} is not of this machine alone: only loopback is listened to")
+    if not 0 <= number < 2**16:
+        raise argparse.ArgumentTypeError(f"{number} is no port")
+    return host, number

@@ -16,12 +16,14 @@ from shardlint.api import editing
 from shardlint_server.analyses import Analyses, Report
 from shardlint_server.configuration import Configuration, Problem
 from shardlint_server.documents import Documents, Target, file_of, target_of
+from shardlint_server.fixture_runs import FixtureRuns
 from shardlint_server.insights import Insights
 from shardlint_server.linting import TargetLinter
 from shardlint_server.options import Options, parse_options
 from shardlint_server.project import ProjectAxes
 from shardlint_server.publish import Publisher
 from shardlint_server.refreshing import Refresher
+from shardlint_server.witnesses import Witnesses
 from shardlint_server.worker import Urgency, Worker
 
 T = TypeVar("T")
@@ -40,7 +42,8 @@ class ShardlintServer(LanguageServer):
 
     ``linter`` is set when the client says what it wants; ``publisher`` is None for a client that pulls.
     ``options`` are those that the client began with. ``generation`` counts what has changed that any report
-    may depend on. ``executes`` is False where nothing may be run, whatever the client says.
+    may depend on. ``executes`` is False where nothing may be run, whatever the client says; ``python`` is the
+    interpreter that has JAX, None for the one that runs this.
     """
 
     linter: TargetLinter
@@ -48,6 +51,7 @@ class ShardlintServer(LanguageServer):
     documents: Documents
     publisher: Publisher | None = None
     executes = True
+    python: str | None = None
 
     def __init__(self) -> None:
         super().__init__("shardlint", shardlint.__version__, notebook_document_sync=NOTEBOOKS)
@@ -56,6 +60,8 @@ class ShardlintServer(LanguageServer):
         self.insights = Insights(self)
         self.projects = ProjectAxes(self)
         self.refresher = Refresher(self)
+        self.witnesses = Witnesses()
+        self.fixture_runs = FixtureRuns()
         self.options = Options()
         self.generation = 0
         self._names_changed = False
@@ -72,13 +78,16 @@ class ShardlintServer(LanguageServer):
         self.options, problems = parse_options(params.initialization_options)
         for problem in problems:
             self.warn(problem)
+        self.python = self.witnesses.python = self.options.python or self.python
         loop = asyncio.get_running_loop()
 
         def complain(problems: frozenset[Problem]) -> None:
             loop.call_soon_threadsafe(self._complain, problems)
 
         self.configuration = Configuration(complain)
-        self.linter = TargetLinter(self.configuration, self.workspace.position_codec, lambda finding: finding)
+        self.linter = TargetLinter(
+            self.configuration, self.workspace.position_codec, self.witnesses.recalled, self.fixture_runs.of
+        )
         self.set_options(self.options, {})
         if not self.client_pulls:
             self.publisher = Publisher(self.analyses, self.text_document_publish_diagnostics)
@@ -184,6 +193,8 @@ class ShardlintServer(LanguageServer):
     def shutdown(self) -> None:
         """End the session."""
         self.worker.close()
+        self.witnesses.close()
+        self.fixture_runs.close()
         super().shutdown()
 
     # -- analyses -------------------------------------------------------------------------------

@@ -76,13 +76,29 @@ class Confirmer:
                 progress(done, len(findings))
         return confirmed
 
+    def recalled(self, finding: Finding) -> Finding:
+        """A finding with its confirmation, if JAX was asked about it, or one just like it, before."""
+        witness = witness_of(finding) if self._outcomes else None
+        outcome = None if witness is None else self._outcomes.get(_key(witness))
+        return finding if outcome is None else _marked(finding, outcome)
+
+    def interrupt(self) -> None:
+        """End the worker from another thread; the finding that it works on stays unconfirmed."""
+        connection = self._connection
+        if connection is not None:
+            connection.close()
+
+    def retry(self) -> None:
+        """Ask again what nobody has answered."""
+        self.notes.clear()
+        self._losses = 0
+        self._outcomes = {key: one for key, one in self._outcomes.items() if one is not _UNCONFIRMED}
+
     def _outcome(self, finding: Finding) -> Outcome:
         witness = witness_of(finding)
         if witness is None:
             return Outcome(Confirmation.NOT_RUNNABLE)
-        key = json.dumps(
-            [witness.request, witness.repaired, witness.expects, witness.unsharded], sort_keys=True
-        )
+        key = _key(witness)
         if key not in self._outcomes:
             self._outcomes[key] = self._run(witness)
         return self._outcomes[key]
@@ -116,6 +132,11 @@ class Confirmer:
     def _note(self, note: str) -> None:
         if note not in self.notes:
             self.notes.append(note)
+
+
+def _key(witness: Witness) -> str:
+    """What findings with the same outcome have in common."""
+    return json.dumps([witness.request, witness.repaired, witness.expects, witness.unsharded], sort_keys=True)
 
 
 def judged(witness: Witness, answer: Answer, twin: Answer) -> Outcome:

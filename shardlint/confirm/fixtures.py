@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,12 +69,18 @@ class FixtureRun:
 
 
 def run_fixture(
-    path: str | Path, *, python: str | None = None, timeout: float = 120.0, memory: int = 8 << 30
+    path: str | Path,
+    *,
+    python: str | None = None,
+    timeout: float = 120.0,
+    memory: int = 8 << 30,
+    started: Callable[[Child], None] | None = None,
 ) -> FixtureRun:
     """Run a fixture in a process of its own, on as many fake devices as it asks for (else 8).
 
     ``timeout`` is in seconds for the whole run, ``memory`` in bytes of resident memory.
-    The fixture's own code is executed, with its folder as the working directory.
+    The fixture's own code is executed, with its folder as the working directory. ``started`` is given the
+    process, which may be closed by another thread.
     """
     path = Path(path).resolve()
     asked = _DEVICES.search(path.read_text(encoding="utf-8", errors="replace"))
@@ -86,6 +93,8 @@ def run_fixture(
     jax = None
     try:
         child = Child("the fixture", command, devices=devices, memory=memory, cwd=path.parent)
+        if started is not None:
+            started(child)
         child.send({"path": str(path)})
         plan = child.receive(timeout)
         statements = tuple(_lines(*numbers) for numbers in plan["statements"])

@@ -29,22 +29,27 @@ from shardlint.uses import (
 )
 
 _SAFE, _UNSAFE = Applicability.SAFE, Applicability.UNSAFE
+#: Axes that are offered for one that is not known.
+_MOST_AXES = 8
 _LITERAL = re.compile(r"(?P<open>[rRuU]?(?P<quote>['\"]))(?P<body>[^'\"\\]*)(?P=quote)")
 
 
 def with_fix(finding: Finding, source: Source | None) -> Finding:
     """Return a finding with the fix of its rule, where there is one and the text allows it."""
     rewrite = _REWRITES.get(finding.code)
-    if rewrite is None or finding.fix is not None or finding.use is None or source is None:
+    if rewrite is None or finding.fix is not None or source is None:
         return finding
+    return replace(finding, fix=_rewritten(finding, source, rewrite))
+
+
+def _rewritten(finding: Finding, source: Source, rewrite: Rewrite) -> Fix | None:
     cell = next((cell for cell in source.cells if cell.index == finding.span.cell), None)
-    if cell is None:
-        return finding
+    if cell is None or finding.use is None:
+        return None
     try:
-        desk = _Desk(source, Page(source.path, cell.index, *parsed(cell.text)), finding, finding.use)
-        return replace(finding, fix=rewrite(desk))
+        return rewrite(_Desk(source, Page(source.path, cell.index, *parsed(cell.text)), finding, finding.use))
     except (CannotImport, SyntaxError, ValueError, RecursionError, IndexError):
-        return finding
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +124,37 @@ def _strings(node: ast.AST) -> Iterator[ast.Constant]:
 # -- axes ---------------------------------------------------------------------------------------
 
 
-def _axis(desk: _Desk) -> Fix | None:
-    """Write the axis that the wrong one is nearest to; several in one string are a tuple."""
+def alternatives(finding: Finding, source: Source) -> list[Fix]:
+    """The other axes that could stand for one that is not known: which is meant, only the author knows."""
+    if finding.use is None or _REWRITES.get(finding.code) is not _axis:
+        return []
+    _, known = _wrong_axis(finding.use)
+    first = finding.fix.edits if finding.fix else ()
+    found = []
+    for axis in known[:_MOST_AXES]:
+        fix = _rewritten(finding, source, lambda desk, axis=axis: _axis(desk, axis))  # type: ignore[misc]
+        if fix is not None and fix.edits != first:
+            found.append(fix)
+    return found
+
+
+def _axis(desk: _Desk, axis: str | None = None) -> Fix | None:
+    """Write the axis that the wrong one is nearest to, or ``axis``; several in one string are a tuple."""
     wrong, known = _wrong_axis(desk.use)
     node = desk.node()
     if node is None or not wrong or not known:
         return None
     parts = [part for part in re.split(r"[,\s]+", wrong) if part]
-    if len(parts) > 1 and set(parts) <= set(known) and isinstance(node, ast.Constant) and node.value == wrong:
+    if (
+        axis is None
+        and len(parts) > 1
+        and set(parts) <= set(known)
+        and isinstance(node, ast.Constant)
+        and node.value == wrong
+    ):
         names = ", ".join(f'"{part}"' for part in parts)
         return Fix(f"write ({names})", _UNSAFE, (desk.edit(node, f"({names})"),))
-    near = get_close_matches(wrong, list(known), n=1)
+    near = get_close_matches(wrong, list(known), n=1) if axis is None else [axis]
     edits = []
     for inner in _strings(node):
         if inner.value == wrong and near:

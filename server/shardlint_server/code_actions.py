@@ -1,0 +1,238 @@
+"""Code actions: fixes, other ways to repair, comments that ignore, and asking JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from lsprotocol import types
+
+from shardlint.api import Analysis, Linter, Settings, editing
+from shardlint.findings import Applicability, Finding, Fix
+from shardlint.uses import MeshUse
+from shardlint_server import confirming
+from shardlint_server.convert import split_lines, to_range
+from shardlint_server.documents import Part, Target
+from shardlint_server.edits import difference, takes_snippets, text_edits, workspace_edit
+from shardlint_server.linting import source_of
+from shardlint_server.session import ShardlintServer
+from shardlint_server.worker import Urgency
+
+FIX_ALL = "source.fixAll.shardlint"
+_REWRITE = types.CodeActionKind.RefactorRewrite
+_QUICK = types.CodeActionKind.QuickFix
+_REASON = "TODO: say why"
+
+
+def register(server: ShardlintServer) -> None:
+    """Offer code actions."""
+    options = types.CodeActionOptions(code_action_kinds=[_QUICK, _REWRITE, FIX_ALL], resolve_provider=True)
+    server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)(code_actions)
+    server.feature(types.CODE_ACTION_RESOLVE)(resolve)
+
+
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """What actions are made of: a part of a target, what was found in it, and where the client looks."""
+
+    server: ShardlintServer
+    target: Target
+    part: Part
+    analysis: Analysis
+    settings: Settings
+    range: types.Range
+
+    def findings(self) -> Iterator[tuple[Finding, types.Diagnostic]]:
+        """The findings where the client looks."""
+        for finding in self.analysis.findings:
+            if self.target.part_of(finding.span) == self.part and self.meets(finding.span):
+                yield finding, self.server.linter.diagnostic(self.target, finding, self.settings)
+
+    def meets(self, span: Any) -> bool:
+        """Whether a span of the part and what the client looks at have a place in common."""
+        codec = self.server.workspace.position_codec
+        place = to_range(span, split_lines(self.part.text), codec)
+        return place.start <= self.range.end and self.range.start <= place.end
+
+    def of_fix(
+        self,
+        fix: Fix,
+        diagnostic: types.Diagnostic | None = None,
+        preferred: bool = False,
+        kind: types.CodeActionKind = _QUICK,
+        snippets: bool = False,
+    ) -> types.CodeAction | None:
+        """The action that makes a fix's edits; None where they are not all of this target."""
+        changes = text_edits(self.target, fix.edits, self.server.workspace.position_codec)
+        if changes is None:
+            return None
+        return types.CodeAction(
+            title=fix.message[:1].upper() + fix.message[1:],
+            kind=kind,
+            diagnostics=[diagnostic] if diagnostic is not None else None,
+            is_preferred=True if preferred else None,
+            edit=workspace_edit(self.target, changes, self.server.client_capabilities, snippets),
+        )
+
+
+async def code_actions(server: ShardlintServer, params: types.CodeActionParams) -> list[types.CodeAction]:
+    """The actions for a range of a file or cell, of the kinds that are asked for."""
+    uri = params.text_document.uri
+    known = await server.analyses.settled(uri)
+    if known is None:
+        return []
+    target, report = known
+    part = next((part for part in target.parts if part.uri == uri), None)
+    if part is None or report.analysis is None or report.settings is None:
+        return []
+    desk = _Desk(server, target, part, report.analysis, report.settings, params.range)
+    only = params.context.only
+    wanted = partial(_is_wanted, only)
+    # What is made as one types must not be as slow as fixing everything.
+    found: list[types.CodeAction | None] = []
+    if wanted(_QUICK):
+        found += _quick_fixes(desk)
+    if wanted(_REWRITE):
+        found += _rewrites(desk)
+    if wanted(FIX_ALL) and any(map(_is_safe, report.analysis.findings)):
+        action = types.CodeAction(
+            title="Fix all that is safe to fix (shardlint)", kind=FIX_ALL, data={"uri": uri}
+        )
+        found.append(action if _resolves(server) else await resolve(server, action) if only else None)
+    return [action for action in found if action is not None]
+
+
+def _is_wanted(only: Iterable[str] | None, kind: str) -> bool:
+    """Whether a kind is one of those that are asked for, or within one."""
+    return only is None or any(kind == one or kind.startswith(f"{one}.") or one == "" for one in only)
+
+
+def _resolves(server: ShardlintServer) -> bool:
+    features = server.client_capabilities.text_document
+    action = features and features.code_action
+    support = action and action.resolve_support
+    return bool(support and "edit" in support.properties and action and action.data_support)
+
+
+def _is_safe(finding: Finding) -> bool:
+    return (
+        finding.fix is not None and finding.fix.applicability is Applicability.SAFE and not finding.expected
+    )
+
+
+# -- what is offered ----------------------------------------------------------------------------
+
+
+def _quick_fixes(desk: _Desk) -> Iterator[types.CodeAction | None]:
+    found = list(desk.findings())
+    for finding, diagnostic in found:
+        if finding.fix is not None:
+            yield desk.of_fix(_titled(finding.fix, finding), diagnostic, preferred=_is_safe(finding))
+    for finding, diagnostic in found:
+        for fix in editing.alternatives(desk.analysis.source, finding):
+            yield desk.of_fix(_titled(fix, finding), diagnostic)
+        for fix in _of_meshes(desk, finding):
+            yield desk.of_fix(_titled(fix, finding), diagnostic)
+    for finding, diagnostic in found:
+        yield _confirmation(desk, finding, diagnostic)
+    for finding, diagnostic in found:
+        yield _ignored(desk, finding, diagnostic)
+
+
+def _titled(fix: Fix, finding: Finding) -> Fix:
+    return replace(fix, message=f"{fix.message} ({finding.code})")
+
+
+def _of_meshes(desk: _Desk, finding: Finding) -> Iterator[Fix]:
+    """Other axis types for the mesh that a finding about axis types is about."""
+    if not finding.code.startswith("SHL7") and finding.name != "axis-types-left-to-the-default":
+        return
+    places = {finding.span, *(related.span for related in finding.related)}
+    for use in _meshes(desk):
+        span = use.place.resolve()
+        if any(_holds(span, place) for place in places):
+            yield from editing.axis_types(desk.analysis.source, use, desk.settings)
+
+
+def _meshes(desk: _Desk) -> Iterator[MeshUse]:
+    """The meshes that the text makes, each once."""
+    meshes = [use for use in desk.analysis.uses if isinstance(use, MeshUse)]
+    yield from {use.place.resolve(): use for use in meshes}.values()
+
+
+def _holds(outer: Any, inner: Any) -> bool:
+    same = (outer.path, outer.cell) == (inner.path, inner.cell)
+    starts = (outer.line, outer.column) <= (inner.line, inner.column)
+    return same and starts and (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
+
+
+def _rewrites(desk: _Desk) -> Iterator[types.CodeAction | None]:
+    """What may be written otherwise where nothing is wrong: a mesh may say its axis types."""
+    for use in _meshes(desk):
+        span = use.place.resolve()
+        if desk.target.part_of(span) == desk.part and desk.meets(span):
+            for fix in editing.axis_types(desk.analysis.source, use, desk.settings):
+                yield desk.of_fix(replace(fix, message=f"add axis_types: {fix.message}"), kind=_REWRITE)
+
+
+def _confirmation(desk: _Desk, finding: Finding, diagnostic: types.Diagnostic) -> types.CodeAction | None:
+    if not desk.server.executes or not editing.is_confirmable(finding):
+        return None
+    title = f"Confirm on a fake mesh ({finding.code})"
+    arguments = confirming.arguments_for(desk.part.uri, finding)
+    command = types.Command(title=title, command=confirming.CONFIRM, arguments=[arguments])
+    return types.CodeAction(title=title, kind=_QUICK, diagnostics=[diagnostic], command=command)
+
+
+def _ignored(desk: _Desk, finding: Finding, diagnostic: types.Diagnostic) -> types.CodeAction | None:
+    if finding.expected:
+        return None
+    snippets = takes_snippets(desk.server.client_capabilities)
+    edits = editing.ignoring(desk.analysis.source, finding, _REASON)
+    if not edits:
+        return None
+    if snippets:
+        edits = tuple(replace(edit, text=_as_snippet(edit.text)) for edit in edits)
+    fix = Fix(f"ignore {finding.code} on this line, with a reason", Applicability.UNSAFE, edits)
+    return desk.of_fix(fix, diagnostic, snippets=snippets)
+
+
+def _as_snippet(text: str) -> str:
+    """The text with the reason as what is typed over."""
+    for special in ("\\", "$", "}"):
+        text = text.replace(special, f"\\{special}")
+    return text.replace(_REASON, "${1:why}")
+
+
+# -- what is computed when it is chosen ---------------------------------------------------------
+
+
+async def resolve(server: ShardlintServer, action: types.CodeAction) -> types.CodeAction:
+    """Compute the edit of an action: all safe fixes, made until none is left."""
+    data = action.data
+    if not isinstance(data, dict) or not isinstance(data.get("uri"), str):
+        return action
+    known = await server.analyses.latest(data["uri"])
+    if known is None:
+        return action
+    target, report = known
+    changes: dict[str, list[types.TextEdit]] = {}
+    if report.analysis is not None and report.settings is not None:
+        work = partial(_fixed, target, list(report.analysis.findings), report.settings)
+        texts = await server.worker.submit(
+            lambda: server.in_worker(lambda opened: work(opened)), Urgency.TYPED
+        )
+        parts = {part.cell: part for part in target.parts}
+        codec = server.workspace.position_codec
+        changes = {parts[cell].uri: difference(parts[cell], text, codec) for cell, text in texts.items()}
+    action.edit = workspace_edit(target, changes, server.client_capabilities)
+    return action
+
+
+def _fixed(
+    target: Target, findings: list[Finding], settings: Settings, opened: dict[str, bytes]
+) -> dict[int | None, str]:
+    with editing.opened(opened):
+        return editing.fixed(source_of(target), findings, Linter(settings).check_sources)

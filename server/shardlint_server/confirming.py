@@ -1,0 +1,82 @@
+"""Asking JAX, when the user wants it: about a finding, by a small program of ours."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import Any
+
+from shardlint.findings import Finding
+from shardlint_server.progress import progress
+from shardlint_server.session import ShardlintServer
+
+CONFIRM = "shardlint.confirm"
+
+
+def register(server: ShardlintServer) -> None:
+    """Offer the command."""
+    server.command(CONFIRM)(confirm)
+
+
+def arguments_for(uri: str, finding: Finding) -> dict[str, Any]:
+    """What the command is given to find a finding by."""
+    return {"uri": uri, "code": finding.code, "message": finding.message, "line": finding.span.line}
+
+
+async def confirm(server: ShardlintServer, arguments: dict[str, Any]) -> dict[str, Any] | None:
+    """Confirm a finding on a fake mesh; what JAX said stands in its message from then on.
+
+    The result is that, too: ``confirmation`` and ``said``; None where there is no such finding any more.
+    """
+    if (refusal := refused(server)) is not None:
+        server.warn(refusal)
+        return None
+    known = await server.analyses.settled(str(arguments.get("uri")))
+    if known is None or known[1].analysis is None or known[1].settings is None:
+        return None
+    settings, finding = known[1].settings, _found(known[1].analysis.findings, arguments)
+    if finding is None:
+        return None
+    async with progress(server, f"Confirming {finding.code} on a fake mesh") as bar:
+        asked = asyncio.ensure_future(server.witnesses.ask(finding, settings))
+        cancelled = asyncio.ensure_future(bar.cancelled.wait())
+        try:
+            await asyncio.wait((asked, cancelled), return_when=asyncio.FIRST_COMPLETED)
+            if not asked.done():
+                server.witnesses.interrupt()
+                return None
+            confirmed, notes = asked.result()
+        finally:
+            cancelled.cancel()
+            if not asked.done():
+                server.witnesses.interrupt()
+    for note in notes:
+        server.warn(note)
+    server.analyses.forget()
+    server.renew_all()
+    return {"confirmation": str(confirmed.confirmation), "said": confirmed.confirmed_by}
+
+
+def _found(findings: tuple[Finding, ...], arguments: dict[str, Any]) -> Finding | None:
+    """The finding that is meant: it may have moved since."""
+    alike = [f for f in findings if (f.code, f.message) == (arguments.get("code"), arguments.get("message"))]
+    line = arguments.get("line")
+    return min(alike, key=lambda f: abs(f.span.line - (line if isinstance(line, int) else 0)), default=None)
+
+
+def refused(server: ShardlintServer, of_workspace: bool = False) -> str | None:
+    """Why nothing may be run, None if it may; ``of_workspace`` is whether it would be code of the workspace.
+
+    A witness is ours. An interpreter that lies in the workspace is the workspace's, whoever has named it.
+    """
+    if not server.executes:
+        return "nothing is run over TCP"
+    if server.options.trusted:
+        return None
+    if of_workspace:
+        return "the workspace is not trusted, and its code is not run (option `trusted`)"
+    python = os.path.abspath(server.python or sys.executable)
+    if server.python is not None and server.configuration.folder_of(python) is not None:
+        return f"the workspace is not trusted, and {python}, which lies in it, is not run (option `trusted`)"
+    return None

@@ -1,0 +1,53 @@
+"""The JAX that findings are confirmed by: a process that runs small programs of ours."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from shardlint.api import Settings, editing
+from shardlint.findings import Confirmation, Finding
+
+
+class Witnesses:
+    """Asks JAX about findings in a thread of its own, by a worker that is kept warm."""
+
+    def __init__(self) -> None:
+        #: The interpreter that has JAX, None for the one that runs this.
+        self.python: str | None = None
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="confirm")
+        self._confirmer: Any = None
+        self._lock = threading.Lock()
+
+    async def ask(self, finding: Finding, settings: Settings) -> tuple[Finding, list[str]]:
+        """Return a finding with its confirmation, and why there is none."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, self._ask, finding, settings)
+
+    def _ask(self, finding: Finding, settings: Settings) -> tuple[Finding, list[str]]:
+        with self._lock:
+            if self._confirmer is None:
+                self._confirmer = editing.confirmer(self.python, settings)
+        confirmer = self._confirmer
+        confirmer.retry()
+        (confirmed,) = confirmer.confirm([finding])
+        unasked = confirmed.confirmation is Confirmation.UNCONFIRMED
+        return confirmed, list(confirmer.notes) if unasked else []
+
+    def recalled(self, finding: Finding) -> Finding:
+        """A finding with what JAX said of it, or of one just like it."""
+        confirmer = self._confirmer
+        recalled: Finding = finding if confirmer is None else confirmer.recalled(finding)
+        return recalled
+
+    def interrupt(self) -> None:
+        """End what JAX works on."""
+        if self._confirmer is not None:
+            self._confirmer.interrupt()
+
+    def close(self) -> None:
+        """End the worker."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        self.interrupt()

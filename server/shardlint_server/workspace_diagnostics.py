@@ -1,0 +1,180 @@
+"""Diagnostics of the whole workspace, the files that are not open as well: for a client that asks."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from lsprotocol import types
+from pygls import uris
+
+from shardlint.api import Linter, editing
+from shardlint_server.diagnostics import result_id
+from shardlint_server.progress import Bar, progress
+from shardlint_server.session import ShardlintServer
+from shardlint_server.worker import Superseded, Urgency
+
+#: Seconds between two parts of an answer.
+_INTERVAL = 0.25
+T = TypeVar("T")
+Item = types.WorkspaceFullDocumentDiagnosticReport | types.WorkspaceUnchangedDocumentDiagnosticReport
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What was found in a file that is not open."""
+
+    record: editing.Record
+    items: Sequence[types.Diagnostic]
+
+
+class WorkspaceReports:
+    """Reports on the files of the workspace, kept for as long as what they were made from is the same."""
+
+    def __init__(self, server: ShardlintServer) -> None:
+        self._server = server
+        self._known: dict[str, _Known] = {}
+        #: The generation of the last whole answer, and its result ids by URI.
+        self._last: tuple[int, dict[str, str]] = (-1, {})
+
+    async def answer(
+        self, params: types.WorkspaceDiagnosticParams, bar: Bar
+    ) -> types.WorkspaceDiagnosticReport:
+        """Report on every file; in parts, where the client takes parts."""
+        before = {one.uri: one.value for one in params.previous_result_ids}
+        generation, last = self._last
+        if generation == self._server.generation and before == last and self._server.analyses.told_of_changes:
+            return types.WorkspaceDiagnosticReport(
+                items=[_unchanged(uri, result) for uri, result in before.items()]
+            )
+        generation = self._server.generation
+        sender = _Sender(self._server, params.partial_result_token)
+        results: dict[str, str] = {}
+        paths = await self._submit(self._paths)
+        for number, path in enumerate(paths):
+            if bar.cancelled.is_set():
+                return sender.end()
+            bar.report(path.rpartition("/")[2], number, len(paths))
+            uri = uris.from_fs_path(path)
+            assert uri is not None
+            for item in await self._of_file(uri, path, before):
+                results[item.uri] = item.result_id or ""
+                sender.send(item)
+        for gone in before.keys() - results.keys():
+            sender.send(types.WorkspaceFullDocumentDiagnosticReport(uri=gone, items=[]))
+        self._known = {path: known for path, known in self._known.items() if path in set(paths)}
+        self._last = (generation, results)
+        return sender.end()
+
+    async def _of_file(self, uri: str, path: str, before: dict[str, str]) -> list[Item]:
+        opened = await self._server.analyses.latest(uri)
+        if opened is not None:
+            target, report = opened
+            return [
+                _item(part.uri, report.diagnostics.get(part.uri, ()), before, part.version)
+                for part in target.parts
+            ]
+        return [_item(uri, await self._submit(partial(self._check, path)), before)]
+
+    async def _submit(self, work: Callable[[dict[str, bytes]], T]) -> T:
+        """Do some work when nothing else is to be done."""
+        while True:
+            try:
+                return await self._server.worker.submit(
+                    lambda: self._server.in_worker(work), Urgency.WORKSPACE
+                )
+            except Superseded:
+                continue
+
+    # -- in the thread that analyses --------------------------------------------------------------
+
+    def _paths(self, opened: dict[str, bytes]) -> list[str]:
+        """The files that can matter, of all folders."""
+        configuration = self._server.configuration
+        found: dict[str, None] = {}
+        with editing.opened(opened):
+            for folder in self._server.folders():
+                options = configuration.options_of(folder)
+                if not options.enable or options.diagnosticMode != "workspace":
+                    continue
+                settings = configuration.settings_of_folder(folder)
+                linter = Linter(settings, configuration.settings_of_folder)
+                _, sources = linter.read_paths([folder], lambda *_: editing.look())
+                found.update(dict.fromkeys(source.path for source in sources))
+        return list(found)
+
+    def _check(self, path: str, opened: dict[str, bytes]) -> Sequence[types.Diagnostic]:
+        known = self._known.get(path)
+        with editing.opened(opened):
+            if known is not None and known.record.holds():
+                return known.items
+        record, items = self._server.linter.on_disk(path, opened)
+        self._known[path] = _Known(record, items)
+        return items
+
+
+class _Sender:
+    """Sends an answer in parts, or keeps it together."""
+
+    def __init__(self, server: ShardlintServer, token: types.ProgressToken | None) -> None:
+        self._server = server
+        self._token = token
+        self._items: list[Item] = []
+        self._sent = time.monotonic()
+
+    def send(self, item: Item) -> None:
+        """Send a report, with others."""
+        self._items.append(item)
+        if self._token is not None and time.monotonic() - self._sent > _INTERVAL:
+            self._flush()
+
+    def end(self) -> types.WorkspaceDiagnosticReport:
+        """What is left to answer."""
+        if self._token is not None and self._items:
+            self._flush()
+        return types.WorkspaceDiagnosticReport(items=self._items)
+
+    def _flush(self) -> None:
+        assert self._token is not None
+        part = types.WorkspaceDiagnosticReportPartialResult(items=self._items)
+        self._server.protocol.notify(types.PROGRESS, types.ProgressParams(token=self._token, value=part))
+        self._items, self._sent = [], time.monotonic()
+
+
+def register(server: ShardlintServer) -> None:
+    """Answer a client that asks for the diagnostics of the workspace."""
+    reports = WorkspaceReports(server)
+
+    async def diagnose(
+        server: ShardlintServer, params: types.WorkspaceDiagnosticParams
+    ) -> types.WorkspaceDiagnosticReport:
+        """Report on the workspace; what is cancelled ends at once."""
+        try:
+            if params.work_done_token is None:
+                return await reports.answer(params, Bar(server, None))
+            async with progress(server, "Checking the workspace", params.work_done_token) as bar:
+                return await reports.answer(params, bar)
+        except asyncio.CancelledError:
+            server.worker.look()
+            raise
+
+    server.feature(types.WORKSPACE_DIAGNOSTIC)(diagnose)
+
+
+def _item(
+    uri: str, items: Sequence[types.Diagnostic], before: dict[str, str], version: int | None = None
+) -> Item:
+    result = result_id(items)
+    if before.get(uri) == result:
+        return _unchanged(uri, result, version)
+    return types.WorkspaceFullDocumentDiagnosticReport(
+        uri=uri, items=items, version=version, result_id=result
+    )
+
+
+def _unchanged(uri: str, result: str, version: int | None = None) -> Item:
+    return types.WorkspaceUnchangedDocumentDiagnosticReport(uri=uri, result_id=result, version=version)
