@@ -62,6 +62,8 @@ class ShardlintServer(LanguageServer):
         self.refresher = Refresher(self)
         self.witnesses = Witnesses()
         self.fixture_runs = FixtureRuns()
+        #: Whether a change of files may change what is known of files that are not open.
+        self.elsewhere: Callable[[Collection[str]], bool] = lambda paths: False
         self.options = Options()
         self.generation = 0
         self._names_changed = False
@@ -161,7 +163,7 @@ class ShardlintServer(LanguageServer):
         self.generation += 1
         self._names_changed |= names
         affected = [uri for uri in self.analyses.touch(paths) if uri != but]
-        if not affected:
+        if not affected and not self.elsewhere(paths):
             return
         if self.publisher is not None:
             self.publisher.renew(affected)

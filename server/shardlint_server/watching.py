@@ -71,11 +71,11 @@ async def settings_changed(server: ShardlintServer, params: types.DidChangeConfi
 
 async def folders_changed(server: ShardlintServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
     """Folders were added to the workspace, or taken out of it."""
+    configuration = server.configuration
+    _take(server, configuration.options, dict(configuration.of_folders), [])
     workspace = server.client_capabilities.workspace
     if workspace is not None and workspace.configuration:
         await _ask_settings(server)
-    else:
-        _take(server, server.configuration.options, {}, [])
 
 
 async def _ask_settings(server: ShardlintServer) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -90,6 +90,10 @@ class WorkspaceReports:
             except Superseded:
                 continue
 
+    def touched(self, paths: Collection[str]) -> bool:
+        """Whether a change of files may change what was found in one that is not open."""
+        return any(known.record.touched(paths) for known in self._known.values())
+
     # -- in the thread that analyses --------------------------------------------------------------
 
     def _paths(self, opened: dict[str, bytes]) -> list[str]:
@@ -148,6 +152,7 @@ class _Sender:
 def register(server: ShardlintServer) -> None:
     """Answer a client that asks for the diagnostics of the workspace."""
     reports = WorkspaceReports(server)
+    server.elsewhere = reports.touched
 
     async def diagnose(
         server: ShardlintServer, params: types.WorkspaceDiagnosticParams

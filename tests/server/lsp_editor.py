@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from lsprotocol import types
 from pygls.protocol import default_converter
@@ -33,10 +35,12 @@ class Editor(LanguageClient):
         self.published: list[types.PublishDiagnosticsParams] = []
         self.registered: list[types.Registration] = []
         self.code_lens_refreshes = 0
+        self.parts: list[dict[str, Any]] = []
         ours = {
             types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: _remember,
             types.CLIENT_REGISTER_CAPABILITY: _register,
             types.WORKSPACE_CODE_LENS_REFRESH: _refresh_code_lens,
+            types.PROGRESS: _progress,
         }
         register_lsp_features(self, {**DEFAULT_CLIENT_FEATURES, **ours})
 
@@ -155,6 +159,14 @@ def _remember(client: Editor, params: types.PublishDiagnosticsParams) -> None:
 
 def _register(client: Editor, params: types.RegistrationParams) -> None:
     client.registered += params.registrations
+
+
+async def _progress(client: Editor, params: types.ProgressParams) -> None:
+    """Keep parts of answers as they are; what else there is are bars."""
+    if params.token == "parts":
+        client.parts.append(json.loads(json.dumps(params.value, default=vars)))
+    else:
+        DEFAULT_CLIENT_FEATURES[types.PROGRESS](client, params)
 
 
 def _refresh_code_lens(client: Editor, params: None) -> None:

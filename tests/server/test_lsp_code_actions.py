@@ -67,7 +67,7 @@ async def test_nothing_is_offered_elsewhere(modern_editor: Editor, tmp_path: Pat
 
 
 async def test_only_what_is_asked_for(modern_editor: Editor, tmp_path: Path) -> None:
-    text, _ = marked(PRELUDE + MISSPELT + "\n" + BARE + "\n")
+    text = PRELUDE + "".join(marked(line)[0] + "\n" for line in (MISSPELT, BARE))
     uri = modern_editor.open(tmp_path / "train.py", text)
     assert kinds(await actions_at(modern_editor, uri, WHOLE, ["quickfix"])) == {"quickfix"}
     for only in ("source", "source.fixAll", "source.fixAll.shardlint"):
