@@ -33,6 +33,7 @@ class Environment:
 
     ``context_mesh`` is the mesh of `jax.set_mesh`: None when there is none, Unknown when it is the
     caller's. ``bound_axes`` are the axis names a collective may use, with their sizes, or Unknown.
+    ``mapped`` is true where arrays are examples, or layers, of larger ones that a transform maps over.
     ``caught`` names the exception classes that an enclosing ``try`` catches, ``expected`` is true
     under ``pytest.raises``, and ``entry`` says how the place is reached when that is not plain.
     """
@@ -40,6 +41,7 @@ class Environment:
     context_mesh: Mesh | Unknown | None = None
     in_jit: bool = False
     bound_axes: tuple[tuple[str, Dim], ...] | Unknown = ()
+    mapped: bool = False
     caught: frozenset[str] = frozenset()
     expected: bool = False
     entry: str | None = None

@@ -168,10 +168,14 @@ class Knowledge:
                     yield from (replace(known, span=span) for span in self._spec_spans(use))
             elif isinstance(use, ParameterUse):
                 yield _parameter(use, use.names_place.resolve() if use.names_place else place)
-            elif isinstance(use, ValueUse):
+            elif isinstance(use, ValueUse) and not (use.environment.mapped and use.shape is not None):
                 subject = f"`{use.name}`"
                 yield Known(place, subject, use.shape, use.dtype, use.spec, use.mesh, origins=use.facts)
-            elif isinstance(use, LocalUse) and not isinstance(use.shape, Unknown):
+            elif (
+                isinstance(use, LocalUse)
+                and not isinstance(use.shape, Unknown)
+                and not use.environment.mapped
+            ):
                 yield Known(place, f"`{use.name}`", use.shape, use.dtype, local=True, origins=use.facts)
             elif isinstance(use, MeshUse) and (mesh := self._mesh_at(place)) is not None:
                 yield Known(place, "the mesh", mesh=mesh, origins=use.facts)
@@ -233,7 +237,8 @@ class Knowledge:
         texts: dict[Span, set[str | None]] = {}
         for use in self._uses:
             if isinstance(use, LocalUse):
-                shape = None if isinstance(use.shape, Unknown) else use.shape
+                unknown = isinstance(use.shape, Unknown) or use.environment.mapped
+                shape = None if unknown or isinstance(use.shape, Unknown) else use.shape
                 text = None if shape is None or not shape else type_text(shape, use.dtype)
                 texts.setdefault(use.place.resolve(), set()).add(text)
         for span, said in texts.items():
@@ -268,7 +273,8 @@ def _parameter(use: ParameterUse, span: Span) -> Known:
             layout.replicated,
             origins,
         )
-    shape = None if isinstance(use.shape, Unknown) else use.shape
+    mapped = use.environment.mapped
+    shape = None if isinstance(use.shape, Unknown) or mapped else use.shape
     names = use.names if isinstance(use.names, Spec) and isinstance(use.verdict, Accepted) else None
     return Known(span, subject, shape, use.dtype, use.axes or names, None, origins=origins)
 

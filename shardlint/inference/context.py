@@ -47,7 +47,8 @@ class Context:
 
     ``mesh`` is what `jax.set_mesh` set, ``legacy_mesh`` what ``with mesh:`` did; ``in_jit`` is None
     where the caller decides; ``compiles`` is false where a program is only traced (`jax.eval_shape`);
-    ``bound_axes`` are the axis names collectives may use. ``logical_rules`` is
+    ``bound_axes`` are the axis names collectives may use; ``mapped`` is true where arrays are examples, or
+    layers, of larger ones: under `vmap` and Flax's lifted transforms. ``logical_rules`` is
     what Flax's `logical_axis_rules` set, as the program wrote it.
     ``check_vma`` is what the enclosing shard_map was given, None outside or where it is not known.
     ``shards`` are the arguments of the enclosing shard_map's body; ``body`` is its code where an editor asks.
@@ -62,6 +63,7 @@ class Context:
     in_jit: bool | None = False
     compiles: bool = True
     bound_axes: tuple[tuple[str, Dim], ...] | Unknown = ()
+    mapped: bool = False
     check_vma: bool | None = None
     shards: tuple[Shard, ...] = ()
     body: Any = None

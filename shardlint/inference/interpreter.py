@@ -155,6 +155,7 @@ class Interpreter:
             context_mesh=mesh.mesh if isinstance(mesh, MeshValue) else mesh,
             in_jit=bool(context.in_jit),
             bound_axes=context.bound_axes,
+            mapped=context.mapped,
             caught=context.caught,
             expected=context.expected,
             entry=context.entry,

@@ -14,9 +14,9 @@ from typing import TypeVar
 
 from shardlint.laws.dims import Dim
 from shardlint.laws.memory import dtype_size
-from shardlint.laws.shards import replication, shard_shape
+from shardlint.laws.shards import global_shape, replication, shard_shape
 from shardlint.laws.values import Marker, Mesh, Spec, Unknown, entry_axes
-from shardlint.laws.verdicts import Accepted
+from shardlint.laws.verdicts import Accepted, Api
 from shardlint.output.concise import place_text
 from shardlint.output.styles import Styles
 from shardlint.spans import Span
@@ -64,9 +64,14 @@ def layout_of(use: Use) -> Layout | None:
         return None
     if len(spec) > len(use.shape) or not _is_plain(spec, use.mesh):
         return None
+    if use.environment.mapped:
+        return None  # what is laid out is the array that this is a part of
+    shape = use.shape
+    if isinstance(use, Placement) and use.api is Api.SHARD_MAP_OUT:
+        shape = global_shape(use.mesh, spec, shape)  # the body returns shards
     dropped = use.verdict.replicated
     entries = tuple(None if i in dropped else entry for i, entry in enumerate(spec.entries))
-    return Layout(subject, use.place.resolve(), use.shape, use.dtype, Spec(entries), use.mesh, dropped)
+    return Layout(subject, use.place.resolve(), shape, use.dtype, Spec(entries), use.mesh, dropped)
 
 
 def _is_plain(spec: Spec, mesh: Mesh) -> bool:

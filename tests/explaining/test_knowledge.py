@@ -135,6 +135,11 @@ def place(x):
     "what JAX rejects": """
 x = jax.device_put(jnp.zeros((8, 10)), NamedSharding(mesh, P("data", "model")))
 """,
+    "a constraint on one example of many": """
+def smooth(row):
+    return jax.lax.with_sharding_constraint(row, NamedSharding(mesh, P("model")))
+jax.jit(jax.vmap(smooth))(jnp.zeros((8, 16)))
+""",
     "a spec of nothing": """
 spec = P("data", "model")
 """,

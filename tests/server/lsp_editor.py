@@ -36,11 +36,13 @@ class Editor(LanguageClient):
         self.registered: list[types.Registration] = []
         self.code_lens_refreshes = 0
         self.parts: list[dict[str, Any]] = []
+        self.inlay_hint_refreshes = 0
         ours = {
             types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: _remember,
             types.CLIENT_REGISTER_CAPABILITY: _register,
             types.WORKSPACE_CODE_LENS_REFRESH: _refresh_code_lens,
             types.PROGRESS: _progress,
+            types.WORKSPACE_INLAY_HINT_REFRESH: _refresh_inlay_hints,
         }
         register_lsp_features(self, {**DEFAULT_CLIENT_FEATURES, **ours})
 
@@ -76,7 +78,10 @@ class Editor(LanguageClient):
                 data_support=True,
                 resolve_support=types.ClientCodeActionResolveOptions(properties=["edit"]),
             )
-            workspace.workspace_edit = types.WorkspaceEditClientCapabilities(document_changes=True)
+            workspace.workspace_edit = types.WorkspaceEditClientCapabilities(
+                document_changes=True, change_annotation_support=types.ChangeAnnotationsSupportOptions()
+            )
+            workspace.inlay_hint = types.InlayHintWorkspaceClientCapabilities(refresh_support=True)
             workspace.configuration = True
             workspace.workspace_folders = True
             workspace.did_change_watched_files = types.DidChangeWatchedFilesClientCapabilities(
@@ -171,6 +176,10 @@ async def _progress(client: Editor, params: types.ProgressParams) -> None:
 
 def _refresh_code_lens(client: Editor, params: None) -> None:
     client.code_lens_refreshes += 1
+
+
+def _refresh_inlay_hints(client: Editor, params: None) -> None:
+    client.inlay_hint_refreshes += 1
 
 
 def folder_of(path: Path) -> types.WorkspaceFolder:

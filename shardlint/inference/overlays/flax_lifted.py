@@ -246,7 +246,7 @@ def _layer(interpreter: Evaluator, lift: Lift, outer: Binding, module: Module) -
     run.bindings[id(module)] = root
     before, state.stack = state.stack, [root]
     try:
-        with interpreter.within(in_jit=True), running(interpreter, module, lift.place):
+        with interpreter.within(in_jit=True, mapped=True), running(interpreter, module, lift.place):
             yield run
     finally:
         state.stack = before

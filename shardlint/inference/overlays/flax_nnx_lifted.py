@@ -138,7 +138,7 @@ def _run(call: Call, function: Value, lift: Lift) -> Value:
     if args is None:
         return call.unknown("in_axes that do not fit")
     in_jit = True if lift.scan else call.interpreter.context.in_jit or None
-    with call.interpreter.within(in_jit=in_jit):
+    with call.interpreter.within(in_jit=in_jit, mapped=True):
         result = call.interpreter.call(function, args, {}, call.place)
     items = as_items(result)
     columns = as_items(lift.out_axes)

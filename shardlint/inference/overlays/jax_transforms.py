@@ -149,7 +149,7 @@ def _named(
     bound, name = interpreter.context.bound_axes, as_str(axis)
     if axis is not None and not is_none(axis) and not isinstance(bound, Unknown):
         bound = (*bound, (name, size)) if name is not None else Unknown("an axis name that is not known")
-    with interpreter.within(bound_axes=bound, in_jit=True):
+    with interpreter.within(bound_axes=bound, in_jit=True, mapped=True):
         return interpreter.call(function, args, kwargs, call.place, call.opaque)
 
 

@@ -1,0 +1,82 @@
+"""Inlay hints behind specs and in bodies of shard_map."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lsp_asking import ENCODINGS, Asking, placed
+from lsp_editor import PRELUDE, Editor, eventually
+from lsp_notebook import Notebook
+from lsprotocol import types
+
+SPEC = "mark = '🧪é'; x = jax.device_put(jnp.zeros((8, 16)), NamedSharding(mesh, P('data')«»))\n"
+BODY = (
+    "def body(a«»):\n\tb = a.T\n\treturn b.T\n"
+    "jax.shard_map(body, mesh=mesh, in_specs=P('data'), out_specs=P('data'))(jnp.zeros((8, 16)))\n"
+)
+START = types.Position(0, 0)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+async def test_a_hint_stands_behind_its_spec(connected: Editor, tmp_path: Path, encoding: str) -> None:
+    await connected.start(encodings=[ENCODINGS[encoding]])
+    text, place = placed(PRELUDE + SPEC, encoding)
+    uri = connected.open(tmp_path / "train.py", text)
+    (hint,) = await Asking(connected, uri, START).hints()
+    assert (hint.label, hint.position, hint.padding_left) == ("→ f32[4, 16] × 8 devices", place.start, True)
+
+
+async def test_local_shapes_stand_in_the_body(editor: Editor, tmp_path: Path) -> None:
+    text, place = placed(PRELUDE + BODY)
+    hints = await Asking(editor, editor.open(tmp_path / "train.py", text), START).hints()
+    spec = "→ f32[4, 16] × 8 devices"
+    assert [hint.label for hint in hints] == [": f32[4, 16]", ": f32[16, 4]", spec, spec]
+    assert hints[0].position == place.start
+    assert hints[1].position == types.Position(place.start.line + 1, 2)
+
+
+async def test_only_those_in_the_range(editor: Editor, tmp_path: Path) -> None:
+    text, place = placed(PRELUDE + SPEC + SPEC.replace("«»", ""))
+    uri = editor.open(tmp_path / "train.py", text)
+    assert len(await Asking(editor, uri, START).hints()) == 2
+    assert len(await Asking(editor, uri, START).hints(last=place.start.line + 1)) == 1
+    below = types.Position(place.start.line + 1, 0)
+    assert [hint.position.line for hint in await Asking(editor, uri, below).hints()] == [below.line]
+
+
+@pytest.mark.parametrize(
+    ("shown", "left"),
+    [({"shards": False}, ":"), ({"localShapes": False}, "→"), ({"shards": False, "localShapes": False}, "")],
+)
+async def test_each_kind_can_be_turned_off(
+    connected: Editor, tmp_path: Path, shown: dict[str, bool], left: str
+) -> None:
+    await connected.start(options={"inlayHints": shown})
+    text, _ = placed(PRELUDE + BODY)
+    hints = await Asking(connected, connected.open(tmp_path / "train.py", text), START).hints()
+    assert {str(hint.label)[0] for hint in hints} == ({left} if left else set())
+
+
+async def test_the_editor_is_asked_to_ask_again_when_an_imported_file_changes(
+    modern_editor: Editor, tmp_path: Path
+) -> None:
+    layout, text = tmp_path / "layout.py", PRELUDE.partition("mesh =")[0] + "from layout import mesh\n"
+    layout.write_text(PRELUDE)
+    uri = modern_editor.open(tmp_path / "train.py", text + SPEC.replace("«»", ""))
+    (hint,) = await Asking(modern_editor, uri, START).hints()
+    assert hint.label == "→ f32[4, 16] × 8 devices"
+    layout.write_text(PRELUDE.replace("reshape(2, 4)", "reshape(4, 2)"))
+    modern_editor.files_changed(layout)
+    await eventually(lambda: modern_editor.inlay_hint_refreshes)
+    await modern_editor.pull(uri)
+    (hint,) = await Asking(modern_editor, uri, START).hints()
+    assert hint.label == "→ f32[2, 16] × 8 devices"
+
+
+async def test_a_cell_of_a_notebook(editor: Editor, tmp_path: Path) -> None:
+    cell, place = placed(SPEC)
+    notebook = Notebook(editor, tmp_path / "train.ipynb", [PRELUDE, "print(mesh)\n", cell])
+    assert await Asking(editor, notebook.cell(2), START).hints() == []
+    (hint,) = await Asking(editor, notebook.cell(3), START).hints()
+    assert hint.position == place.start
