@@ -34,18 +34,17 @@ class Asking:
     async def hints(self, last: int = 1_000) -> list[types.InlayHint]:
         """The inlay hints from the place on, up to a line."""
         place = types.Range(start=self.position, end=types.Position(line=last, character=0))
-        return list(
-            await self._answer(
-                self.editor.text_document_inlay_hint_async(types.InlayHintParams(self.document, place))
-            )
-            or ()
+        found = await self._answer(
+            self.editor.text_document_inlay_hint_async(types.InlayHintParams(self.document, place))
         )
+        return list(found or ())
 
     async def definition(self) -> list[types.Location]:
         found = await self._answer(
             self.editor.text_document_definition_async(types.DefinitionParams(self.document, self.position))
         )
-        return list(found or ())
+        places = [found] if isinstance(found, types.Location) else found or ()
+        return [place for place in places if isinstance(place, types.Location)]
 
     async def references(self, declaration: bool = True) -> list[types.Location]:
         context = types.ReferenceContext(include_declaration=declaration)
@@ -65,22 +64,26 @@ class Asking:
         return list(found or ())
 
     async def prepared(self) -> types.PrepareRenamePlaceholder | None:
-        return await self._answer(
+        found = await self._answer(
             self.editor.text_document_prepare_rename_async(
                 types.PrepareRenameParams(self.document, self.position)
             )
         )
+        assert found is None or isinstance(found, types.PrepareRenamePlaceholder)
+        return found
 
     async def renamed(self, name: str) -> types.WorkspaceEdit:
-        return await self._answer(
+        found = await self._answer(
             self.editor.text_document_rename_async(types.RenameParams(self.document, self.position, name))
         )
+        assert found is not None
+        return found
 
     async def completions(self) -> list[types.CompletionItem]:
         found = await self._answer(
             self.editor.text_document_completion_async(types.CompletionParams(self.document, self.position))
         )
-        return [] if found is None else list(found.items)
+        return list(found.items) if isinstance(found, types.CompletionList) else list(found or ())
 
     async def _answer(self, request: Awaitable[T]) -> T:
         return await asyncio.wait_for(request, PATIENCE)

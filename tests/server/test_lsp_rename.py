@@ -75,8 +75,10 @@ async def test_the_editor_can_preview_it(connected: Editor, tmp_path: Path) -> N
     assert isinstance(change, types.TextDocumentEdit)
     assert change.text_document.version == 1
     groups = edit.change_annotations or {}
-    confirmed = [groups[one.annotation_id].needs_confirmation for one in change.edits]  # type: ignore[union-attr]
-    lines = [one.range.start.line for one in change.edits]  # type: ignore[union-attr]
+    edits = [one for one in change.edits if isinstance(one, types.AnnotatedTextEdit)]
+    assert len(edits) == len(change.edits)
+    confirmed = [groups[one.annotation_id].needs_confirmation for one in edits]
+    lines = [one.range.start.line for one in edits]
     last = text.count("\n") - 1
     assert list(zip(lines, confirmed, strict=True)) == [(5, False), (6, False), (last, True)]
 
