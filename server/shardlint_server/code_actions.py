@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -41,14 +41,16 @@ class _Desk:
     target: Target
     part: Part
     analysis: Analysis
+    diagnostics: Sequence[types.Diagnostic]
     settings: Settings
     range: types.Range
 
     def findings(self) -> Iterator[tuple[Finding, types.Diagnostic]]:
         """The findings where the client looks."""
-        for finding in self.analysis.findings:
-            if self.target.part_of(finding.span) == self.part and self.meets(finding.span):
-                yield finding, self.server.linter.diagnostic(self.target, finding, self.settings)
+        ours = [f for f in self.analysis.findings if self.target.part_of(f.span) == self.part]
+        for finding, diagnostic in zip(ours, self.diagnostics, strict=True):
+            if self.meets(finding.span):
+                yield finding, diagnostic
 
     def meets(self, span: Any) -> bool:
         """Whether a span of the part and what the client looks at have a place in common."""
@@ -87,7 +89,8 @@ async def code_actions(server: ShardlintServer, params: types.CodeActionParams) 
     part = next((part for part in target.parts if part.uri == uri), None)
     if part is None or report.analysis is None or report.settings is None:
         return []
-    desk = _Desk(server, target, part, report.analysis, report.settings, params.range)
+    shown = report.diagnostics[uri]
+    desk = _Desk(server, target, part, report.analysis, shown, report.settings, params.range)
     only = params.context.only
     wanted = partial(_is_wanted, only)
     # What is made as one types must not be as slow as fixing everything.

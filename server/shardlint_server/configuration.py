@@ -104,9 +104,9 @@ def _settings(folder: str, options: Options, around: str | None) -> Settings:
         given = (os.path.join(around or os.getcwd(), os.path.expanduser(options.configuration)),)
     line = CommandLine(given, options=options.settings)
     settings = Configurations(line, devices=options.devices).of_folder(os.path.abspath(folder))
-    if not _holds(settings.root, folder):
+    if around is not None and not _holds(settings.root, folder):
         # Nothing configures this folder, and where the server was started says nothing about it.
-        settings = dataclasses.replace(settings, root=around or folder)
+        settings = dataclasses.replace(settings, root=around)
     return _rooted(settings, around)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from lsprotocol import types
 from pygls.workspace import PositionCodec
@@ -45,7 +46,8 @@ Locate = Callable[[Span], Text]
 """Finds the document that a span stands in."""
 
 
-def split_lines(text: str) -> list[str]:
+@lru_cache(maxsize=32)
+def split_lines(text: str) -> Sequence[str]:
     """Split at the line ends of Python and the protocol; `str.splitlines` knows more, as form feed."""
     return _LINE_END.split(text)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,19 +85,20 @@ class Target:
         cells = [part for part in self.parts if span.cell in (None, part.cell)]
         return cells[0] if cells else None
 
-    def locate(self, span: Span) -> Text:
-        """Find the document of a span: a part of this target, else a file on disk.
+    def locate(self, span: Span, opened: Mapping[str, bytes]) -> Text:
+        """Find the document of a span: a part of this target, else a file, as it is open or on the disk.
 
         Of a file that cannot be read no line is known: places in it collapse to its start.
         """
         part = self.part_of(span)
         if part is not None:
             return Text(part.uri, split_lines(part.text))
+        path = str(Path(span.path).absolute())
         try:
-            text = Path(span.path).read_text(encoding="utf-8")
+            data = opened[path] if path in opened else Path(path).read_bytes()
         except (OSError, ValueError):
-            text = ""
-        return Text(uris.from_fs_path(str(Path(span.path).absolute())), split_lines(text))
+            data = b""
+        return Text(uris.from_fs_path(path), split_lines(data.decode("utf-8", "replace")))
 
 
 def path_of(uri: str) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lsprotocol import types
 from pygls import uris
 from pygls.workspace import PositionCodec
 
 from shardlint.api import (
-    Analysis,
     Linter,
     Settings,
     editing,
@@ -56,7 +55,8 @@ class TargetLinter:
             analysis = Linter(dataclasses.replace(settings, editing=True)).analysis(source_of(target))
         findings = (*map(self._marked, analysis.findings), *self._disagreements(target))
         analysis = dataclasses.replace(analysis, findings=findings)
-        return Report(self.diagnostics(target, analysis, settings), analysis, settings, record)
+        diagnostics = self._diagnostics(target, analysis.findings, settings, opened)
+        return Report(diagnostics, analysis, settings, record)
 
     def on_disk(
         self, path: str, opened: Mapping[str, bytes]
@@ -68,27 +68,24 @@ class TargetLinter:
         with editing.opened(opened), editing.recorded() as record:
             settings = self._configuration.settings_of(path)
             source = read_source(path)
-            findings = Linter(settings).analysis(source).findings
-            placed = editing.placed(source, findings)
+            placed = editing.placed(source, Linter(settings).analysis(source).findings)
         uri = uris.from_fs_path(path) or path
         target = Target(uri, path, (Part(uri, None, placed.text),))
-        return record, [self.diagnostic(target, self._marked(f), settings) for f in placed.findings]
+        findings = [self._marked(finding) for finding in placed.findings]
+        return record, self._diagnostics(target, findings, settings, opened)[uri]
 
-    def diagnostics(
-        self, target: Target, analysis: Analysis, settings: Settings
+    def _diagnostics(
+        self, target: Target, findings: Iterable[Finding], settings: Settings, opened: Mapping[str, bytes]
     ) -> dict[str, list[types.Diagnostic]]:
-        """What the findings of an analysis are to a client, by part."""
+        """What the findings in a target are to a client, by part and in their order."""
         diagnostics: dict[str, list[types.Diagnostic]] = {part.uri: [] for part in target.parts}
-        for finding in analysis.findings:
+        for finding in findings:
             part = target.part_of(finding.span)
             if part is not None:
-                diagnostics[part.uri].append(self.diagnostic(target, finding, settings))
+                page = editing.page_of(finding, settings)
+                shown = to_diagnostic(finding, lambda span: target.locate(span, opened), self._codec, page)
+                diagnostics[part.uri].append(shown)
         return diagnostics
-
-    def diagnostic(self, target: Target, finding: Finding, settings: Settings) -> types.Diagnostic:
-        """What one finding is to a client."""
-        page = editing.page_of(finding, settings)
-        return to_diagnostic(finding, target.locate, self._codec, page)
 
 
 def source_of(target: Target) -> editing.Source:
