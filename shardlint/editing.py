@@ -123,9 +123,12 @@ def axis_types(source: Source, use: MeshUse, settings: Settings) -> list[Fix]:
     """The fixes that say of which type a mesh's axes are."""
     from shardlint.fixing.axis_types import with_axis_types
     from shardlint.laws.values import AxisType
-    from shardlint.laws.versions import NEWEST_ONLY
+    from shardlint.laws.versions import NEWEST_ONLY, is_removed
 
-    release = (settings.target_jax or NEWEST_ONLY).high
+    target = settings.target_jax or NEWEST_ONLY
+    if is_removed("jax.sharding.AxisType", target.low):
+        return []
+    release = target.high
     fixes = (with_axis_types(use, source, types, release) for types in (AxisType.AUTO, AxisType.EXPLICIT))
     return [fix for fix in fixes if fix is not None]
 

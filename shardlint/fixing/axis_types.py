@@ -71,8 +71,8 @@ def _appended(page: Page, node: ast.Call, argument: str) -> Edit | None:
         Span(page.path, last.end_line, last.end_column, whole.end_line, whole.end_column - 1, page.cell)
     )
     before = rest.rstrip()
-    if "#" in rest or before.strip("),"):
-        return None
+    if before.strip("), \t\n"):
+        return None  # a comment
     lines = before.split("\n")
     line = last.end_line + len(lines) - 1
     column = len(lines[-1]) + (last.end_column if len(lines) == 1 else 1)
