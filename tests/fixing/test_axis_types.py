@@ -26,11 +26,11 @@ MESHES = {
 }
 
 
-def fixes(program: str, settings: Settings = Settings()) -> list[Fix]:
+def fixes(program: str, settings: Settings | None = None) -> list[Fix]:
     source = source_from_text("program.py", program)
     analysis = Linter(Settings()).analysis(source)
     uses = {use.place.resolve(): use for use in analysis.uses if isinstance(use, MeshUse)}.values()
-    return [fix for use in uses for fix in editing.axis_types(source, use, settings)]
+    return [fix for use in uses for fix in editing.axis_types(source, use, settings or Settings())]
 
 
 def types_of(program: str) -> tuple[AxisType, ...]:
