@@ -18,27 +18,55 @@
           (sort (flymake-diagnostics)
                 (lambda (one other) (< (flymake-diagnostic-beg one) (flymake-diagnostic-beg other))))))
 
-(defun wait-for-findings (count)
-  "Wait until this buffer has COUNT findings; return them."
+(defun wait-for-findings (&rest texts)
+  "Wait until this buffer's findings are of TEXTS; return what they are in the end."
   (let ((end (time-add nil 60)))
-    (while (and (/= count (length (flymake-diagnostics))) (time-less-p nil end))
+    (while (and (not (equal texts (mapcar (lambda (found) (alist-get 'text found)) (seen-findings))))
+                (time-less-p nil end))
       (accept-process-output nil 0.05)
       (flymake-start))
     (seen-findings)))
 
-(with-temp-buffer
-  (insert
-   (json-encode
-    (save-current-buffer
-      (find-file (getenv "OPENED"))
-      (apply #'eglot (eglot--guess-contact)) ; what `eglot-ensure' does once Emacs is idle
-      (let* ((at-first (wait-for-findings 2))
-             (after-edit (progn (goto-char (point-min))
-                                (forward-line 10)
-                                (delete-region (point) (line-end-position))
-                                (wait-for-findings 1))))
-        (set-buffer-modified-p nil)
-        `((findings . ,(vconcat at-first)) (after_edit . ,(vconcat after-edit)))))))
-  (write-region nil nil (getenv "SEEN")))
+(defun seen-hover ()
+  "What is told of what stands at the cursor."
+  (let ((told nil) (end (time-add nil 60)))
+    (eglot-hover-eldoc-function (lambda (text &rest _) (setq told (or text ""))))
+    (while (and (not told) (time-less-p nil end))
+      (accept-process-output nil 0.05))
+    (substring-no-properties told)))
+
+(defun line-text (number)
+  "The text of line NUMBER."
+  (save-excursion
+    (goto-char (point-min))
+    (forward-line (1- number))
+    (buffer-substring-no-properties (point) (line-end-position))))
+
+(defun put-cursor (number text)
+  "Put the cursor on TEXT in line NUMBER."
+  (goto-char (point-min))
+  (forward-line (1- number))
+  (search-forward text (line-end-position))
+  (goto-char (1+ (match-beginning 0))))
+
+(defun look ()
+  "All that is seen, as an association list."
+  (find-file (getenv "OPENED"))
+  (apply #'eglot (eglot--guess-contact)) ; what `eglot-ensure' does once Emacs is idle
+  (let* ((findings (wait-for-findings "\"model\"" "\"modle\""))
+         (hover (progn (put-cursor 8 "\"data\"") (seen-hover)))
+         (renamed (progn (eglot-rename "batch") (vector (line-text 6) (line-text 8))))
+         (after-edit (progn (put-cursor 11 "bias")
+                            (delete-region (line-beginning-position) (line-end-position))
+                            (wait-for-findings "\"model\""))))
+    (set-buffer-modified-p nil)
+    `((findings . ,(vconcat findings)) (hover . ,hover)
+      (renamed . ,renamed) (after_edit . ,(vconcat after-edit)))))
+
+(let ((seen (condition-case failed (save-current-buffer (look))
+              (error `((failed . ,(error-message-string failed)))))))
+  (with-temp-buffer
+    (insert (json-encode seen))
+    (write-region nil nil (getenv "SEEN"))))
 (kill-emacs 0)
 ;;; emacs.el ends here

@@ -1,6 +1,6 @@
 -- What a user of Neovim sees of the file that is open, written as JSON to $SEEN.
 local function wait_for(what, seen)
-  if not vim.wait(60000, seen, 20) then
+  if not vim.wait(60000, function() return (seen()) end, 20) then
     error("waited in vain for " .. what)
   end
 end
@@ -11,10 +11,39 @@ local function findings()
   end, vim.diagnostic.get(0))
 end
 
+local function line(number)
+  return vim.api.nvim_buf_get_lines(0, number - 1, number, true)[1]
+end
+
+local function put_cursor(number, text)
+  vim.api.nvim_win_set_cursor(0, { number, line(number):find(text, 1, true) - 1 })
+end
+
 local function look()
   local seen = {}
   wait_for("findings", function() return #vim.diagnostic.get(0) == 2 end)
   seen.findings = findings()
+
+  put_cursor(8, '"data"')
+  vim.lsp.buf.hover()
+  wait_for("the hover", function() return #vim.api.nvim_list_wins() == 2 end)
+  local window = vim.api.nvim_list_wins()[2]
+  local shown = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(window), 0, -1, true)
+  seen.hover = table.concat(shown, "\n")
+  vim.api.nvim_win_close(window, true)
+
+  wait_for("the hints", function() return #vim.lsp.inlay_hint.get({ bufnr = 0 }) == 1 end)
+  seen.hint = vim.lsp.inlay_hint.get({ bufnr = 0 })[1].inlay_hint.label
+
+  vim.lsp.buf.references()
+  wait_for("the references", function() return #vim.fn.getqflist() > 0 end)
+  seen.references = vim.tbl_map(function(place) return place.lnum end, vim.fn.getqflist())
+  vim.cmd("cclose")
+
+  vim.lsp.buf.rename("batch")
+  wait_for("the new name", function() return line(8):find('"batch"', 1, true) and line(6):find('"batch"', 1, true) end)
+  seen.renamed = { line(6), line(8) }
+
   vim.api.nvim_buf_set_lines(0, 10, 11, true, {}) -- line 11 goes
   wait_for("the edit", function() return #vim.diagnostic.get(0) == 1 end)
   seen.after_edit = findings()

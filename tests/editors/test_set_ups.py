@@ -68,6 +68,10 @@ def test_neovim(project: Path, tmp_path: Path) -> None:
     )
     shown = [(found["code"], found["line"], found["column"], found["severity"]) for found in seen["findings"]]
     assert shown == [("SHL202", 10, 56, 1), ("SHL103", 11, 65, 1)]
+    assert "each device holds: `f32[16000, 128]`" in seen["hover"]
+    assert seen["hint"] == "→ f32[16000, 128] × 8 devices"
+    assert seen["references"] == [6, 8]
+    assert_renamed(seen)
     assert [found["code"] for found in seen["after_edit"]] == ["SHL202"]
 
 
@@ -94,7 +98,16 @@ def test_emacs(project: Path, tmp_path: Path) -> None:
     shown = [(found["line"], found["text"]) for found in seen["findings"]]
     assert shown == [(10, '"model"'), (11, '"modle"')]
     assert 'did you mean "model"?' in seen["findings"][1]["message"]
+    assert "f32[16000, 128]" in seen["hover"]
+    assert_renamed(seen)
     assert [found["text"] for found in seen["after_edit"]] == ['"model"']
+
+
+def assert_renamed(seen: dict[str, Any]) -> None:
+    """Assert that "data" became "batch" where the mesh is made and in the spec."""
+    mesh, spec = seen["renamed"]
+    assert '("batch", "model")' in mesh
+    assert 'P("batch", "model")' in spec
 
 
 def test_helix() -> None:
