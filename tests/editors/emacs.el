@@ -23,6 +23,7 @@
   (let ((end (time-add nil 60)))
     (while (and (not (equal texts (mapcar (lambda (found) (alist-get 'text found)) (seen-findings))))
                 (time-less-p nil end))
+      (eglot--signal-textDocument/didChange) ; done by itself once Emacs is idle, which it is not in a batch
       (accept-process-output nil 0.05)
       (flymake-start))
     (seen-findings)))

@@ -84,17 +84,8 @@ def test_emacs(project: Path, tmp_path: Path) -> None:
         pytest.skip("no Eglot for this Emacs")
     init = tmp_path / "init.el"
     init.write_text(SET_UPS["~/.emacs.d/init.el"])
-    command: list[str | Path] = [
-        emacs,
-        "--batch",
-        "-f",
-        "package-initialize",
-        "-l",
-        init,
-        "-l",
-        HERE / "emacs.el",
-    ]
-    seen = see(command, project, tmp_path)
+    command = [emacs, "--batch", "-f", "package-initialize"]
+    seen = see([*command, "-l", init, "-l", HERE / "emacs.el"], project, tmp_path)
     shown = [(found["line"], found["text"]) for found in seen["findings"]]
     assert shown == [(10, '"model"'), (11, '"modle"')]
     assert 'did you mean "model"?' in seen["findings"][1]["message"]
