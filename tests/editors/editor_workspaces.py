@@ -94,8 +94,8 @@ FIXTURE = TRAIN.replace('P(None, "model")))', 'P(None, "model")))  # expect: SHL
 
 WORKSPACES = {
     "project/train.py": TRAIN,
-    "project/fixture.py": FIXTURE,
-    "project/layout.py": OVERVIEW,
+    "project/fixtures/heads.py": FIXTURE,
+    "overview/layout.py": OVERVIEW,
     "project/mesh.ipynb": notebook(CELLS),
     "parameters/model.py": MODEL,
     "parameters/shardlint.toml": CONFIGURATION,

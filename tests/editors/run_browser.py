@@ -92,6 +92,7 @@ def _run(
                 "pictures": str(pictures),
                 "chromium": editor_cache.chromium(),
                 "modules": str(EDITOR_MODULES),
+                "backups": str(work / "user" / "Backups"),
                 "patience": PATIENCE,
             }
             driver = subprocess.Popen(

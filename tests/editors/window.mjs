@@ -14,6 +14,9 @@ export class Window {
       await this.page.locator(".statusbar-item").first().waitFor();
       this.opened = name;
     }
+    if (await this.page.locator(".part.panel").isVisible()) {
+      await this.command("View: Hide Panel");
+    }
     for (let files = await this.tabs().count(); files > 0; files--) {
       await this.command("View: Revert and Close Editor");
       await this.tabs().nth(files - 1).waitFor({ state: "detached" });
@@ -54,6 +57,14 @@ export class Window {
     await input.fill(`:${line}:${column}`);
     await this.page.keyboard.press("Enter");
     await this.page.locator(".statusbar-item", { hasText: `Ln ${line}, Col ${column}` }).waitFor();
+  }
+
+  /** Opens the menu of quick fixes at the cursor, and takes one. */
+  async quickFix(title) {
+    await this.page.keyboard.press("Control+.");
+    const action = this.page.locator(".action-widget .monaco-list-row", { hasText: title }).first();
+    await action.waitFor();
+    await action.click();
   }
 
   /** Waits until an editor shows a text. */

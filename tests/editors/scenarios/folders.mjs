@@ -1,7 +1,8 @@
 /** In a window with several folders one server serves all; the report is on the folder that is picked. */
+export const workspace = "both.code-workspace";
+
 export async function scenario(window) {
   const { page } = window;
-  await window.open("both.code-workspace");
   await window.openFile("train.py");
   await window.squiggles(2);
   await window.command("shardlint: Open Report of the Parameters");

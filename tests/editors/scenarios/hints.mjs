@@ -1,9 +1,10 @@
 /** What each device holds stands behind a spec, unless the user turns that off. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 
+export const workspace = "project";
+
 export async function scenario(window) {
   const folder = `${window.workspaces}/project/.vscode`;
-  await window.open("project");
   await window.openFile("train.py");
   await window.sees("→ f32[16000, 128] × 8 devices");
   mkdirSync(folder, { recursive: true });

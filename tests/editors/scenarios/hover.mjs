@@ -1,6 +1,7 @@
 /** Over a spec: the array, the mesh, what each device holds, and a picture of it. */
+export const workspace = "project";
+
 export async function scenario(window) {
-  await window.open("project");
   await window.openFile("train.py");
   await window.squiggles(2);
   await window.command("Problems: Focus on Problems View");

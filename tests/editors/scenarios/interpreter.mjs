@@ -1,6 +1,7 @@
 /** Where the selected interpreter has no shardlint a message says so; once another is selected, it runs. */
+export const workspace = "selected";
+
 export async function scenario(window) {
-  await window.open("selected");
   await window.openFile("train.py");
   const message = window.notification("shardlint is not installed in");
   await message.filter({ hasText: "(the selected interpreter)" }).waitFor();

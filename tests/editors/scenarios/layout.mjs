@@ -1,6 +1,7 @@
 /** What each device holds of the arrays on the cursor's line is shown beside it. */
+export const workspace = "project";
+
 export async function scenario(window) {
-  await window.open("project");
   await window.openFile("train.py");
   await window.squiggles(2);
   await window.goTo(8, 1);

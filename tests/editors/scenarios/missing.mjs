@@ -1,6 +1,7 @@
 /** Where the interpreter of the settings has no shardlint, the command that installs it is typed, and left to the user. */
+export const workspace = "set";
+
 export async function scenario(window) {
-  await window.open("set");
   await window.openFile("train.py");
   const message = window.notification("shardlint is not installed in");
   await message.filter({ hasText: "(shardlint.interpreter)" }).waitFor();

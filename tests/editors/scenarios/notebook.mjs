@@ -1,6 +1,7 @@
 /** A mistake in a notebook stands in its cell, though the mesh is made in another. */
+export const workspace = "project";
+
 export async function scenario(window) {
-  await window.open("project");
   await window.openFile("mesh.ipynb");
   await window.page.locator(".notebookOverlay .code-cell-row").first().waitFor();
   await window.squiggles(1);

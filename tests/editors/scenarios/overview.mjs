@@ -1,7 +1,8 @@
 /** All at once, for the picture in the README: findings, a hint, and a hover that shows what each device holds. */
+export const workspace = "overview";
+
 export async function scenario(window) {
   const { page } = window;
-  await window.open("project");
   await window.openFile("layout.py");
   await window.sees("→ f32[16000, 128] × 8 devices");
   await window.squiggles(2);

@@ -1,7 +1,8 @@
 /** An axis is renamed where the mesh is made, and in the specs. */
+export const workspace = "project";
+
 export async function scenario(window) {
   const { page } = window;
-  await window.open("project");
   await window.openFile("train.py");
   await window.sees("→ f32[16000, 128]");
   await window.goTo(8, 73); // on "data"

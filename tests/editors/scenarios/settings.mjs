@@ -1,11 +1,12 @@
 /** Settings hold as soon as they are written; without any folder to report on shardlint does not run. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 
+export const workspace = "project";
+
 export async function scenario(window) {
   const folder = `${window.workspaces}/project/.vscode`;
   const set = (settings) => writeFileSync(`${folder}/settings.json`, JSON.stringify(settings));
   mkdirSync(folder, { recursive: true });
-  await window.open("project");
   await window.openFile("train.py");
   await window.squiggles(2);
   set({ "shardlint.settings": { ignore: ["SHL103"] } });

@@ -1,6 +1,7 @@
 /** What is typed is judged, saved or not. */
+export const workspace = "project";
+
 export async function scenario(window) {
-  await window.open("project");
   await window.openFile("train.py");
   await window.squiggles(2);
   await window.goTo(10, 1);

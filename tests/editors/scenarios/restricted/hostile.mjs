@@ -1,10 +1,11 @@
 /** A folder that is not trusted names a program to run: it is not executed, until the user trusts the folder. */
 import { existsSync } from "node:fs";
 
+export const workspace = "hostile";
+
 export async function scenario(window) {
   const { page, workspaces } = window;
   const executed = (name) => existsSync(`${workspaces}/hostile/${name}`);
-  await window.open("hostile");
   await window.openFile("train.py");
   await window.squiggles(2); // by the shardlint of the user's own settings
   if (executed("executed") || executed("executed-json")) {
