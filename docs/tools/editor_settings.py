@@ -13,7 +13,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "editors.md"
 MANIFEST = ROOT / "server" / "vscode" / "package.json"
-_TABLE = re.compile(r"(?<=\|---\|---\|---\|\n)(\| `shardlint\..*\n)*")
+_TABLE = re.compile(r"(?:\| `shardlint\..*\n)+")
 
 
 def manifest() -> dict[str, Any]:
