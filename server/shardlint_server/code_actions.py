@@ -93,12 +93,13 @@ async def code_actions(server: ShardlintServer, params: types.CodeActionParams) 
     desk = _Desk(server, target, part, report.analysis, shown, report.settings, params.range)
     only = params.context.only
     wanted = partial(_is_wanted, only)
+
+    def offered() -> list[types.CodeAction | None]:
+        quick = _quick_fixes(desk) if wanted(_QUICK) else ()
+        return [*quick, *(_rewrites(desk) if wanted(_REWRITE) else ())]
+
+    found = await server.worker.submit(lambda: offered, Urgency.TYPED)
     # What is made as one types must not be as slow as fixing everything.
-    found: list[types.CodeAction | None] = []
-    if wanted(_QUICK):
-        found += _quick_fixes(desk)
-    if wanted(_REWRITE):
-        found += _rewrites(desk)
     if wanted(FIX_ALL) and any(map(_is_safe, report.analysis.findings)):
         action = types.CodeAction(
             title="Fix all that is safe to fix (shardlint)", kind=FIX_ALL, data={"uri": uri}

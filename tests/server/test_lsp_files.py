@@ -62,6 +62,36 @@ async def test_the_mesh_is_a_related_place(editor: Editor, tmp_path: Path) -> No
     )
 
 
+async def test_where_the_mesh_the_shape_and_the_spec_come_from_is_related(
+    editor: Editor, tmp_path: Path
+) -> None:
+    text = PRELUDE + (
+        'spec = P("data", "model")  # 🧪\n'
+        "sharding = NamedSharding(mesh, spec)\n"
+        'mark = "🧪"; x = jnp.zeros((8, 10))\n'
+        "y = jax.device_put(x, sharding)\n"
+    )
+    uri = editor.open(tmp_path / "train.py", text)
+    (diagnostic,) = await editor.report(uri)
+    lines = text.split("\n")
+    assert lines[diagnostic.range.start.line].startswith("spec =")
+    written = {
+        related.message: _written(lines, related.location.range)
+        for related in diagnostic.related_information or ()
+    }
+    mesh = PRELUDE.splitlines()[-1].removeprefix("mesh = ")
+    assert written == {
+        "`mesh` has the axes (data=2, model=4)": mesh,
+        "`x` has shape (8, 10)": "jnp.zeros((8, 10))",
+        'P("data", "model") is used here': "jax.device_put(x, sharding)",
+    }
+
+
+def _written(lines: list[str], place: types.Range) -> str:
+    line = lines[place.start.line].encode("utf-16-le")
+    return line[2 * place.start.character : 2 * place.end.character].decode("utf-16-le")
+
+
 async def test_a_mistake_comes_and_goes_with_the_text(editor: Editor, tmp_path: Path) -> None:
     text, _ = marked(PRELUDE + MISTAKES["unknown axis"][1])
     uri = editor.open(tmp_path / "train.py", text)

@@ -34,7 +34,7 @@ FILES = (
     "spec_language.py",
     "shard_map_calls.py",
 )
-EDITS = int(os.environ.get("SHARDLINT_RANDOM_EDITS", "72"))
+EDITS = int(os.environ.get("SHARDLINT_RANDOM_EDITS", "40"))
 SEED = int(os.environ.get("SHARDLINT_RANDOM_SEED", "20261122"))
 #: The edits of each test, of which there are one for each file, two files together, and a notebook.
 COUNT = max(1, EDITS // (len(FILES) + 2))
