@@ -2,6 +2,7 @@
 ;;; Commentary:
 ;; What Flymake shows of $OPENED, written as JSON to $SEEN.
 ;;; Code:
+(require 'cl-lib)
 (require 'eglot)
 (require 'flymake)
 (require 'json)
@@ -50,6 +51,13 @@
   (search-forward text (line-end-position))
   (goto-char (1+ (match-beginning 0))))
 
+(defun take-action (title)
+  "Take the code action with TITLE at the cursor."
+  (cl-letf ((last-nonmenu-event ?\r) ; not the mouse, which would be shown a menu
+            ((symbol-function 'completing-read)
+             (lambda (_ actions &rest _) (car (assoc title actions)))))
+    (call-interactively #'eglot-code-actions)))
+
 (defun look ()
   "All that is seen, as an association list."
   (find-file (getenv "OPENED"))
@@ -57,12 +65,13 @@
   (let* ((findings (wait-for-findings "\"model\"" "\"modle\""))
          (hover (progn (put-cursor 8 "\"data\"") (seen-hover)))
          (renamed (progn (eglot-rename "batch") (vector (line-text 6) (line-text 8))))
-         (after-edit (progn (put-cursor 11 "bias")
-                            (delete-region (line-beginning-position) (line-end-position))
-                            (wait-for-findings "\"model\""))))
+         (fixed (progn (put-cursor 11 "\"modle\"")
+                       (take-action "Write \"model\" (SHL103)")
+                       (line-text 11)))
+         (after-fix (wait-for-findings "\"model\"")))
     (set-buffer-modified-p nil)
     `((findings . ,(vconcat findings)) (hover . ,hover)
-      (renamed . ,renamed) (after_edit . ,(vconcat after-edit)))))
+      (renamed . ,renamed) (fixed . ,fixed) (after_fix . ,(vconcat after-fix)))))
 
 (let ((seen (condition-case failed (save-current-buffer (look))
               (error `((failed . ,(error-message-string failed)))))))

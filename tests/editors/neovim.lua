@@ -44,9 +44,31 @@ local function look()
   wait_for("the new name", function() return line(8):find('"batch"', 1, true) and line(6):find('"batch"', 1, true) end)
   seen.renamed = { line(6), line(8) }
 
-  vim.api.nvim_buf_set_lines(0, 10, 11, true, {}) -- line 11 goes
-  wait_for("the edit", function() return #vim.diagnostic.get(0) == 1 end)
-  seen.after_edit = findings()
+  put_cursor(11, '"modle"')
+  vim.lsp.buf.code_action({
+    apply = true,
+    filter = function(action) return action.title == 'Write "model" (SHL103)' end,
+  })
+  wait_for("the fix", function() return line(11):find('"model"', 1, true) end)
+  wait_for("the findings after it", function() return #vim.diagnostic.get(0) == 1 end)
+  seen.after_fix = findings()
+
+  put_cursor(10, '"model"')
+  vim.lsp.buf.code_action({
+    apply = true,
+    filter = function(action) return action.title == "Confirm on a fake mesh (SHL202)" end,
+  })
+  local function confirmed()
+    local found = vim.diagnostic.get(0)[1]
+    return found ~= nil and found.message:find("confirmed by JAX", 1, true) ~= nil
+  end
+  for _ = 1, 60 do -- it cannot be told to ask again, and asks as the text changes
+    vim.api.nvim_buf_set_lines(0, -1, -1, true, { "" })
+    if vim.wait(1000, confirmed, 20) then
+      break
+    end
+  end
+  seen.confirmed = vim.diagnostic.get(0)[1].message
   return seen
 end
 

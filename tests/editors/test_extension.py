@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fcntl
 import os
 import re
@@ -14,6 +15,7 @@ import run_browser
 
 import editor_settings
 import shardlint
+from shardlint_server.options import HINTS, Options
 
 MANIFEST = editor_settings.manifest()
 SETTINGS = MANIFEST["contributes"]["configuration"]["properties"]
@@ -34,6 +36,20 @@ def test_it_has_shardlint_s_version() -> None:
 def test_the_page_lists_its_settings() -> None:
     page = editor_settings.PAGE.read_text(encoding="utf-8")
     assert page == editor_settings.with_table(page), "python docs/tools/editor_settings.py writes them anew"
+
+
+def test_the_server_takes_its_settings() -> None:
+    """All but those that the extension itself acts upon, with the server's defaults."""
+    own = {"interpreter", "path", "importStrategy", "confirm", "trace"}
+    names = [name.removeprefix("shardlint.") for name in SETTINGS]
+    sent = {name.partition(".")[0] for name in names} - own
+    assert sent | {"python", "trusted"} == {field.name for field in dataclasses.fields(Options)}
+    assert {name for name in names if name.startswith("inlayHints.")} == {
+        f"inlayHints.{kind}" for kind in HINTS
+    }
+    for field in dataclasses.fields(Options):
+        if (setting := SETTINGS.get(f"shardlint.{field.name}")) is not None:
+            assert setting["default"] == getattr(Options(), field.name)
 
 
 def test_the_pages_name_its_commands() -> None:

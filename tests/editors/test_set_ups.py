@@ -72,7 +72,8 @@ def test_neovim(project: Path, tmp_path: Path) -> None:
     assert seen["hint"] == "→ f32[16000, 128] × 8 devices"
     assert seen["references"] == [6, 8]
     assert_renamed(seen)
-    assert [found["code"] for found in seen["after_edit"]] == ["SHL202"]
+    assert [found["code"] for found in seen["after_fix"]] == ["SHL202"]
+    assert "IndivisibleError" in seen["confirmed"]
 
 
 def test_emacs(project: Path, tmp_path: Path) -> None:
@@ -91,7 +92,8 @@ def test_emacs(project: Path, tmp_path: Path) -> None:
     assert 'did you mean "model"?' in seen["findings"][1]["message"]
     assert "f32[16000, 128]" in seen["hover"]
     assert_renamed(seen)
-    assert [found["text"] for found in seen["after_edit"]] == ['"model"']
+    assert 'P("model")' in seen["fixed"]
+    assert [found["text"] for found in seen["after_fix"]] == ['"model"']
 
 
 def assert_renamed(seen: dict[str, Any]) -> None:
