@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shardlint.confirm.connection import Connection
-from shardlint.confirm.processes import ChildLost
+from shardlint.confirm.processes import Child, ChildLost
 from shardlint.confirm.requests import Witness
 from shardlint.confirm.sizes import MAX_DEVICES
 from shardlint.confirm.witness import devices_needed, witness_of
@@ -46,6 +46,7 @@ class Confirmer:
         self._python = python or sys.executable
         self._timeout, self._devices, self._memory = timeout, devices, memory
         self._connection: Connection | None = None
+        self._child: Child | None = None
         self._losses = 0
         self._outcomes: dict[str, Outcome] = {}
 
@@ -84,9 +85,8 @@ class Confirmer:
 
     def interrupt(self) -> None:
         """End the worker from another thread; the finding that it works on stays unconfirmed."""
-        connection = self._connection
-        if connection is not None:
-            connection.close()
+        if self._child is not None:
+            self._child.close()
 
     def retry(self) -> None:
         """Ask again what nobody has answered."""
@@ -126,8 +126,13 @@ class Confirmer:
         if self._connection is None:
             while self._devices < needed:
                 self._devices *= 2
-            self._connection = Connection(self._python, self._devices, self._timeout, self._memory)
+            self._connection = Connection(
+                self._python, self._devices, self._timeout, self._memory, started=self._started
+            )
         return self._connection.ask(request)
+
+    def _started(self, child: Child) -> None:
+        self._child = child
 
     def _note(self, note: str) -> None:
         if note not in self.notes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,24 @@ class Connection:
     """A worker that is up, with so many fake devices.
 
     ``timeout`` is in seconds, for the start and for each request; ``memory`` in bytes of resident
-    memory; ``cwd`` is where it works. Raises ChildLost when it does not come up.
+    memory; ``cwd`` is where it works. ``started`` is given the process before it is up, for another thread to
+    close. Raises ChildLost when it does not come up.
     """
 
     def __init__(
-        self, python: str, devices: int, timeout: float, memory: int, cwd: Path | None = None
+        self,
+        python: str,
+        devices: int,
+        timeout: float,
+        memory: int,
+        cwd: Path | None = None,
+        started: Callable[[Child], None] = lambda child: None,
     ) -> None:
         self.devices = devices
         self._timeout = timeout
         command = [python, "-I", str(WORKER)]
         self._child = Child(f"the JAX worker ({python})", command, devices=devices, memory=memory, cwd=cwd)
+        started(self._child)
         hello = self._child.receive(timeout)
         if not hello.get("ready"):
             self.close()

@@ -109,8 +109,10 @@ class Child:
 
     def _lost(self, how: str) -> ChildLost:
         """End the process and say how it was lost, with the last thing it complained of."""
-        self._errors.seek(0)
-        complaint = [line.strip() for line in self._errors.read().splitlines() if line.strip()][-1:]
+        complaint: list[str] = []
+        with contextlib.suppress(ValueError):  # another thread has closed it
+            self._errors.seek(0)
+            complaint = [line.strip() for line in self._errors.read().splitlines() if line.strip()][-1:]
         self.close()
         return ChildLost(": ".join([f"{self._name} {how}", *complaint]))
 

@@ -54,6 +54,7 @@ class Editor(LanguageClient):
         modern: bool = False,
         folders: Iterable[Path] = (),
         encodings: Sequence[types.PositionEncodingKind] | None = None,
+        snippets: bool = False,
     ) -> types.InitializeResult:
         """Say hello as an editor that pulls diagnostics, or as one that is sent them.
 
@@ -79,7 +80,9 @@ class Editor(LanguageClient):
                 resolve_support=types.ClientCodeActionResolveOptions(properties=["edit"]),
             )
             workspace.workspace_edit = types.WorkspaceEditClientCapabilities(
-                document_changes=True, change_annotation_support=types.ChangeAnnotationsSupportOptions()
+                document_changes=True,
+                change_annotation_support=types.ChangeAnnotationsSupportOptions(),
+                snippet_edit_support=snippets,
             )
             workspace.inlay_hint = types.InlayHintWorkspaceClientCapabilities(refresh_support=True)
             workspace.configuration = True

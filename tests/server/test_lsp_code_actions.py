@@ -161,6 +161,14 @@ async def test_a_finding_is_ignored_with_a_reason(modern_editor: Editor, tmp_pat
     assert await modern_editor.pull(uri) == ()
 
 
+async def test_the_reason_is_typed_where_the_client_takes_snippets(connected: Editor, tmp_path: Path) -> None:
+    await connected.start(pulls=True, modern=True, snippets=True)
+    text, place = marked(PRELUDE + MISSPELT + "\n")
+    uri = connected.open(tmp_path / "train.py", text)
+    action = await chosen(connected, await actions_at(connected, uri, place), "Ignore SHL103")
+    assert after(action, uri, text).endswith("  # shardlint: ignore[SHL103] ${1:why}\n")
+
+
 async def test_a_comment_that_ignores_nothing_is_removed(modern_editor: Editor, tmp_path: Path) -> None:
     text = PRELUDE + "x = 1  # shardlint: ignore[SHL103]\r\n"
     uri = modern_editor.open(tmp_path / "train.py", text)

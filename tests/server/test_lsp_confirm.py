@@ -84,6 +84,24 @@ async def test_an_interpreter_of_the_workspace_is_not_run_unless_trusted(
     assert not (tmp_path / "ran").exists()
 
 
+async def test_asking_may_be_cancelled(connected: Editor, tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nexec sleep 500\n")
+    python.chmod(0o755)
+    await connected.start(pulls=True, modern=True, options={"python": str(python), "trusted": True})
+    text, place = marked(PRELUDE + MISTAKE)
+    uri = connected.open(tmp_path / "train.py", text)
+    asking = asyncio.create_task(run(connected, await confirmation(connected, uri, place)))
+    await eventually(lambda: progress_of(connected))
+    await asyncio.sleep(1)
+    (token,) = connected.progress_reports
+    async with asyncio.timeout(20):
+        connected.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(token=token))
+        assert await asking is None
+        await connected.shutdown_session()  # it does not wait for the interpreter
+    connected.capabilities = None  # so that it is not ended twice
+
+
 # -- fixtures -----------------------------------------------------------------------------------
 
 FIXTURE = PRELUDE + (
