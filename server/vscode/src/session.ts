@@ -60,7 +60,7 @@ export class Session {
         isDeepStrictEqual(chosen, this.candidate) &&
         options.python === this.options?.python &&
         options.trusted === this.options.trusted;
-      if (this.client !== undefined && same) {
+      if (this.client?.state === State.Running && same) {
         await this.tellOptions();
         return;
       }

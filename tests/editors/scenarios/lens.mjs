@@ -2,9 +2,16 @@
 export const workspace = "project";
 
 export async function scenario(window) {
+  const { page } = window;
   await window.openFile("heads.py");
-  const lens = window.page.locator(".codelens-decoration");
-  await lens.getByText("Run this fixture on a fake mesh").click();
-  await lens.filter({ hasText: "1 part, no disagreement. Run again" }).waitFor();
+  const lens = page.locator(".codelens-decoration");
+  const run = lens.getByText("Run this fixture on a fake mesh");
+  const verdict = lens.filter({ hasText: "1 part, no disagreement. Run again" });
+  await run.waitFor();
+  for (let clicks = 0; clicks < 3 && (await verdict.count()) === 0; clicks++) {
+    await run.click(); // which is lost when VS Code draws the line anew just then
+    await verdict.waitFor({ timeout: 20_000 }).catch(() => {});
+  }
+  await verdict.waitFor();
   await lens.filter({ hasText: /JAX \d+\.\d+\.\d+: IndivisibleError/ }).first().waitFor();
 }
