@@ -59,7 +59,7 @@ function describe({ candidate, problem, detail }: Refused): string {
     case "no server":
       return `shardlint's server is not installed in ${where(candidate)}.`;
     case "broken":
-      return `shardlint cannot start with ${where(candidate)}: ${detail.split("\n").at(-1)}`;
+      return `shardlint cannot start with ${where(candidate)}: ${detail.split("\n").at(-1)?.replace(/\.$/, "")}.`;
   }
 }
 

@@ -133,6 +133,7 @@ export class Session {
         outputChannel: this.output,
         revealOutputChannelOn: RevealOutputChannelOn.Never,
         initializationOptions: this.options,
+        initializationFailedHandler: () => false, // neither again nor another message: see below
         middleware: {
           workspace: {
             configuration: (params, _token, next) =>
@@ -156,8 +157,8 @@ export class Session {
     try {
       await client.start();
     } catch (error) {
-      this.output.error(String(error));
       this.status.failed("could not start: see the output");
+      this.refuse([{ candidate, problem: "broken", detail: String(error) }], false);
     }
   }
 

@@ -32,7 +32,7 @@ test("without any Python", () => {
 
 test("what is broken is quoted by its last line", () => {
   const { message, remedies } = explain([refusal("broken")], true);
-  assert.match(message, /: line 2 The output has all of it\.$/);
+  assert.match(message, /: line 2\. The output has all of it\.$/);
   assert.equal(remedies[0], "show output");
 });
 

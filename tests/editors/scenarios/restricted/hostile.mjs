@@ -16,6 +16,7 @@ export async function scenario(window) {
   while (!executed("executed")) {
     await page.waitForTimeout(100);
   }
+  await window.notification("shardlint cannot start with").waitFor(); // it is no shardlint
   if (executed("executed-json")) {
     throw new Error("a module beside the program was imported");
   }
