@@ -6,6 +6,7 @@ import argparse
 import ipaddress
 import sys
 import threading
+import warnings
 from collections.abc import Sequence
 
 from lsprotocol import types
@@ -64,6 +65,8 @@ def main(argv: Sequence[str] = ()) -> int:
     options = parser.parse_args(argv)
 
     threading.stack_size(STACK_BYTES)
+    # What Python's parser warns of in a text that somebody types is no news of the server's.
+    warnings.simplefilter("ignore", SyntaxWarning)
     server = build_server()
     server.python = options.python
     if options.tcp is not None:
