@@ -12,12 +12,13 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from weakref import WeakValueDictionary
 
 import libcst as cst
 
 from shardlint.files.facts import Note
+from shardlint.inference.latest import latest
 from shardlint.inference.positions import Positions
 from shardlint.spans import Span
 
@@ -188,7 +189,7 @@ def _fresh(part: Part) -> Part:
     return ClassPart(part.name, part.header.fresh(), tuple(map(_fresh, part.body)))
 
 
-@lru_cache(maxsize=2_000)
+@latest(cells=2_000, texts=4)
 def _split(path: str, cell: int | None, text: str) -> Parsed:
     lines = text.splitlines(keepends=True)
     try:

@@ -47,7 +47,7 @@ def check_afresh(source: Source) -> Shown:
     forget()
     ours = [module for name, module in sys.modules.items() if name.startswith("shardlint.")]
     for cache in (value for module in ours for value in vars(module).values()):
-        if isinstance(cache, functools._lru_cache_wrapper):
+        if not isinstance(cache, type) and hasattr(cache, "cache_clear"):
             cache.cache_clear()
     texts = {cell.index: split_lines(cell.written) for cell in source.cells}
 

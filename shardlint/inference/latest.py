@@ -1,0 +1,45 @@
+"""Remembering what was made of the texts of files, but not of all that a text was while somebody typed it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Latest(Generic[T]):
+    """A function of a file's path, a cell and its text, whose results are kept.
+
+    Of each of ``cells`` cells they are kept for the ``texts`` latest texts.
+    """
+
+    def __init__(self, function: Callable[[str, int | None, str], T], cells: int, texts: int) -> None:
+        self._function = function
+        self._cells, self._texts = cells, texts
+        self._kept: OrderedDict[tuple[str, int | None], OrderedDict[str, T]] = OrderedDict()
+
+    def __call__(self, path: str, cell: int | None, text: str) -> T:
+        """What the function gives."""
+        key = (path, cell)
+        texts = self._kept.pop(key, None)
+        texts = self._kept[key] = OrderedDict() if texts is None else texts
+        if len(self._kept) > self._cells:
+            self._kept.popitem(last=False)
+        if text in texts:
+            texts.move_to_end(text)
+            return texts[text]
+        made = texts[text] = self._function(path, cell, text)
+        if len(texts) > self._texts:
+            texts.popitem(last=False)
+        return made
+
+    def cache_clear(self) -> None:
+        """Forget all results."""
+        self._kept.clear()
+
+
+def latest(cells: int, texts: int) -> Callable[[Callable[[str, int | None, str], T]], Latest[T]]:
+    """Keep the results of a function so (see `Latest`)."""
+    return lambda function: Latest(function, cells, texts)
