@@ -12,7 +12,7 @@ from shardlint.findings import Finding, Severity
 if TYPE_CHECKING:
     from shardlint.explaining.axes import AxisIndex
     from shardlint.explaining.knowledge import Knowledge
-    from shardlint.explaining.scopes import Candidate
+    from shardlint.explaining.scopes import Candidate, Scopes
     from shardlint.files import Source
     from shardlint.laws.values import Mesh
     from shardlint.uses import Use
@@ -64,6 +64,13 @@ class Analysis:
         """The names of axes that the source, or what it imports, writes."""
         return axes_of([self])
 
+    @cached_property
+    def scopes(self) -> Scopes:
+        """The meshes of the source."""
+        from shardlint.explaining.scopes import Scopes
+
+        return Scopes(self.source, self.uses)
+
     def completions(
         self, lines: Sequence[str], line: int, column: int, others: Iterable[Mesh]
     ) -> Completions:
@@ -72,12 +79,10 @@ class Analysis:
         The text may have changed since the analysis: ``lines`` are those of now. ``others`` are meshes of the
         project's other files.
         """
-        from shardlint.explaining.scopes import candidates, writing_at
+        from shardlint.explaining.scopes import writing_at
 
         writing = writing_at(lines, line, column)
-        if writing is None:
-            return None
-        return writing.column, candidates(writing, line, self.source, self.uses, others)
+        return None if writing is None else (writing.column, self.scopes.candidates(writing, line, others))
 
 
 def axes_of(analyses: Iterable[Analysis]) -> AxisIndex:

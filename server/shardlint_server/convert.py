@@ -49,7 +49,7 @@ Locate = Callable[[Span], Text]
 @lru_cache(maxsize=32)
 def split_lines(text: str) -> Sequence[str]:
     """Split at the line ends of Python and the protocol; `str.splitlines` knows more, as form feed."""
-    return _LINE_END.split(text)
+    return tuple(_LINE_END.split(text))
 
 
 def to_position(line: int, column: int, lines: Sequence[str], codec: PositionCodec) -> types.Position:

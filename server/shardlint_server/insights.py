@@ -73,6 +73,7 @@ class Insights:
         def make() -> Insight:
             knowledge = analysis.knowledge
             knowledge.prepare()
+            _ = analysis.scopes
             return Insight(target, analysis, settings, knowledge, analysis.axes)
 
         insight = await self._server.worker.submit(lambda: make, Urgency.TYPED)

@@ -141,13 +141,23 @@ class Knowledge:
 
     def prepare(self) -> None:
         """Work out everything, so that what is asked next is only looked up."""
-        _ = self._spans, self.hints
+        _ = self._lines, self.hints
 
     def at(self, line: int, column: int, cell: int | None = None) -> list[Known]:
         """What is known of the innermost thing at a place: each of the values that it may have."""
-        around = [span for span in self._spans if _holds(span, line, column, cell)]
+        near = self._lines.get((cell, line), ())
+        around = [span for span in near if _holds(span, line, column, cell)]
         innermost = min(around, key=_length, default=None)
         return [] if innermost is None else self._spans[innermost]
+
+    @cached_property
+    def _lines(self) -> dict[tuple[int | None, int], list[Span]]:
+        """The spans on each line of each cell."""
+        found: dict[tuple[int | None, int], list[Span]] = {}
+        for span in self._spans:
+            for line in range(span.line, span.end_line + 1):
+                found.setdefault((span.cell, line), []).append(span)
+        return found
 
     @cached_property
     def _spans(self) -> dict[Span, list[Known]]:

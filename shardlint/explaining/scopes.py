@@ -88,43 +88,48 @@ def _is_closed(literal: str) -> bool:
     return rest.endswith(found[1]) and not re.search(r"(?<!\\)(\\\\)*\\$", rest[: -len(found[1])])
 
 
-def candidates(
-    writing: Writing, line: int, source: Source, uses: Sequence[Use], others: Iterable[Mesh] = ()
-) -> list[Candidate]:
-    """The axes that a string in a file may name, the likeliest first; none where no call around it takes any.
+class Scopes:
+    """The meshes of a file, by the uses that its analysis gave."""
 
-    ``uses`` are those of the file, ``others`` are meshes of the project's other files.
-    """
-    names = [name.rpartition(".")[2] for name, _ in writing.calls]
-    taking = {*_SPECS, *_COLLECTIVES, *_written_specs(source, uses)}
-    if not any(name in taking for name in names):
-        return []
-    ranked = list(_ranked(writing, line, source.path, uses))
-    ranked += [(3, mesh) for mesh in others]
-    found: dict[str, Candidate] = {}
-    for rank, mesh in sorted(ranked, key=lambda pair: pair[0]):
-        for name, size in zip(mesh.names, mesh.sizes, strict=True):
-            found.setdefault(str(name), Candidate(str(name), size, mesh, rank))
-    if any(name in _COLLECTIVES for name in names):
+    def __init__(self, source: Source, uses: Sequence[Use]) -> None:
+        self._taking = {*_SPECS, *_COLLECTIVES, *_written_specs(source, uses)}
+        #: Meshes by the names that hold them and by the lines they are in force on; what `vmap` binds.
+        self._held: dict[tuple[str | None, Mesh], None] = {}
+        self._around: dict[int, Mesh] = {}
+        self._bound: dict[str, Dim] = {}
         for use in uses:
-            bound = use.environment.bound_axes
-            for name, size in bound if isinstance(bound, tuple) else ():
+            mesh, place, bound = use.environment.context_mesh, use.place.resolve(), use.environment.bound_axes
+            if isinstance(mesh, Mesh) and mesh.names and place.path == source.path:
+                self._around[place.line] = mesh
+            if isinstance(use, ValueUse | ShardingUse) and isinstance(use.mesh, Mesh):
+                self._held[use.name if isinstance(use, ValueUse) else None, use.mesh] = None
+            self._bound.update(bound if isinstance(bound, tuple) else ())
+
+    def candidates(self, writing: Writing, line: int, others: Iterable[Mesh] = ()) -> list[Candidate]:
+        """The axes that a string may name, the likeliest first; none where no call around it takes any.
+
+        ``others`` are meshes of the project's other files.
+        """
+        names = [name.rpartition(".")[2] for name, _ in writing.calls]
+        if self._taking.isdisjoint(names):
+            return []
+        ranked = [*self._ranked(writing, line), *((3, mesh) for mesh in others)]
+        found: dict[str, Candidate] = {}
+        for rank, mesh in sorted(ranked, key=lambda pair: pair[0]):
+            for name, size in zip(mesh.names, mesh.sizes, strict=True):
+                found.setdefault(str(name), Candidate(str(name), size, mesh, rank))
+        if not _COLLECTIVES.isdisjoint(names):
+            for name, size in self._bound.items():
                 found.setdefault(str(name), Candidate(str(name), size, None, 2))
-    return sorted(found.values(), key=lambda candidate: candidate.rank)
+        return sorted(found.values(), key=lambda candidate: candidate.rank)
 
-
-def _ranked(writing: Writing, line: int, path: str, uses: Sequence[Use]) -> Iterator[tuple[int, Mesh]]:
-    """The meshes of a file: one that a call around is given, that of the context, and the others."""
-    given = {first for _, first in writing.calls if first is not None}
-    around: dict[int, Mesh] = {}
-    for use in uses:
-        mesh, place = use.environment.context_mesh, use.place.resolve()
-        if isinstance(mesh, Mesh) and mesh.names and place.path == path:
-            around[abs(place.line - line)] = mesh
-        if isinstance(use, ValueUse | ShardingUse) and isinstance(use.mesh, Mesh):
-            yield 0 if isinstance(use, ValueUse) and use.name in given else 2, use.mesh
-    if around:
-        yield 1, around[min(around)]
+    def _ranked(self, writing: Writing, line: int) -> Iterator[tuple[int, Mesh]]:
+        """The meshes of the file: one that a call around is given, that of the context, and the others."""
+        given = {first for _, first in writing.calls if first is not None}
+        for name, mesh in self._held:
+            yield 0 if name in given else 2, mesh
+        if self._around:
+            yield 1, self._around[min(self._around, key=lambda at: abs(at - line))]
 
 
 def _written_specs(source: Source, uses: Iterable[Use]) -> Iterator[str]:

@@ -126,6 +126,8 @@ def edits_of(edit: types.WorkspaceEdit) -> dict[str, Sequence[types.TextEdit]]:
     for change in edit.document_changes:
         assert isinstance(change, types.TextDocumentEdit)
         found[change.text_document.uri] = [
-            e for e in change.edits if isinstance(e, types.TextEdit | types.AnnotatedTextEdit)
+            types.TextEdit(range=one.range, new_text=one.new_text)
+            for one in change.edits
+            if isinstance(one, types.TextEdit | types.AnnotatedTextEdit)
         ]
     return found

@@ -47,7 +47,7 @@ def test_a_range_cuts_out_the_text_of_its_span(text: str, data: st.DataObject) -
 
 
 def test_lines_end_as_in_python() -> None:
-    assert split_lines("a\x0cb\u2028c\r\nd\re\n") == ["a\x0cb\u2028c", "d", "e", ""]
+    assert split_lines("a\x0cb\u2028c\r\nd\re\n") == ("a\x0cb\u2028c", "d", "e", "")
 
 
 def finding(code: str = "SHL202", severity: Severity = Severity.ERROR, **more: object) -> Finding:
