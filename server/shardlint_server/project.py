@@ -61,7 +61,10 @@ class ProjectAxes:
         if around is not None:
             return around
         root, beside = os.path.abspath(insight.settings.root), os.path.dirname(os.path.abspath(path))
-        return beside if root in (os.path.abspath(os.sep), os.path.expanduser("~")) else root
+        # The defaults name where the server was started, which says nothing about the file.
+        inside = os.path.join(beside, "").startswith(os.path.join(root, ""))
+        too_wide = root in (os.path.abspath(os.sep), os.path.expanduser("~"))
+        return root if inside and not too_wide else beside
 
     def _made(self, folder: str, targets: Sequence[Target]) -> AxisIndex:
         """The axes of what is in a folder, and of what is open besides; in the thread that analyses."""
