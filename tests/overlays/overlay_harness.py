@@ -1,4 +1,5 @@
-"""Random calls, evaluated three ways: by JAX or numpy, by the overlays with sizes, and with symbols.
+"""Random calls, evaluated four ways: by JAX or numpy, and by the overlays: with sizes, with symbols, and with
+parts of the arguments unknown.
 
 A case is made once, of abstract values whose sizes are partly symbols; `Draw.sizes` says what the
 symbols stand for. Substituting first and last must both give what the library gives.
@@ -61,6 +62,8 @@ class FakeInterpreter:
 
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], place: object) -> Value:
         """Call a `Native`, or a library's function."""
+        if isinstance(function, Unknown):
+            return function
         if isinstance(function, External):
             found = transfer(function.name)
             assert found is not None
@@ -186,6 +189,25 @@ def concrete(value: Value, sizes: dict[str, int]) -> Value:
         return Slice(concrete(value.start, sizes), concrete(value.stop, sizes), concrete(value.step, sizes))
     if isinstance(value, Array) and value.shape is not None:
         return replace(value, shape=tuple(substitute(dim, sizes) for dim in value.shape))
+    return value
+
+
+def forgetful(value: Value, rng: random.Random) -> Value:
+    """The value with parts of it unknown, or all of it."""
+    if rng.random() < 0.2:
+        return Unknown("forgotten")
+    if isinstance(value, Tuple):
+        return Tuple(tuple(forgetful(item, rng) for item in value.items))
+    if isinstance(value, ListValue) and value.items is not None:
+        return ListValue([forgetful(item, rng) for item in value.items])
+    if isinstance(value, DictValue) and value.items is not None:
+        return DictValue({key: forgetful(item, rng) for key, item in value.items.items()})
+    if isinstance(value, Slice):
+        start, stop, step = (forgetful(part, rng) for part in (value.start, value.stop, value.step))
+        return Slice(start, stop, step)
+    if isinstance(value, Array):
+        shape = None if rng.random() < 0.2 else value.shape
+        return replace(value, shape=shape, dtype=None if rng.random() < 0.2 else value.dtype)
     return value
 
 
@@ -356,6 +378,9 @@ def run_entry(
         note = f"{name}{tuple(plain_args)} {plain_kwargs}"
         with_sizes = evaluate(name, transfer, plain_args, plain_kwargs)
         with_symbols = evaluate(name, transfer, list(args), kwargs)
+        partly = [forgetful(arg, draw.rng) for arg in plain_args]
+        partly_named = {key: forgetful(arg, draw.rng) for key, arg in plain_kwargs.items()}
+        with_parts = evaluate(name, transfer, partly, partly_named)
         tally.cases += 1
         try:
             real = run_library(target, plain_args, plain_kwargs, numpy=numpy)
@@ -363,9 +388,13 @@ def run_entry(
             tally.rejected += 1
             continue
         tally.accepted += 1
-        for kind, ours in (("sizes", with_sizes), ("symbols", with_symbols)):
+        told = f"{note} told {tuple(partly)} {partly_named}"
+        for said, ours in (
+            (f"{note} with sizes", with_sizes), (f"{note} with symbols", with_symbols), (told, with_parts),
+        ):  # fmt: skip
             if isinstance(ours, Unknown) and ours.reason.startswith("rejected"):
-                raise Wrong(f"{note} with {kind}: {ours.reason}, but it gives {real}")
+                raise Wrong(f"{said}: {ours.reason}, but it gives {real}")
+        check(with_parts, real, {}, told)
         tally.open_sizes += check(with_sizes, real, {}, f"{note} with sizes")
         tally.open_symbols += check(
             with_symbols, real, draw.sizes, f"{name}{tuple(args)} {kwargs} with symbols"

@@ -262,6 +262,11 @@ def signed_dims(value: Value) -> tuple[Dim, ...]:
     return tuple(fresh(None) if (dim := as_size(item)) is None else dim for item in as_items(value) or ())
 
 
+def signed_row(value: Value, length: int) -> tuple[Dim, ...]:
+    """The same, of a row in a table: one that is not known has the right length."""
+    return signed_dims(value) if as_items(value) is not None else tuple(fresh(None) for _ in range(length))
+
+
 def broadcast(shapes: Iterable[Shape | None]) -> Shape | None:
     """Broadcast shapes as numpy does. Rejects sizes that cannot meet."""
     found: Shape = ()

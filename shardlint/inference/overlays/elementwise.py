@@ -150,6 +150,8 @@ def weak_scalars(arity: int) -> Transfer:
 
     def transfer(call: Call) -> Value:
         found = apply(call, call.bind(*("x", "y")[:arity]), inexact)
+        if found.shape is None and found.weak:
+            return replace(found, dtype=None, weak=False)
         return found if found.shape == () else replace(found, weak=False)
 
     return transfer

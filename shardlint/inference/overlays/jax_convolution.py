@@ -18,7 +18,7 @@ from shardlint.inference.overlays.arrays import (
     result,
     same_dim,
     shape_of,
-    signed_dims,
+    signed_row,
     table,
     unresolved,
 )  # fmt: skip
@@ -38,7 +38,7 @@ def padding_of(value: Value | None) -> Padding:
     items = as_items(value)
     if items is None:
         unresolved("the padding is not known")
-    pairs = [signed_dims(item) for item in items]
+    pairs = [signed_row(item, 2) for item in items]
     if any(len(pair) != 2 for pair in pairs):
         reject("a padding is not a pair")
     return [(pair[0], pair[1]) for pair in pairs]

@@ -77,7 +77,9 @@ def _product(call: Call, x: Array, y: Array, shape: Shape | None, preferred: Val
 
 
 def _places(value: Value, shape: Shape) -> tuple[int, ...]:
-    return axes_of(value, len(shape)) if as_items(value) else ()
+    if (items := as_items(value)) is None:
+        unresolved("the dimensions are not known")
+    return axes_of(value, len(shape)) if items else ()
 
 
 def dot(call: Call) -> Value:

@@ -21,7 +21,7 @@ from shardlint.inference.overlays.arrays import (
     result,
     sequence,
     shape_of,
-    signed_dims,
+    signed_row,
     table,
     unresolved,
 )  # fmt: skip
@@ -213,7 +213,7 @@ def pad(call: Call) -> Value:
     """`pad(operand, padding_value, [(low, high, interior), ...])`."""
     operand_, _, config = call.bind("operand", "padding_value", "padding_config")
     x = operand(operand_)
-    rows = [signed_dims(row) for row in as_items(config) or ()]
+    rows = [signed_row(row, 3) for row in as_items(config) or ()]
     shape = known_rank(x)
     if as_items(config) is None:
         unresolved("the padding is not known")

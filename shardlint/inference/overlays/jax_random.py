@@ -64,6 +64,8 @@ def key_data(call: Call) -> Value:
     source = operand(keys)
     if source.dtype == "uint32":
         return source
+    if source.dtype is None:
+        unresolved("raw words or typed keys")
     return result(call, (*known_rank(source), 2), "uint32")
 
 

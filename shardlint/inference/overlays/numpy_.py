@@ -50,7 +50,7 @@ _DEVICES: dict[str, Transfer] = {
 
 def _or_number(call: Call, shape: Shape | None, dtype: str | None) -> Value:
     """A draw without a size: some of numpy's are Python numbers, of no dtype to speak of."""
-    return result(call, shape, None if shape == () else dtype)
+    return result(call, shape, None if shape in ((), None) else dtype)
 
 
 def _drawn(call: Call, size: Value | None, parameters: list[Value | None], dtype: str) -> Value:

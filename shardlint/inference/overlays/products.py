@@ -190,10 +190,10 @@ def einsum_shape(subscripts: str, shapes: Sequence[Shape | None]) -> Shape | Non
         reject("one term an operand")
     sizes: dict[str, Dim] = {}
     ellipses: list[Shape] = []
-    vague = False
+    vague: set[str] = set()
     for term, shape in zip(inputs, shapes, strict=True):
         if shape is None:
-            vague = True
+            vague.update(term)
             continue
         letters, ellipsis = _match(term, shape)
         if ellipsis is not None:
@@ -202,6 +202,10 @@ def einsum_shape(subscripts: str, shapes: Sequence[Shape | None]) -> Shape | Non
             sizes[letter] = broadcast_dim(sizes[letter], dim) if letter in sizes else dim
     if vague and "..." in terms and ("..." in output or not arrow):
         return None
+    for letter in vague & sizes.keys():
+        # A size of 1 gives way to what is not known.
+        if not isinstance(sizes[letter], int) or sizes[letter] == 1:
+            sizes[letter] = fresh()
     batch = broadcast(ellipses) or ()
     if not arrow:
         plain = terms.replace("...", "").replace(",", "")

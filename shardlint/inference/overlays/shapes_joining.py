@@ -49,11 +49,14 @@ def _join(call: Call, arrays: Sequence[Array], axis: Value | None, dtype: Value 
     kinds, weak = mixed(call, arrays)
     if given(dtype):
         kinds, weak = dtype_argument(dtype, None), False
+    flat = axis is not None and not given(axis)
     if any(x.shape is None for x in arrays):
+        if flat:
+            return result(call, (fresh(),), kinds, weak)
         rank = next((len(x.shape) for x in arrays if x.shape is not None), None)
         return result(call, None if rank is None else tuple(fresh() for _ in range(rank)), kinds, weak)
     shapes = [known_rank(x) for x in arrays]
-    if axis is not None and not given(axis):
+    if flat:
         return result(call, joined([(product(shape),) for shape in shapes], 0), kinds, weak)
     if not shapes[0]:
         reject("scalars cannot be concatenated")

@@ -282,8 +282,13 @@ def _pad_pairs(widths: Value | None, rank: int) -> list[tuple[Dim, Dim]]:
     if items is None:
         return [(fresh(), fresh()) for _ in range(rank)]
     rows = [_pad_pair(item) for item in items]
-    if len(rows) == 2 and all(as_dim(item) is not None for item in items):
-        return [(rows[0][0], rows[1][0])] * rank
+    nested = [as_items(item) is not None for item in items]
+    if len(rows) == 2 and not any(nested):
+        # A pair for all axes, or two rows of which nothing is known.
+        widths_known = any(as_dim(item) is not None for item in items)
+        return (
+            [(rows[0][0], rows[1][0])] * rank if widths_known else [(fresh(), fresh()) for _ in range(rank)]
+        )
     if len(rows) == 1:
         return rows * rank
     if len(rows) != rank:
