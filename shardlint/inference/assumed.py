@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shardlint.inference.context import Configured
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.values import MeshValue, Value
 from shardlint.laws.dims import Shape
@@ -32,13 +33,18 @@ def assumed_sizes(interpreter: Evaluator, names: tuple[str, ...]) -> Shape | Non
 
 
 def verdict_if_meant(interpreter: Evaluator, use: Use) -> Verdict:
-    """The verdict on a use of the assumed mesh.
+    """The verdict on a use of the assumed mesh, or of configured rules.
 
-    A spec of which another of the project's meshes has more axes is meant for that one, and where the
-    assumed mesh in context and one of the program differ, the program is meant for its own.
+    Where meshes are configured, rules are for those, and not for one that the program makes. A spec of which
+    another of the project's meshes has more axes is meant for that one, and where the assumed mesh in context
+    and one of the program differ, the program is meant for its own.
     """
     settings = interpreter.settings
-    if settings.mesh is None or not isinstance(use.verdict, Rejected):
+    if not isinstance(use.verdict, Rejected):
+        return use.verdict
+    if _is_of_other_meshes(interpreter, use):
+        return Undecided("the configured rules are those of the configured meshes")
+    if settings.mesh is None:
         return use.verdict
     if use.verdict.cause is Cause.OTHER_MESH and use.environment.context_mesh == settings.mesh:
         return Undecided("the mesh in context is the caller's")
@@ -46,12 +52,22 @@ def verdict_if_meant(interpreter: Evaluator, use: Use) -> Verdict:
         return use.verdict
     if not isinstance(use, Placement | ShardingUse | ParameterUse) or use.mesh is not settings.mesh:
         return use.verdict
-    spec = use.names if isinstance(use, ParameterUse) else use.spec
-    if not isinstance(spec, Spec):
-        return use.verdict
-    axes = {axis for entry in spec.entries for axis in entry_axes(entry)}
+    axes = _axes_of(use)
     name, best = max(
         settings.meshes, key=lambda one: len(axes.intersection(one[1].names)), default=("", settings.mesh)
     )
     closer = len(axes.intersection(best.names)) > len(axes.intersection(settings.mesh.names))
     return Undecided(f"it is meant for the mesh {name}") if closer else use.verdict
+
+
+def _is_of_other_meshes(interpreter: Evaluator, use: Use) -> bool:
+    """Whether configured rules made a spec for a mesh that is none of the configured ones."""
+    meshes = [mesh for _, mesh in interpreter.settings.meshes]
+    if not meshes or not isinstance(use, Placement | ShardingUse | ParameterUse) or use.mesh in meshes:
+        return False
+    return any(isinstance(axis, Configured) for axis in _axes_of(use))
+
+
+def _axes_of(use: Placement | ShardingUse | ParameterUse) -> set[str]:
+    spec = use.names if isinstance(use, ParameterUse) else use.spec
+    return {axis for entry in spec.entries for axis in entry_axes(entry)} if isinstance(spec, Spec) else set()

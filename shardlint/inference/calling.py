@@ -17,7 +17,7 @@ from shardlint.inference.budget import Exhausted
 from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.effects import changed
 from shardlint.inference.forgetting import forget
-from shardlint.inference.functions import bind_parameters
+from shardlint.inference.functions import bind_parameters, look_at
 from shardlint.inference.iteration import iterate
 from shardlint.inference.joins import combined, options, tagged
 from shardlint.inference.values import (
@@ -197,9 +197,11 @@ def _call_function(
         return _unfollowed(interpreter, function, args, kwargs, f"`{function.name}` takes too many steps")
 
 
-@lru_cache(maxsize=4_096)
-def _names_in(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_WORD.findall(text)))
+@lru_cache(maxsize=20_000)
+def _names_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that a text declares to be of outer scopes, and all its names."""
+    declared = (name for names in _DECLARED.findall(text) for name in _WORD.findall(names))
+    return frozenset(declared), frozenset(_WORD.findall(text))
 
 
 def _unfollowed(
@@ -214,15 +216,11 @@ def _unfollowed(
         if one.code.key in seen:
             continue
         seen.add(one.code.key)
-        text = one.code.unit.text
-        for declared in _DECLARED.findall(text):
-            for name in _WORD.findall(declared):
-                scope = one.scope.find(name)
-                if scope is not None:
-                    write(interpreter, scope, name, Unknown(f"`{name}` is set unseen"))
-        for name in _names_in(text):
-            scope = one.scope.find(name)
-            for value in options(scope.variables[name]) if scope is not None else ():
+        declared, names = _names_in(look_at(interpreter, one.code))
+        for name, scope in one.scope.find_all(declared):
+            write(interpreter, scope, name, Unknown(f"`{name}` is set unseen"))
+        for name, scope in one.scope.find_all(names):
+            for value in options(scope.variables[name]):
                 if isinstance(value, Function):
                     waiting.append(value)
                 else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -28,8 +29,16 @@ def _as_written(rules: LogicalRules) -> Value:
     return Tuple(tuple(Tuple((Const(name), _axes(axes))) for name, axes in rules))
 
 
+class Configured(str):
+    """The name of an axis that the configuration's rules give, and no text of the program."""
+
+    __slots__ = ()
+
+
 def _axes(axes: str | tuple[str, ...] | None) -> Value:
-    return Tuple(tuple(map(Const, axes))) if isinstance(axes, tuple) else Const(axes)
+    if isinstance(axes, tuple):
+        return Tuple(tuple(Const(Configured(axis)) for axis in axes))
+    return Const(None if axes is None else Configured(axes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +137,21 @@ class Scope:
                 return scope
             scope = scope.parent
         return None
+
+    def find_all(self, names: Set[str]) -> Iterator[tuple[str, Scope]]:
+        """Yield each of these names that any scope holds, with that scope."""
+        scope: Scope | None = self
+        while scope is not None:
+            for name in names & scope.declared_global:
+                if name in scope.root.variables:
+                    yield name, scope.root
+            names -= scope.declared_global
+            if scope is self or not scope.is_class:
+                here = names & scope.variables.keys()
+                for name in here:
+                    yield name, scope
+                names -= here
+            scope = scope.parent
 
     @property
     def binding(self) -> Scope:

@@ -47,9 +47,10 @@ def forget(value: Value) -> None:
             changed(one.born)
             waiting.extend(value for value in one.fields.values() if not isinstance(value, Array))
             one.fields.update({name: _elsewhere(value) for name, value in one.fields.items()})
-        elif isinstance(one, SetValue) and not one.frozen:
-            changed(one.born)
-            one.items = None
+        elif isinstance(one, SetValue):
+            if one.items is not None and not one.frozen:
+                changed(one.born)
+                one.items = None
         elif isinstance(one, Instance) and one.cls.members is None:
             if not one.forgotten or one.attributes:
                 changed(one.born)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 import itertools
-import re
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,7 +19,7 @@ from shardlint.inference.assumed import verdict_if_meant
 from shardlint.inference.budget import MAX_DEPTH, Budget
 from shardlint.inference.context import Context, Frame, Scope
 from shardlint.inference.described import sized
-from shardlint.inference.effects import born
+from shardlint.inference.functions import LookedAt
 from shardlint.inference.joins import combined, is_supposed
 from shardlint.inference.memory import Memory, Note
 from shardlint.inference.reading import Reads, note_variable
@@ -28,6 +27,7 @@ from shardlint.inference.refine import learn_shape
 from shardlint.inference.releases import verdict_at
 from shardlint.inference.settings import InferenceSettings
 from shardlint.inference.syntax import NodePlace, Unit
+from shardlint.inference.tests import Tests
 from shardlint.inference.values import (
     Bound,
     ClassValue,
@@ -55,10 +55,6 @@ if TYPE_CHECKING:
 _MAX_WRITTEN = 40
 
 
-#: A call in a test that may answer differently each time.
-_CALLS = re.compile(r"(?<!\bisinstance)(?<!\bhasattr)(?<!\blen)\(")
-
-
 class Interpreter:
     """Evaluates the modules of one project and collects uses."""
 
@@ -78,7 +74,7 @@ class Interpreter:
         #: How deep calls nest, and whether one nested too deep to be followed.
         self.deepest = 0
         self.cut = False
-        #: The codes that ran.
+        #: The codes that ran, and those whose text was read (see `look_at`).
         self.ran: set[Hashable] = set()
         #: Global settings of libraries that the program has changed, by names overlays give them.
         self.switches: set[str] = set()
@@ -97,8 +93,7 @@ class Interpreter:
         self._repeating: set[int] = set()
         #: The outcomes of undecided tests on the path that is followed.
         self.assumed: Tag = frozenset()
-        self._texts: dict[cst.BaseExpression, str] = {}
-        self._read: list[Value] = []
+        self.tests = Tests()
         self.variants: tuple[int, int] = (0, 1)
         self.device_count: Dim = (
             settings.devices if settings.devices is not None else dims.symbol("device_count", 1)
@@ -108,7 +103,7 @@ class Interpreter:
         #: Every function defined so far, by the key of its code, and the context around it.
         self.defined: dict[Hashable, tuple[Function, Context]] = {}
         #: What the constructors of classes set for good (see `selves`).
-        self.constructed: dict[ClassValue, dict[str, Value]] = {}
+        self.constructed: dict[ClassValue, tuple[dict[str, Value], frozenset[Hashable]]] = {}
         self._names: dict[cst.BaseExpression, tuple[str, ...]] = {}
         #: Names a class body annotates, each with the text of its annotation, by the id of its scope.
         self.annotated: dict[int, dict[str, str]] = {}
@@ -209,7 +204,7 @@ class Interpreter:
         while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
             test, outcome = test.expression, not outcome
         before = self.assumed
-        tag: Tag = frozenset({(self._identity(test), outcome)})
+        tag: Tag = frozenset({(self.tests.identity(self, test), outcome)})
         possible = combined(before, tag)
         if possible is not None:
             self.assumed = possible
@@ -217,19 +212,6 @@ class Interpreter:
             yield None if possible is None else tag
         finally:
             self.assumed = before
-
-    def _identity(self, test: cst.BaseExpression) -> Hashable:
-        """What two tests share that surely have one outcome in one run of a function."""
-        text = self._texts.get(test)
-        if text is None:
-            text = self._texts[test] = cst.Module([]).code_for_node(test)
-        if _CALLS.search(text):
-            return (born(),)
-        holders = [(name, self.find(name)) for name in self.names_in(test)]
-        read = tuple(None if holder is None else id(holder.variables[name]) for name, holder in holders)
-        # Kept, so that no later value can have the identity of one that is gone.
-        self._read.extend(holder.variables[name] for name, holder in holders if holder is not None)
-        return (self.scope.serial, text, read)
 
     @contextmanager
     def forked(self, repeats: bool = False, guards: bool = True) -> Iterator[None]:
@@ -468,6 +450,15 @@ class Interpreter:
                 if (value := getattr(self.context, name)) != getattr(Context(), name)
             }
             self.path, self.context = path, replace(context, **kept)
+
+    def forget(self, code: Code) -> None:
+        """Forget what is known of a function's code, and of all that ran it: it has another text now."""
+        self.memory.forget(code)
+        self.tests.forget_nodes()
+        self._names.clear()
+        for cls, (_, ran) in list(self.constructed.items()):
+            if LookedAt(code.key) in ran:
+                del self.constructed[cls]
 
     def running(self, code: Code) -> int:
         """How often a function is on the stack."""

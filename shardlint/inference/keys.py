@@ -35,6 +35,8 @@ from shardlint.inference.values import (
     Sized,
     Slice,
     SpecValue,
+    Tag,
+    Test,
     Tuple,
     kind_name,
 )
@@ -60,7 +62,8 @@ def parts_of(kind: type) -> tuple[str, ...]:
     return tuple(one.name for one in fields(kind) if one.name not in _LEFT_OUT)
 
 
-_PARTS = {kind: parts_of(kind) for kind in _DESCRIBED}
+#: Tags are numbered (see `Keys.of_tag`).
+_PARTS = {kind: tuple(name for name in parts_of(kind) if name != "tags") for kind in _DESCRIBED}
 
 
 class TooLarge(Exception):
@@ -70,62 +73,61 @@ class TooLarge(Exception):
 class Keys:
     """Makes keys, small integers, for one analysis.
 
-    While one is made ``objects`` are the changing objects met so far, and ``symbols`` the sizes that equal no
-    other, in order; ``tagged`` tells that a value is one of several that belong to branches.
+    While one is made ``objects`` are the changing objects met so far, ``symbols`` the sizes that equal no
+    other, and ``tests`` those whose outcome decides between values, in order.
     """
 
     def __init__(self) -> None:
         self.objects: list[Any] = []
         self.symbols: dict[Symbol, int] = {}
-        self.tagged = False
+        self.tests: dict[Test, int] = {}
         self._numbers: dict[int, int] = {}
         self._met = 0
         self._left = _MAX_VALUES
         self._interned: dict[Hashable, int] = {}
-        #: Values that never change, by identity: their keys, themselves (so that they stay), ``tagged``.
-        self._known: dict[int, tuple[int, Any, bool]] = {}
+        #: Values that never change, by identity: their keys, and themselves, so that they stay.
+        self._known: dict[int, tuple[int, Any]] = {}
 
     def start(self) -> None:
         """Begin a new tree."""
-        self.resume([], {})
-        self.tagged = False
+        self.resume([], {}, {})
 
-    def resume(self, objects: list[Any], symbols: dict[Symbol, int]) -> None:
+    def resume(self, objects: list[Any], symbols: dict[Symbol, int], tests: dict[Test, int]) -> None:
         """Go on with a tree of which this much was met."""
-        self.objects, self.symbols = list(objects), dict(symbols)
+        self.objects, self.symbols, self.tests = list(objects), dict(symbols), dict(tests)
         self._numbers = {id(one): number for number, one in enumerate(objects)}
         self._left = _MAX_VALUES
 
-    def mark(self) -> tuple[int, int]:
+    def mark(self) -> tuple[int, int, int]:
         """How much was met so far."""
-        return len(self.objects), len(self.symbols)
+        return len(self.objects), len(self.symbols), len(self.tests)
 
-    def rewind(self, mark: tuple[int, int]) -> None:
+    def rewind(self, mark: tuple[int, int, int]) -> None:
         """Forget what was met since."""
         for one in self.objects[mark[0] :]:
             del self._numbers[id(one)]
         del self.objects[mark[0] :]
         while len(self.symbols) > mark[1]:
             self.symbols.popitem()
+        while len(self.tests) > mark[2]:
+            self.tests.popitem()
         self._left = _MAX_VALUES
 
     def of(self, value: Any) -> int:
         """The key of a value, as the next in the tree. Raises TooLarge."""
         known = self._known.get(id(value))
         if known is not None:
-            self.tagged = self.tagged or known[2]
             return known[0]
         self._left -= 1
         if self._left < 0:
             raise TooLarge
-        met, tagged, self.tagged = self._met, self.tagged, False
+        met = self._met
         kind = type(value)
         # Classes, modules, functions of libraries, and what is no value: each is one of its own.
         found = self._described(kind, value) if kind in _DESCRIBED else id(value)
         key = self._interned.setdefault((kind, found), len(self._interned))
         if met == self._met:
-            self._known[id(value)] = (key, value, self.tagged)
-        self.tagged = tagged or self.tagged
+            self._known[id(value)] = (key, value)
         return key
 
     def is_constant(self, value: Any) -> bool:
@@ -141,7 +143,7 @@ class Keys:
         found = tuple(self._part(getattr(context, name)) for name in _CONTEXT)
         key = self._interned.setdefault((Context, found), len(self._interned))
         if met == self._met:
-            self._known[id(context)] = (key, context, False)
+            self._known[id(context)] = (key, context)
         return key
 
     def _described(self, kind: type, value: Any) -> Hashable:
@@ -154,13 +156,26 @@ class Keys:
             number = self._numbers[id(value)] = len(self.objects)
             self.objects.append(value)
         elif kind is Alternatives and any(value.tags):
-            self.tagged = True
+            # Like sizes: in another tree the same tests may have other numbers.
+            self._met += 1
+            number = tuple(map(self.of_tag, value.tags))
         elif kind is Function:
             number = value.code.key, value.scope
         elif kind is Const:
             # 1 == True == 1.0 in Python, but not here.
             number = kind_name(value)
         return (number, *[self._part(getattr(value, name)) for name in _PARTS[kind]])
+
+    def of_tag(self, tag: Tag) -> Hashable:
+        """Branches, with their tests by number; those met together are numbered as they were made."""
+        if any(test not in self.tests for test, _ in tag):
+            for test in sorted((test for test, _ in tag), key=_age):
+                self.tests.setdefault(test, len(self.tests))
+        return frozenset((self.tests[test], outcome, test[1:2]) for test, outcome in tag)
+
+    def of_known(self, tag: Tag) -> Hashable:
+        """Those of some branches whose tests were met."""
+        return frozenset((self.tests[test], outcome) for test, outcome in tag if test in self.tests)
 
     def _part(self, part: Any) -> Hashable:
         kind = type(part)
@@ -178,6 +193,11 @@ class Keys:
         if kind is dict:
             return tuple((type(key), key, places_in(key), self._part(item)) for key, item in part.items())
         return self.of(part) if kind in _DESCRIBED or part.__hash__ is None else _hashed(self, part)
+
+
+def _age(test: Test) -> tuple[int, str]:
+    """What tests are ordered by: the scope that they stand in, and how they are written."""
+    return test[0], str(test[1:2])
 
 
 def _hashed(keys: Keys, part: Any) -> Hashable:

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.context import Context, Scope
 from shardlint.inference.effects import EFFECTS, NOTHING, born
-from shardlint.inference.functions import run_function
+from shardlint.inference.functions import Code, LookedAt, run_function
 from shardlint.inference.keys import Keys, TooLarge
 from shardlint.inference.reading import note_attribute, note_variable
 from shardlint.inference.renewal import NotRenewable, Renewal
+from shardlint.inference.syntax import NodePlace
 from shardlint.inference.values import (
     Function,
     Native,
-    Tag,
+    Test,
     Value,
 )
 from shardlint.laws import dims
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 Note = tuple[Function | Native, Context]
 
 #: Results kept for one function and one set of arguments.
-_MAX_KEPT = 6
+_MAX_KEPT = 12
 #: Runs of a function without one result given again, after which no more are kept.
 _MAX_VAIN = 60
 
@@ -61,7 +62,8 @@ class _Kept:
     nested: int | None
     ran: set[Hashable]
     silent: bool | None
-    assumed: Tag | None
+    tests: tuple[Test, ...]
+    assumed: Hashable
 
 
 class Memory:
@@ -97,6 +99,16 @@ class Memory:
             self._keys.rewind(mark)
         self._vain[code] = vain + 1
         return self._first(interpreter, function, bound, place, nested, key)
+
+    def forget(self, code: Code) -> None:
+        """Forget what a function gave that has another text now, and what was made with it."""
+        for key, kept in list(self._kept.items()):
+            assert isinstance(key, tuple)
+            left = [one for one in kept if one.ran.isdisjoint((code.key, LookedAt(code.key)))]
+            if left and not (isinstance(key[4], NodePlace) and key[4].unit is code.unit):
+                self._kept[key] = left
+            else:
+                del self._kept[key]
 
     def _key(
         self, interpreter: Interpreter, function: Function, bound: dict[str, Value], place: Place
@@ -136,8 +148,6 @@ class Memory:
             return False
         if one.silent is not None and one.silent != bool(interpreter.muted):
             return False
-        if one.assumed is not None and one.assumed != interpreter.assumed:
-            return False
         if any(f.function is not None and f.function.key in one.ran for f in interpreter.frames):
             return False
         keys = self._keys
@@ -153,7 +163,7 @@ class Memory:
                     return False
         except TooLarge:
             return False
-        return True
+        return keys.of_known(interpreter.assumed) == one.assumed
 
     def _first(
         self,
@@ -166,7 +176,7 @@ class Memory:
     ) -> Value:
         """Run a function, and keep what it gives if it changes nothing else."""
         keys, i = self._keys, interpreter
-        objects, given, tagged = list(keys.objects), dict(keys.symbols), keys.tagged
+        objects, given, tests = list(keys.objects), dict(keys.symbols), dict(keys.tests)
         start, symbols = born(), dims.latest()
         outer = (i.uses, i.notes, i.reads, i.start, i.mute_base, i.variants, i.deepest, i.cut, i.ran)
         effects = (EFFECTS.oldest, EFFECTS.mute_matters)
@@ -202,8 +212,7 @@ class Memory:
         try:
             if not self._is_unchanged(bound, key):
                 return result
-            keys.resume(objects, given)
-            keys.tagged = tagged
+            keys.resume(objects, given, tests)
             kept_reads = [_kept_read(keys, function, anchor, name) for anchor, name in reads or ()]
         except TooLarge:
             return result
@@ -223,7 +232,8 @@ class Memory:
             nested=nested if cut else None,
             ran=ran,
             silent=bool(i.muted) if mute_matters else None,
-            assumed=i.assumed if keys.tagged else None,
+            tests=tuple(keys.tests),
+            assumed=keys.of_known(i.assumed),
         )
         bucket = self._kept.setdefault(key, [])
         bucket.insert(0, one)
@@ -300,4 +310,5 @@ def _given_again(interpreter: Interpreter, one: _Kept, keys: Keys, function: Fun
         _record(interpreter, one.uses, one.notes)
     same = {id(a): b for a, b in zip(one.objects, keys.objects, strict=True) if a is not b}
     sizes = {a: b for a, b in zip(one.given, keys.symbols, strict=True) if a != b}
-    return Renewal(one.start, one.symbols, one.path, interpreter.path, same, sizes).of(one.result)
+    tests = dict(zip(one.tests, keys.tests, strict=True))
+    return Renewal(one.start, one.symbols, one.path, interpreter.path, same, sizes, tests).of(one.result)

@@ -13,6 +13,7 @@ from shardlint.inference.values import (
     Instance,
     Native,
     Tag,
+    Test,
 )
 from shardlint.laws.dims import Expr, Quotient, Remainder, Symbol, renewed
 from shardlint.laws.types import TypeSharding
@@ -30,8 +31,8 @@ class Renewal:
     """Renews the result of a run that began at number ``start``, on the path ``old``, for the path ``new``.
 
     Symbols with greater numbers than ``symbols`` are the run's own. ``same`` maps objects that the run was
-    given, by identity, to those that take their place, and ``sizes`` such symbols; without them the run is
-    the same, and what it made is copied.
+    given, by identity, to those that take their place, ``sizes`` such symbols, and ``tests`` such tests;
+    without them the run is the same, and what it made is copied.
     """
 
     def __init__(
@@ -42,12 +43,13 @@ class Renewal:
         new: tuple[int, ...],
         same: dict[int, Any] | None = None,
         sizes: dict[Symbol, Symbol] | None = None,
+        tests: dict[Test, Test] | None = None,
     ) -> None:
         self._start, self._symbols, self._old, self._new = start, symbols, old, new
         self._same: dict[int, Any] = same or {}
         self._sizes: dict[Symbol, Symbol] = sizes or {}
         self._again = same is not None
-        self._tests: dict[Any, Any] = {}
+        self._tests: dict[Test, Test] = tests or {}
 
     def of(self, part: Any) -> Any:
         """A value, or a part of one, for another run. Raises NotRenewable."""
@@ -113,11 +115,10 @@ class Renewal:
         """The branches of another run: tests that the first one made are made again."""
         return frozenset((self._test(test), outcome) for test, outcome in tag)
 
-    def _test(self, test: Any) -> Any:
-        if not isinstance(test, tuple) or test[0] < self._start:
-            return test
+    def _test(self, test: Test) -> Test:
         if test not in self._tests:
-            self._tests[test] = (born(), *test[1:2]) if self._again else test
+            own = self._again and test[0] >= self._start
+            self._tests[test] = (born(), *test[1:2]) if own else test
         return self._tests[test]
 
     def _is_own(self, size: Any) -> bool:

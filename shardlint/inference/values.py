@@ -325,8 +325,10 @@ class ModuleValue:
     run: Any
 
 
-#: Branches: pairs of what identifies a test, and its outcome.
-Tag = frozenset[tuple[Hashable, bool]]
+#: What identifies a test: the number of the scope it stands in or its own, and how it is written.
+Test = tuple[Any, ...]
+#: Branches: tests, and their outcomes.
+Tag = frozenset[tuple[Test, bool]]
 
 
 @dataclass(frozen=True, slots=True)

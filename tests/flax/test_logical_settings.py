@@ -196,3 +196,31 @@ sharding({names[0]!r}, None, {names[1]!r})
         assert twice is (names[0] == names[1]), text
         seen[f"{twice} {rejected}"] += 1
     assert len(seen) == 4, seen
+
+
+OWN_MESH = (
+    HEADER
+    + """
+import jax
+def place(x, names, mesh):
+    return jax.device_put(x, NamedSharding(mesh, nn.logical_to_mesh_axes(names)))
+def test_it():
+    mesh = jax.make_mesh({sizes}, {names}, axis_types=(jax.sharding.AxisType.Auto,) * 2)
+    place(jnp.ones((8, 7)), ("batch", "embed"), mesh)
+"""
+)
+
+
+@pytest.mark.parametrize("sizes, names, rejected", [((4, 2), ("x", "y"), True), ((8, 1), ("x", "z"), False)])
+def test_configured_rules_are_for_the_configured_meshes(
+    sizes: tuple[int, int], names: tuple[str, str], rejected: bool
+) -> None:
+    text = OWN_MESH.format(sizes=sizes, names=names)
+    scope: dict[str, Any] = {}
+    exec(text, scope)
+    scope["test_it"]()  # the program sets no rules, so that all is replicated
+    rules: Rules = (("batch", "x"), ("embed", "y"))
+    for meshes, expected in (((("both", OURS),), rejected), ((), True)):
+        settings = InferenceSettings(devices=8, meshes=meshes, logical_rules=rules)
+        found = analyze([source_from_text("program.py", text)], settings)
+        assert any(isinstance(getattr(use, "verdict", None), Rejected) for use in found) == expected

@@ -38,6 +38,15 @@ PART = """
     if other is not None and shape is None:
         put((), spec)
 """
+INSIDE = """
+    def inner(x):
+        second = None
+        if {test}:
+            second = x + 1
+        return x, second
+    specs = (P("model"), P("model") if flat else None)
+    return jax.shard_map(inner, mesh=mesh, in_specs=P("model"), out_specs=specs)(jnp.zeros((8,)))
+"""
 PROGRAMS = {
     "each branch's own": ("    put(shape, spec)", []),
     "the same test again": ("    if flat:\n        put((8,), spec)", []),
@@ -54,6 +63,8 @@ PROGRAMS = {
     "a wrapper of each": (WRAPPER + "    sm(jnp.zeros(shape))", []),
     "a wrapper that fails for one": (WRAPPER + "    sm(jnp.zeros((8,)))", ["warning"]),
     "a test that a part decides": (PART, []),
+    "the same test in a function inside": (INSIDE.format(test="flat"), []),
+    "another test in a function inside": (INSIDE.format(test="not flat"), ["warning"]),
 }
 
 

@@ -1,0 +1,54 @@
+"""Which tests of a program surely come out alike."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from shardlint.inference.effects import born, changed
+from shardlint.inference.values import Test, Value
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+#: A call in a test that may answer differently each time.
+_CALLS = re.compile(r"(?<!\bisinstance)(?<!\bhasattr)(?<!\blen)\(")
+
+
+class Tests:
+    """The tests that one analysis has met."""
+
+    def __init__(self) -> None:
+        self._texts: dict[cst.BaseExpression, str] = {}
+        #: Values that tests read: kept, so that no later value can have the identity of one that is gone.
+        self._read: list[Value] = []
+        self._met: set[Test] = set()
+
+    def identity(self, interpreter: Interpreter, test: cst.BaseExpression) -> Test:
+        """What two tests share that surely have one outcome in one run of a function.
+
+        They are written alike and read the same values; one may stand in a function inside the other's.
+        """
+        text = self._texts.get(test)
+        if text is None:
+            text = self._texts[test] = cst.Module([]).code_for_node(test)
+        if _CALLS.search(text):
+            return (born(),)
+        holders = [(name, interpreter.find(name)) for name in interpreter.names_in(test)]
+        read = tuple(None if holder is None else id(holder.variables[name]) for name, holder in holders)
+        self._read.extend(holder.variables[name] for name, holder in holders if holder is not None)
+        around = {holder for _, holder in holders}
+        outer = around.pop() if len(around) == 1 else None
+        if outer is not None and outer is not interpreter.scope and (outer.serial, text, read) in self._met:
+            # What the function inside does depends on the one around it.
+            changed(outer.serial)
+            return (outer.serial, text, read)
+        found = (interpreter.scope.serial, text, read)
+        self._met.add(found)
+        return found
+
+    def forget_nodes(self) -> None:
+        """Forget the nodes of the program, of which some are no more."""
+        self._texts.clear()
