@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shardlint.cache.results import Results
     from shardlint.cache.store import Store
     from shardlint.inference import InferenceSettings
+    from shardlint.resuming import Programs
 
 #: Told of progress: what is done, how many of it are done, and how many there are.
 Progress = Callable[[str, int, int], None]
@@ -30,10 +31,14 @@ class Analyzer:
     Args:
         store: where results are kept, None to keep none.
         jobs: how many processes may work at a time; None for as many as there are cores.
+        programs: keeps programs for the next time they are asked for, where one process works.
     """
 
-    def __init__(self, store: Store | None = None, jobs: int | None = 1) -> None:
+    def __init__(
+        self, store: Store | None = None, jobs: int | None = 1, programs: Programs | None = None
+    ) -> None:
         self._store = store
+        self._work_on = work_on if programs is None else programs.work_on
         self._results: Results | None = None
         self.jobs = jobs or _cores()
 
@@ -83,7 +88,7 @@ class Analyzer:
                 rest = chunked(left[position:], size, self.jobs)
                 yield from in_processes(sources, settings, rest, self.jobs)
                 return
-            yield number, work_on(sources[number], settings)
+            yield number, self._work_on(sources[number], settings)
             done += size[number]
 
 

@@ -15,8 +15,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from shardlint import seen
+from shardlint.analyzing import Analyzer
 from shardlint.cache.facts import Facts, now, written
 from shardlint.files import Source
+from shardlint.resuming import Programs
 from shardlint.seen import NOTHING, Seen, opened
 from shardlint.spans import Span
 from shardlint.stopping import Stop, Stopped, look, stoppable
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Placed", "Ran", "Record", "Source", "Stop", "Stopped", "Verdict", "alternatives", "axis_types",
     "confirmer", "encoded", "fixed", "forget", "ignoring", "is_confirmable", "look", "opened", "page_of",
-    "placed", "recorded", "run_fixture", "stoppable",
+    "placed", "recorded", "run_fixture", "staying", "stoppable",
 ]  # fmt: skip
 
 
@@ -74,6 +76,11 @@ def recorded() -> Iterator[Record]:
     with seen.recording(apart=True) as read:
         yield record
     record._read = read.whole()
+
+
+def staying() -> Analyzer:
+    """What analyzes texts that are edited: it keeps programs, and evaluates what an edit can have changed."""
+    return Analyzer(programs=Programs())
 
 
 def forget() -> None:

@@ -74,6 +74,14 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.eras": TYPES | LAWS,
     "shardlint.cache": TYPES | LAWS | VERSION | {"shardlint.files"},
     "shardlint.working": TYPES | {"shardlint.files", "shardlint.inference", "shardlint.cache.codec"},
+    "shardlint.resuming": TYPES
+    | {
+        "shardlint.cache.facts",
+        "shardlint.files",
+        "shardlint.inference",
+        "shardlint.stopping",
+        "shardlint.working",
+    },
     "shardlint.watching": TYPES | {"shardlint.recalling", "shardlint.inference.project"},
     "shardlint.checked": TYPES | LAWS | {"shardlint.explaining", "shardlint.files"},
     "shardlint.checking": {"shardlint."},
@@ -94,6 +102,7 @@ ROOMS: dict[str, set[str]] = {
         "shardlint.inference",
         "shardlint.working",
         "shardlint.processes",
+        "shardlint.resuming",
     },
     "shardlint.reading": TYPES | {"shardlint.config", "shardlint.files", "shardlint.inference"},
     "shardlint.configuring": {"shardlint.config"},

@@ -45,6 +45,7 @@ class TargetLinter:
         self._codec = codec
         self._marked = marked
         self._disagreements = disagreements
+        self._analyzer = editing.staying()
 
     def report(self, target: Target, opened: Mapping[str, bytes]) -> Report:
         """Lint a target beside the texts that are open."""
@@ -52,7 +53,8 @@ class TargetLinter:
             if not self._configuration.options_of(target.path).enable:
                 return Report({part.uri: [] for part in target.parts}, record=record)
             settings = self._configuration.settings_of(target.path)
-            analysis = Linter(dataclasses.replace(settings, editing=True)).analysis(source_of(target))
+            linter = Linter(dataclasses.replace(settings, editing=True), analyzer=self._analyzer)
+            analysis = linter.analysis(source_of(target))
         findings = (*map(self._marked, analysis.findings), *self._disagreements(target))
         analysis = dataclasses.replace(analysis, findings=findings)
         diagnostics = self._diagnostics(target, analysis.findings, settings, opened)

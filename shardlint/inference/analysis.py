@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 import libcst as cst
 
@@ -13,7 +13,7 @@ from shardlint.files.sources import Source
 from shardlint.inference import naming
 from shardlint.inference.context import Frame
 from shardlint.inference.definitions import define_class, define_function
-from shardlint.inference.entries import guarded, run_entries
+from shardlint.inference.entries import Entries, guarded
 from shardlint.inference.facts import take_notes, unanswered
 from shardlint.inference.functions import Code
 from shardlint.inference.interpreter import Interpreter
@@ -45,7 +45,7 @@ def analyze(
     depend on.
     """
     found: list[Use | FileProblem] = []
-    with _while_evaluating():
+    with while_evaluating():
         for source in sources:
             found.extend(source.problems)
             found.extend(analyze_source(source, settings, noticed))
@@ -56,26 +56,37 @@ def analyze_source(
     source: Source, settings: InferenceSettings, noticed: Noticed | None = None
 ) -> list[Use | FileProblem]:
     """Evaluate one file as a program: its top level, then the functions it never reaches."""
-    with naming.collecting() if settings.editing else nullcontext() as names:
-        found = _evaluated(source, settings, noticed)
-    return settled([*found, *_equated(source, names or {})])
+    return Program(source, settings).uses(noticed)
 
 
-def _evaluated(
-    source: Source, settings: InferenceSettings, noticed: Noticed | None
-) -> list[Use | FileProblem]:
-    project = Project(settings.roots, run_module)
-    interpreter = Interpreter(settings, project)
-    if source.devices is not None:
-        interpreter.device_count = source.devices
-    run = ModuleRun("__main__", source)
-    problems = run_module(interpreter, run)
-    run_entries(interpreter, run)
-    if noticed is not None:
-        noticed.turns |= interpreter.turns
-        noticed.asks_mesh |= interpreter.asks_mesh
-    uses = with_mentions(interpreter.uses, [source, *(module.source for module in project.modules.values())])
-    return [*problems, *interpreter.problems, *unanswered(interpreter, source), *uses]
+class Program:
+    """One file, evaluated as a program."""
+
+    def __init__(self, source: Source, settings: InferenceSettings) -> None:
+        self.project = Project(settings.roots, run_module)
+        self.interpreter = Interpreter(settings, self.project)
+        if source.devices is not None:
+            self.interpreter.device_count = source.devices
+        self.main = ModuleRun("__main__", source)
+        #: What literals write one name, if an editor asks.
+        self.names: naming.Pairs | None = {} if settings.editing else None
+        with naming.collecting(self.names):
+            self.problems = run_module(self.interpreter, self.main)
+        self.entries = Entries(self.interpreter, self.main)
+
+    def uses(self, noticed: Noticed | None = None) -> list[Use | FileProblem]:
+        """Evaluate the entries too, and return all uses and problems."""
+        with naming.collecting(self.names):
+            self.entries.evaluate()
+        i, source = self.interpreter, self.main.source
+        if noticed is not None:
+            noticed.turns |= i.turns
+            noticed.asks_mesh |= i.asks_mesh
+        modules = (self.main, *self.project.modules.values())
+        parts = (module.parts for module in modules)
+        found = with_mentions(i.uses, None if any(module.unread for module in modules) else parts)
+        names = _equated(source, self.names or {})
+        return settled([*self.problems, *i.problems, *unanswered(i, source), *found, *names])
 
 
 def _equated(source: Source, names: naming.Pairs) -> list[Use | FileProblem]:
@@ -94,6 +105,7 @@ def run_module(interpreter: Interpreter, run: ModuleRun) -> list[FileProblem]:
     try:
         for cell in run.source.cells:
             parsed = split(run.source.path, cell.index, cell.text)
+            run.unread = run.unread or bool(parsed.errors)
             problems += [_problem(run.source.path, cell.index, error) for error in parsed.errors]
             problems += take_notes(interpreter, run.source.path, cell, parsed.parts)
             _run_cell(interpreter, run, parsed)
@@ -164,7 +176,7 @@ def _problem(path: str, cell: int | None, error: BrokenText) -> FileProblem:
 
 
 @contextmanager
-def _while_evaluating() -> Iterator[None]:
+def while_evaluating() -> Iterator[None]:
     """Allow the recursion that nested expressions need; CPython 3.11 keeps it off the C stack.
 
     Collecting garbage meanwhile costs a seventh of the time and finds little. It is done when much was made,

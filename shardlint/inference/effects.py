@@ -26,12 +26,15 @@ class Effects:
 
     ``oldest`` is the number of the oldest thing that was changed. ``mute_matters`` tells that something
     depends on whether uses are recorded. ``epoch`` counts the changes of classes and wrappers: that a run
-    reads them is not noted.
+    reads them is not noted. ``entered`` is the number at which the evaluation of an entry began, and
+    ``leaks`` tells that it changed something older, which other entries may read.
     """
 
     oldest: int = NOTHING
     epoch: int = 0
     mute_matters: bool = False
+    entered: int = 0
+    leaks: bool = False
 
 
 #: Of the one analysis that runs.
@@ -45,6 +48,8 @@ def changed_for_all(number: int) -> None:
 
 
 def changed(number: int) -> None:
-    """Note a change of the thing with this number; 0 is what is older than everything."""
+    """Note a change of the thing with this number; 0 is what is older than everything, and no object."""
     if number < EFFECTS.oldest:
         EFFECTS.oldest = number
+    if 0 < number < EFFECTS.entered:
+        EFFECTS.leaks = True

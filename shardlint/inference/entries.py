@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from shardlint.inference.again import EntryRun, recorded
 from shardlint.inference.annotations import describe_fields
 from shardlint.inference.assumed import assumed_mesh
 from shardlint.inference.budget import Exhausted
@@ -36,42 +37,63 @@ if TYPE_CHECKING:
     from shardlint.inference.project import ModuleRun
 
 
-def run_entries(interpreter: Interpreter, run: ModuleRun) -> None:
-    """Evaluate what nothing called: wrappers (`jit(f)`) first, then functions, with unknown arguments.
+class Entries:
+    """What nothing called, evaluated with unknown arguments: wrappers (`jit(f)`) first, then functions.
 
-    An entry may define or wrap more functions, which are then entries too.
+    An entry may define or wrap more functions, which are then entries too. ``runs`` keeps what each gave,
+    which is given again when all are asked for once more.
     """
-    top = interpreter.context
-    settings = interpreter.settings
-    meshed = settings.mesh is not None or isinstance(top.mesh, MeshValue)
-    reach = Reach(interpreter.project, settings, meshed)
-    done: set[object] = set()
-    interpreter.settle()
-    if not settings.exhaustive:
-        reach.learn(function for function, _ in interpreter.defined.values())
-    while True:
-        interpreter.settle()
-        native = next(iter(interpreter.wrappers.values()), None)
-        if native is not None:
-            interpreter.wrappers.pop(id(native[0]))
-            if native[0].origin not in done and (settings.exhaustive or reach.of_wrapper(native[0])):
-                done.add(native[0].origin)
-                _run_entry(
-                    interpreter,
-                    run,
-                    _unknown_context(interpreter, native[1]),
-                    _wrapper_call(interpreter, native[0]),
-                )
-            continue
-        key = next((k for k in interpreter.defined if k not in done and k not in interpreter.reached), None)
-        if key is None:
+
+    def __init__(self, interpreter: Interpreter, run: ModuleRun) -> None:
+        self._interpreter, self._run, self._top = interpreter, run, interpreter.context
+        self._reach = self._new_reach()
+        self.runs: dict[object, EntryRun] = {}
+
+    def _new_reach(self) -> Reach:
+        settings = self._interpreter.settings
+        meshed = settings.mesh is not None or isinstance(self._top.mesh, MeshValue)
+        return Reach(self._interpreter.project, settings, meshed)
+
+    def evaluate(self) -> None:
+        """Evaluate all entries that can meet a use."""
+        i, exhaustive = self._interpreter, self._interpreter.settings.exhaustive
+        done: set[object] = set()
+        i.settle()
+        if not exhaustive:
+            self._reach.learn(function for function, _ in i.defined.values())
+        while True:
+            i.settle()
+            native, context = next(iter(i.wrappers.values()), (None, self._top))
+            if native is not None:
+                i.wrappers.pop(id(native))
+                if native.origin not in done and (exhaustive or self._reach.of_wrapper(native)):
+                    done.add(native.origin)
+                    self._evaluate(native.origin, native, context)
+                continue
+            key = next((k for k in i.defined if k not in done and k not in i.reached), None)
+            if key is None:
+                return
+            done.add(key)
+            function, context = i.defined[key]
+            if exhaustive or self._reach.of_function(function):
+                self._evaluate(key, function, context)
+
+    def changed(self, code: Hashable, reaches_alike: bool) -> None:
+        """Forget what depends on the text of a function that is another now."""
+        self.runs = {key: run for key, run in self.runs.items() if not run.depends_on(code)}
+        if not reaches_alike:
+            self._reach = self._new_reach()
+
+    def _evaluate(self, key: object, made: Function | Native, defined: Context) -> None:
+        """Evaluate an entry, or give again what it gave."""
+        i, known = self._interpreter, self.runs.get(key)
+        if known is not None:
+            known.give(i)
             return
-        done.add(key)
-        function, context = interpreter.defined[key]
-        if not (settings.exhaustive or reach.of_function(function)):
-            continue
-        surroundings = top if _is_case(function, run) else _unknown_context(interpreter, context)
-        _run_entry(interpreter, run, surroundings, _function_call(interpreter, function))
+        action = _wrapper_call(i, made) if isinstance(made, Native) else _function_call(i, made)
+        case = isinstance(made, Function) and _is_case(made, self._run)
+        context = self._top if case else _unknown_context(i, defined)
+        self.runs[key] = recorded(i, lambda: _run_entry(i, self._run, context, action))
 
 
 def guarded(interpreter: Interpreter, action: Callable[[], bool]) -> bool:
@@ -140,21 +162,23 @@ def _wrapper_call(interpreter: Interpreter, native: Native) -> Callable[[], obje
 
     wrapped = native.wraps
     place = native.origin or Span("", 1, 1, 1, 1)
-    args: list[Value] = []
-    open_ended = not isinstance(wrapped, Function)
-    if isinstance(wrapped, Function):
-        args = list(unknown_arguments(interpreter, wrapped, starred=False).values())
-        params = parameters(wrapped.code)
-        open_ended = (
-            bool(wrapped.defaults) or isinstance(params.star_arg, cst.Param) or params.star_kwarg is not None
-        )
-    return lambda: call_value(interpreter, native, args, {}, place, opaque=open_ended)
+
+    def run() -> Value:
+        args: list[Value] = []
+        open_ended = not isinstance(wrapped, Function)
+        if isinstance(wrapped, Function):
+            args = list(unknown_arguments(interpreter, wrapped, starred=False).values())
+            params = parameters(wrapped.code)
+            starred = isinstance(params.star_arg, cst.Param) or params.star_kwarg is not None
+            open_ended = bool(wrapped.defaults) or starred
+        return call_value(interpreter, native, args, {}, place, opaque=open_ended)
+
+    return run
 
 
 def _function_call(interpreter: Interpreter, function: Function) -> Callable[[], object]:
-    interpreter.reached.add(function.code.key)
-
     def run() -> None:
+        interpreter.reached.add(function.code.key)
         bound = unknown_arguments(interpreter, function, starred=True)
         if function.owner is None or not bound:
             run_function(interpreter, function, bound)

@@ -21,7 +21,7 @@ from shardlint.inference.assumed import is_assumed
 from shardlint.inference.described import Description, Fitted, fit, fit_mesh, read
 from shardlint.inference.effects import changed
 from shardlint.inference.reveal import reveal
-from shardlint.inference.syntax import ClassPart, FunctionPart, Part, Statements, Unit
+from shardlint.inference.syntax import Part, Unit, units_of
 from shardlint.inference.values import NONE, Instance, MeshValue, Value
 from shardlint.inference.variables import narrow
 from shardlint.laws.values import AxisType, Mesh, Unknown
@@ -59,7 +59,7 @@ def take_notes(interpreter: Interpreter, path: str, cell: Cell, parts: Sequence[
             problems.append(FileProblem("malformed-fact", wrong, _span(path, cell.index, note)))
         else:
             notes.append(note)
-    for unit in _units(parts) if notes else ():
+    for unit in units_of(parts) if notes else ():
         last = unit.first_line + unit.text.count("\n")
         unit.notes = tuple(note for note in notes if unit.first_line <= note.code_line <= last)
     return problems
@@ -75,17 +75,6 @@ def _wrong(interpreter: Interpreter, note: Note) -> str | None:
             hint = _nearest(item.name, known) if known else ": [tool.shardlint.meshes] is empty"
             return f"the configuration has no mesh `{item.name}`{hint}"
     return None
-
-
-def _units(parts: Sequence[Part]) -> Iterator[Unit]:
-    for part in parts:
-        if isinstance(part, FunctionPart):
-            yield from (part.header, part.whole)
-        elif isinstance(part, ClassPart):
-            yield part.header
-            yield from _units(part.body)
-        elif isinstance(part, Statements):
-            yield part.unit
 
 
 def _span(path: str, cell: int | None, note: Note) -> Span:

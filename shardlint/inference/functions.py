@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
@@ -49,25 +49,25 @@ class Code:
     @property
     def node(self) -> cst.FunctionDef | cst.Lambda:
         """The definition. Raises BrokenText when libcst cannot read what `ast` could."""
-        if self._node is None:
-            found = self.unit.body[0]
-            assert isinstance(found, cst.FunctionDef)
-            self._node = found
-        return self._node
+        if self._node is not None:
+            return self._node
+        found = self.unit.body[0]
+        assert isinstance(found, cst.FunctionDef)
+        return found
 
     @property
     def header(self) -> cst.FunctionDef | cst.Lambda:
         """The definition, at least its signature and decorators."""
-        if self._node is None and self._part is not None:
-            found = self._part.header.body[0]
-            assert isinstance(found, cst.FunctionDef)
-            return found
-        return self.node
+        if self._part is None:
+            return self.node
+        found = self._part.header.body[0]
+        assert isinstance(found, cst.FunctionDef)
+        return found
 
     @property
     def header_unit(self) -> Unit:
         """The unit that the header's nodes belong to."""
-        return self._part.header if self._node is None and self._part is not None else self.unit
+        return self.unit if self._part is None else self._part.header
 
     @property
     def is_lambda(self) -> bool:
@@ -87,6 +87,18 @@ class Code:
                 found = finder.found
             self._generator = found
         return self._generator
+
+
+class LookedAt(NamedTuple):
+    """In place of a code's key: the function did not run, but what it says matters."""
+
+    key: Hashable
+
+
+def look_at(interpreter: Interpreter, code: Code) -> str:
+    """The text of a function that need not run."""
+    interpreter.ran.add(LookedAt(code.key))
+    return code.unit.text
 
 
 class _YieldFinder(cst.CSTVisitor):
@@ -171,6 +183,7 @@ def run_function(
 
     code: Code = function.code
     node = code.node
+    interpreter.ran.add(code.key)
     scope = Scope(function.scope.module, function.scope, path=interpreter.path)
     scope.variables.update(bound)
     if function.owner is not None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from shardlint.files.sources import Source
+from shardlint.inference.syntax import Part, Unit, whole_units
 from shardlint.uses import MeshUse, Use
 
 #: Attributes of a mesh that give all its axes.
@@ -18,12 +18,15 @@ _GENERIC = frozenset({"axis_names", "axis_sizes", "shape_tuple"})
 _WORDS = 6
 
 
-def with_mentions(uses: Iterable[Use], sources: Sequence[Source]) -> list[Use]:
-    """Tell each mesh which of its axes these sources write besides once, where the mesh is made."""
+def with_mentions(uses: Iterable[Use], modules: Iterable[Sequence[Part]] | None) -> list[Use]:
+    """Tell each mesh which of its axes these modules write besides once, where the mesh is made.
+
+    Without modules that is not known.
+    """
     found = list(uses)
-    if not any(isinstance(use, MeshUse) and isinstance(use.names, tuple) for use in found):
+    if modules is None or not any(isinstance(use, MeshUse) and isinstance(use.names, tuple) for use in found):
         return found
-    counts = _counted(sources)
+    counts = _counted(unit for parts in modules for unit in whole_units(parts))
     return [_told(use, counts) if isinstance(use, MeshUse) else use for use in found]
 
 
@@ -33,27 +36,26 @@ def _told(use: MeshUse, counts: Counter[str] | None) -> MeshUse:
     return replace(use, mentioned=frozenset(name for name in use.names if counts[name] != 1))
 
 
-def _counted(sources: Sequence[Source]) -> Counter[str] | None:
+def _counted(units: Iterable[Unit]) -> Counter[str] | None:
     """How often each word stands in a string that is no prose; None where that is not known.
 
     It is not known where a text cannot be parsed, or takes the axes from a mesh.
     """
     counts: Counter[str] = Counter()
-    for source in sources:
-        for cell in source.cells:
-            found = _words(cell.text)
-            if found is None:
-                return None
-            counts.update(found)
+    for unit in units:
+        found = _words(unit.text, unit.indented)
+        if found is None:
+            return None
+        counts.update(found)
     return counts
 
 
-@lru_cache(maxsize=1_000)
-def _words(text: str) -> Counter[str] | None:
+@lru_cache(maxsize=20_000)
+def _words(text: str, indented: bool) -> Counter[str] | None:
     """The same of one text."""
     counts: Counter[str] = Counter()
     try:
-        tree = ast.parse(text)
+        tree = ast.parse(f"if 1:\n{text}" if indented else text)
     except (SyntaxError, ValueError, RecursionError):
         return None
     for node in ast.walk(tree):

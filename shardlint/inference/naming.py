@@ -21,12 +21,14 @@ _collected: list[Pairs] = []
 
 
 @contextmanager
-def collecting() -> Iterator[Pairs]:
-    """Collect pairs of texts that are one name."""
-    pairs: Pairs = {}
+def collecting(pairs: Pairs | None) -> Iterator[None]:
+    """Collect pairs of texts that are one name; or nothing, with None."""
+    if pairs is None:
+        yield
+        return
     _collected.append(pairs)
     try:
-        yield pairs
+        yield
     finally:
         _collected.pop()
 

@@ -45,12 +45,14 @@ class ModuleRun:
 
     __slots__ = (
         "alone", "asks_mesh", "changes", "device_count", "given", "imported", "loose", "name", "parts",
-        "scope", "seen", "source", "switches", "turns", "within",
+        "scope", "seen", "source", "switches", "turns", "unread", "within",
     )  # fmt: skip
 
     def __init__(self, name: str, source: Source, given: Dim | None = None) -> None:
         self.name, self.source = name, source
         self.scope = Scope(self)
+        #: Whether some of its text cannot be read.
+        self.unread = False
         self.parts: list[Part] = []
         #: What importing it changes for the whole program: of the context, and the number of devices.
         self.changes: dict[str, Any] = {}

@@ -144,6 +144,29 @@ class Reach:
         return search.finds()
 
 
+def reach_alike(settings: InferenceSettings, text: str, other: str) -> bool:
+    """Whether two texts of a function make no difference to what anything reaches."""
+    looked = (_looked(layers, settings.release, settings.alone) for layers in (False, True))
+    return _asked_of(text) == _asked_of(other) and all(
+        _uses(one, text) == _uses(one, other) for one in looked
+    )
+
+
+def _asked_of(text: str) -> tuple[object, ...]:
+    """All that a walk asks of a text, but for uses."""
+    told = [word for word in _TOLD if word in text]
+    imports = _IMPORT.findall(text)
+    return (
+        _words(text),
+        _members(text),
+        _calls(text),
+        _parts_of_a_use(text),
+        sets_of_self(text),
+        told,
+        imports,
+    )
+
+
 class _Search:
     """One walk over what an entry can reach."""
 

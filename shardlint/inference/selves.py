@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference.classes import all_fields, class_attribute, lineage
 from shardlint.inference.copies import copied
+from shardlint.inference.functions import LookedAt
 from shardlint.inference.instances import is_dataclass
 from shardlint.inference.values import (
     Bound,
@@ -74,18 +75,25 @@ def _constructed(
 ) -> dict[str, Value]:
     """The attributes that the constructor sets for good."""
     if cls not in interpreter.constructed:
-        interpreter.constructed[cls] = {}  # a constructor may come back to its class
+        interpreter.constructed[cls] = {}, frozenset()  # a constructor may come back to its class
+        before, interpreter.ran = interpreter.ran, set()
+        found: dict[str, Value] = {}
         init = class_attribute(cls, "__post_init__" if is_dataclass(cls) else "__init__")
         if isinstance(init, Function) and not any("setattr(" in text for text in _texts(cls, every=True)):
             instance = Instance(cls, dict(fields), opaque=True, path=interpreter.path)
             construct(init, instance)
             changing = _changed_later(cls)
-            interpreter.constructed[cls] = {
+            found = {
                 name: value
                 for name, value in instance.attributes.items()
                 if not (name in fields or name in changing or _waits(value))
             }
-    return interpreter.constructed[cls]
+        looked = frozenset(key if isinstance(key, LookedAt) else LookedAt(key) for key in interpreter.ran)
+        interpreter.constructed[cls] = found, looked
+        interpreter.ran = before
+    attributes, ran = interpreter.constructed[cls]
+    interpreter.ran |= ran
+    return attributes
 
 
 def _waits(value: Value) -> bool:
@@ -117,6 +125,14 @@ def set_by_methods(cls: ClassValue) -> set[str]:
     """The attributes that a class's own methods set on ``self``, its constructor among them."""
     methods = filter(None, map(method_in, cls.attributes.values()))
     return {name for method in methods for name in sets_of_self(method.code.unit.text)}
+
+
+def set_alike(text: str, other: str) -> bool:
+    """Whether two texts of a method make no difference to what is known of ``self``."""
+    return all(
+        found(text) == found(other)
+        for found in (_sets, lambda one: set(_CHANGES.findall(one)), lambda one: "setattr(" in one)
+    )
 
 
 def _set_on_objects(cls: ClassValue) -> set[str]:

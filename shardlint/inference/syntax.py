@@ -47,6 +47,17 @@ class Unit:
         self._tree: _Tree | None = None
         self._spans: dict[cst.CSTNode, Span] = {}
 
+    def rewrite(self, text: str) -> None:
+        """Let other lines stand here."""
+        self.text, self._tree = text, None
+        self._spans.clear()
+
+    def stand_at(self, line: int) -> None:
+        """Begin at another line."""
+        if line != self.first_line:
+            self.first_line = line
+            self._spans.clear()
+
     def fresh(self) -> Unit:
         """The same lines, of which nothing has been read."""
         return Unit(self.path, self.cell, self.text, self.first_line, self.indented)
@@ -174,6 +185,30 @@ class Parsed:
     rebound: frozenset[str] = frozenset()
 
 
+def units_of(parts: Sequence[Part]) -> Iterator[Unit]:
+    """All units of parts, those of functions twice: their headers, and whole."""
+    for part in parts:
+        if isinstance(part, FunctionPart):
+            yield from (part.header, part.whole)
+        elif isinstance(part, ClassPart):
+            yield part.header
+            yield from units_of(part.body)
+        else:
+            yield part.unit
+
+
+def whole_units(parts: Sequence[Part]) -> Iterator[Unit]:
+    """The units that hold all of a text that is evaluated, each line once."""
+    for part in parts:
+        if isinstance(part, FunctionPart):
+            yield part.whole
+        elif isinstance(part, ClassPart):
+            yield part.header
+            yield from whole_units(part.body)
+        else:
+            yield part.unit
+
+
 def split(path: str, cell: int | None, text: str) -> Parsed:
     """Split the text of a file or cell into parts; never raises for what the text holds."""
     parsed = _split(path, cell, text)
@@ -204,7 +239,7 @@ def _split(path: str, cell: int | None, text: str) -> Parsed:
     # Form feeds and other separators split `str` lines where Python's tokenizer does not.
     if any(c in text for c in "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029") or "\r" in text.replace("\r\n", ""):
         return _whole(path, cell, text)
-    return Parsed(tuple(_parts(path, cell, lines, tree.body, indented=False)))
+    return Parsed(tuple(parts_of_lines(path, cell, lines, tree.body, indented=False)))
 
 
 def _whole(path: str, cell: int | None, text: str) -> Parsed:
@@ -263,10 +298,13 @@ def _previous(starts: list[int], i: int) -> int:
 _SPLIT = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def _parts(
+def parts_of_lines(
     path: str, cell: int | None, lines: list[str], body: Sequence[ast.stmt], indented: bool
 ) -> Iterator[Part]:
-    """Yield the parts of a module or class body, grouping statements that are evaluated whole."""
+    """Yield the parts of a module or class body, grouping statements that are evaluated whole.
+
+    ``lines`` are those in which the body stands.
+    """
     group: list[ast.stmt] = []
 
     def unit(first: int, last: int, inside: bool = indented) -> Unit:
@@ -293,7 +331,9 @@ def _parts(
         )
         header = Unit(path, cell, f"{header_text}{inner}pass\n", first, indented)
         if isinstance(node, ast.ClassDef):
-            yield ClassPart(node.name, header, tuple(_parts(path, cell, lines, node.body, indented=True)))
+            yield ClassPart(
+                node.name, header, tuple(parts_of_lines(path, cell, lines, node.body, indented=True))
+            )
         else:
             arguments = node.args
             plain = not (node.decorator_list or arguments.defaults or any(arguments.kw_defaults))

@@ -13,6 +13,7 @@ from shardlint.inference.assignment import assign
 from shardlint.inference.classes import class_attribute
 from shardlint.inference.context import Context, assumed_rules
 from shardlint.inference.effects import changed
+from shardlint.inference.functions import look_at
 from shardlint.inference.joins import join, options
 from shardlint.inference.values import (
     NONE,
@@ -66,15 +67,15 @@ def enter_contexts(interpreter: Interpreter, items: Sequence[cst.WithItem]) -> I
             entered = stack.enter_context(_enter(interpreter, one, interpreter.place(item.item)))
             if item.asname is not None:
                 assign(interpreter, item.asname.name, entered)
-            swallows = swallows or any(_swallows(option) for option in found)
+            swallows = swallows or any(_swallows(interpreter, option) for option in found)
         yield swallows
 
 
-def _swallows(manager: Value) -> bool:
+def _swallows(interpreter: Interpreter, manager: Value) -> bool:
     """Whether leaving a block through a context manager may end an exception."""
     if isinstance(manager, Instance):
         leave = class_attribute(manager.cls, "__exit__")
-        return not isinstance(leave, Function) or "return" in leave.code.unit.text
+        return not isinstance(leave, Function) or "return" in look_at(interpreter, leave.code)
     return isinstance(manager, LibraryObject) and (
         manager.kind in ("expected", "caught") or "swallows" in manager.fields
     )
@@ -150,7 +151,7 @@ def _enter(interpreter: Interpreter, manager: Value, place: Place) -> Iterator[V
     elif isinstance(manager, LibraryObject) and manager.kind == "contextlib.generator":
         entered, interpreter.context, before = _run_generator(interpreter, manager, place)
     elif isinstance(manager, Instance):
-        if _swallows(manager):
+        if _swallows(interpreter, manager):
             interpreter.context = replace(before, caught=before.caught | {"BaseException"})
         entered = interpreter.call(interpreter.attribute(manager, "__enter__", place), [], {}, place)
     elif not (isinstance(manager, External) and manager.name.startswith(_HARMLESS)):

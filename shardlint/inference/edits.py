@@ -1,0 +1,189 @@
+"""Edits: which parts of a file changed between two texts, where they are bodies of functions alone.
+
+That is what most keystrokes do. Whatever else changed has to be read anew.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from shardlint.inference.syntax import (
+    ClassPart,
+    FunctionPart,
+    Parsed,
+    Part,
+    Statements,
+    parts_of_lines,
+    split,
+    units_of,
+)
+
+#: A line that Python does not see.
+_BLANK = re.compile(r"[ \t]*(?:#.*)?\n?")
+#: What ends a line for `str` but not for Python, and the reverse; and what joins lines.
+_ODD = re.compile(r"[\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]|\r(?!\n)")
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What is another in one cell: the functions that have other texts now, with these.
+
+    ``lines`` are the first lines of all units, in order, 1-based.
+    """
+
+    functions: tuple[tuple[FunctionPart, str], ...]
+    lines: tuple[int, ...]
+
+
+def edit_between(path: str, cell: int | None, parts: Sequence[Part], before: str, after: str) -> Edit | None:
+    """Find the edit that leads from a cell's text to another; None where it is no such edit.
+
+    ``parts`` are those of the text before, which was split without an error.
+    """
+    return _near_edit(parts, before, after) or _far_edit(parts, split(path, cell, after))
+
+
+def _near_edit(parts: Sequence[Part], before: str, after: str) -> Edit | None:
+    """The edit, if it is in one function, or between parts: found without reading the rest."""
+    first, last, moved = _changed_lines(before, after)
+    if _ODD.search(after, _start_of(after, first)) is not None:
+        return None
+    before_it = [one for one in _covered(parts) if one.first <= last]
+    touched = [one for one in before_it if one.last >= first]
+    lines = after.splitlines(keepends=True)
+    changed = lines[first - 1 : last + moved]
+    old = before.splitlines(keepends=True)[first - 1 : last]
+    if not touched and all(_BLANK.fullmatch(line) for line in (*changed, *old)):
+        return Edit((), _moved(parts, last, moved))
+    if len(touched) > 1 or not before_it:
+        return None
+    one = touched[0] if touched else before_it[-1]
+    if not isinstance(one.part, FunctionPart) or first < _body_line(one.part):
+        return None
+    found = _function(one.part, "".join(lines[one.first - 1 : max(one.last, last) + moved]))
+    return None if found is None else Edit(((one.part, found),), _moved(parts, one.first, moved))
+
+
+def _moved(parts: Sequence[Part], line: int, lines: int) -> tuple[int, ...]:
+    """Where units begin once those behind a line are so many lines further down."""
+    starts = (unit.first_line for unit in units_of(parts))
+    return tuple(start + lines if start > line else start for start in starts)
+
+
+def _far_edit(parts: Sequence[Part], parsed: Parsed) -> Edit | None:
+    """The edit, if the new text has the same parts but for the bodies of functions."""
+    if parsed.errors or not _same(parts, parsed.parts):
+        return None
+    pairs = zip(functions_of(parts), functions_of(parsed.parts), strict=True)
+    changed = ((one, other.whole.text) for one, other in pairs if one.whole.text != other.whole.text)
+    return Edit(tuple(changed), tuple(unit.first_line for unit in units_of(parsed.parts)))
+
+
+def functions_of(parts: Sequence[Part]) -> Iterator[FunctionPart]:
+    """The functions and methods among parts, in order."""
+    for part in parts:
+        if isinstance(part, FunctionPart):
+            yield part
+        elif isinstance(part, ClassPart):
+            yield from functions_of(part.body)
+
+
+def _same(parts: Sequence[Part], others: Sequence[Part]) -> bool:
+    """Whether parts differ in nothing but the bodies of functions, and where they stand."""
+    return len(parts) == len(others) and all(map(_alike, parts, others))
+
+
+def _changed_lines(before: str, after: str) -> tuple[int, int, int]:
+    """The first and the last line of the old text that changed, 1-based, and how many lines came in."""
+    shorter = min(len(before), len(after))
+    start = _common(shorter, lambda size: before[:size] == after[:size])
+    rest = shorter - start
+    end = _common(rest, lambda size: before[len(before) - size :] == after[len(after) - size :])
+    first = before.count("\n", 0, start) + 1
+    last = before.count("\n", 0, len(before) - end) + 1
+    return first, last, after.count("\n") - before.count("\n")
+
+
+def _common(most: int, equal: Callable[[int], bool]) -> int:
+    """The greatest size, of those up to ``most``, for which two texts are equal."""
+    least = 0
+    while least < most:
+        middle = (least + most + 1) // 2
+        if equal(middle):
+            least = middle
+        else:
+            most = middle - 1
+    return least
+
+
+def _start_of(text: str, line: int) -> int:
+    """Where a line begins."""
+    position = 0
+    for _ in range(line - 1):
+        position = text.index("\n", position) + 1
+    return position
+
+
+@dataclass(frozen=True, slots=True)
+class _Covered:
+    """Lines of a file, 1-based, and the part that they belong to."""
+
+    part: Part
+    first: int
+    last: int
+
+
+def _covered(parts: Sequence[Part]) -> Iterator[_Covered]:
+    """The lines that parts cover, in order."""
+    for part in parts:
+        if isinstance(part, ClassPart):
+            yield _Covered(part, part.header.first_line, _body_line(part) - 1)
+            yield from _covered(part.body)
+        else:
+            unit = part.whole if isinstance(part, FunctionPart) else part.unit
+            yield _Covered(part, unit.first_line, unit.first_line + unit.text.rstrip("\n").count("\n"))
+
+
+def _body_line(part: FunctionPart | ClassPart) -> int:
+    """The line behind a header, whose text has a line for a body."""
+    return part.header.first_line + part.header.text.count("\n") - 1
+
+
+def _function(part: FunctionPart, text: str) -> str | None:
+    """The lines of a text that are this function with another body; None if it is not that alone."""
+    unit = part.whole
+    wrapped = f"if 1:\n{text}" if unit.indented else text
+    try:
+        tree = ast.parse(wrapped)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    body = tree.body
+    if unit.indented:
+        if len(body) != 1 or not isinstance(body[0], ast.If):
+            return None
+        body = body[0].body
+    found = list(parts_of_lines(unit.path, unit.cell, wrapped.splitlines(keepends=True), body, unit.indented))
+    match found:
+        case [FunctionPart() as one] if _alike(one, part):
+            return one.whole.text
+    return None
+
+
+def _alike(one: Part, other: Part) -> bool:
+    match one, other:
+        case FunctionPart(), FunctionPart():
+            return (one.name, one.header.text, one.plain) == (other.name, other.header.text, other.plain)
+        case ClassPart(), ClassPart():
+            return one.header.text == other.header.text and _same(one.body, other.body)
+        case Statements(), Statements():
+            return one.unit.text == other.unit.text
+    return False
+
+
+def says_the_same(text: str, other: str, indented: bool) -> bool:
+    """Whether two texts of a function differ in comments alone, and in no line or column."""
+    trees = (ast.parse(f"if 1:\n{one}" if indented else one) for one in (text, other))
+    return len({ast.dump(tree, include_attributes=True) for tree in trees}) == 1

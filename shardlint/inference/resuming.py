@@ -1,0 +1,135 @@
+"""Programs that stay, and are evaluated again after an edit: only what the edit can have changed.
+
+An edit inside a function's body leaves the top level as it ran, unless that calls the function. The entries
+that never met the function give what they gave before; the others are evaluated, and calls in them that do
+not lead to the function are answered from the memory of calls.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+
+from shardlint.files.facts import read_notes
+from shardlint.files.sources import Cell, Source
+from shardlint.inference.analysis import Program, while_evaluating
+from shardlint.inference.edits import edit_between, says_the_same
+from shardlint.inference.effects import EFFECTS
+from shardlint.inference.functions import LookedAt
+from shardlint.inference.reach import reach_alike
+from shardlint.inference.selves import set_alike
+from shardlint.inference.settings import InferenceSettings, Noticed
+from shardlint.inference.syntax import FunctionPart, NodePlace, Unit, units_of
+from shardlint.spans import Place
+from shardlint.uses import FileProblem, Use
+
+#: Evaluations after which a program is made anew: what the old ones leave behind takes room.
+_MOST = 500
+#: What entries change of an interpreter, by its names there.
+_CHANGED = (
+    "asks_mesh", "assumed", "called_wrappers", "context", "defined", "notes", "problems", "ran", "reached",
+    "switches", "turns", "uses", "wrappers",
+)  # fmt: skip
+
+
+class Resumable:
+    """A program that stays. ``stands`` tells whether it can be used after an exception."""
+
+    def __init__(self, source: Source, settings: InferenceSettings) -> None:
+        self._settings = settings
+        self.stands = False
+        self._begin(source)
+
+    def _begin(self, source: Source) -> None:
+        self.stands = False
+        self._source, self._program, self._times = source, Program(source, self._settings), 0
+        interpreter = self._program.interpreter
+        interpreter.settle()
+        self._before = {name: copy(getattr(interpreter, name)) for name in _CHANGED}
+        sound = not source.problems and not self._program.problems
+        self.stands = True
+        self._whole = sound and not any(map(_has_notes, source.cells))
+
+    def uses(self, source: Source, noticed: Noticed) -> list[Use | FileProblem]:
+        """What a source holds now; what it imports must be as it was."""
+        with while_evaluating():
+            if source != self._source and not self._resume(source):
+                self._begin(source)
+            found = self._evaluated(noticed)
+            if self._times > 1 and not self._is_alone():
+                self._begin(source)
+                found = self._evaluated(noticed)
+        return [*source.problems, *found]
+
+    def _evaluated(self, noticed: Noticed) -> list[Use | FileProblem]:
+        for name, value in self._before.items():
+            setattr(self._program.interpreter, name, copy(value))
+        self._times += 1
+        self.stands = False
+        try:
+            return self._program.uses(noticed)
+        finally:
+            # An entry that was broken off may have changed what others read.
+            self.stands = not EFFECTS.leaks
+
+    def _is_alone(self) -> bool:
+        """Whether no entry changed what another may read."""
+        return all(run.alone for run in self._program.entries.runs.values())
+
+    def _resume(self, source: Source) -> bool:
+        """Take over an edit; False if the program must be made anew."""
+        number = self._edited_cell(source)
+        if number is None or self._times > _MOST or not self._is_alone():
+            return False
+        cell, parts = self._source.cells[number], self._program.main.parts
+        own = [part for part in parts if next(units_of([part])).cell == cell.index]
+        edit = edit_between(source.path, cell.index, own, cell.text, source.cells[number].text)
+        if edit is None or not all(self._may_take(*one) for one in edit.functions):
+            return False
+        for part, text in edit.functions:
+            self._take(part, text)
+        for unit, line in zip(units_of(own), edit.lines, strict=True):
+            unit.stand_at(line)
+        self._source = self._program.main.source = source
+        return True
+
+    def _edited_cell(self, source: Source) -> int | None:
+        """The one cell that is another, where that is all."""
+        old = self._source
+        if not self._whole or source.problems or len(source.cells) != len(old.cells):
+            return None
+        if (source.path, source.devices) != (old.path, old.devices):
+            return None
+        pairs = enumerate(zip(old.cells, source.cells, strict=True))
+        changed = [number for number, (before, after) in pairs if before != after]
+        if len(changed) != 1 or old.cells[changed[0]].index != source.cells[changed[0]].index:
+            return None
+        return None if _has_notes(source.cells[changed[0]]) else changed[0]
+
+    def _may_take(self, part: FunctionPart, text: str) -> bool:
+        """Whether no more than entries depends on the body of a function."""
+        before, code = part.whole.text, id(part)
+        ran, reached = self._before["ran"], self._before["reached"]
+        if code not in self._before["defined"] or code in ran or LookedAt(code) in ran or code in reached:
+            return False
+        return "yield" not in before and "yield" not in text and set_alike(before, text)
+
+    def _take(self, part: FunctionPart, text: str) -> None:
+        """Let a function have another body."""
+        before, unit = part.whole.text, part.whole
+        if says_the_same(before, text, unit.indented):
+            unit.text = text
+            return
+        unit.rewrite(text)
+        names = self._program.names or {}
+        for pair in [pair for pair in names if any(_stands_in(place, unit) for place in pair)]:
+            del names[pair]
+        self._program.interpreter.forget(self._before["defined"][id(part)][0].code)
+        self._program.entries.changed(id(part), reach_alike(self._settings, before, text))
+
+
+def _stands_in(place: Place | None, unit: Unit) -> bool:
+    return isinstance(place, NodePlace) and place.unit is unit
+
+
+def _has_notes(cell: Cell) -> bool:
+    return bool(read_notes(cell.text))

@@ -1,0 +1,69 @@
+"""The programs that an editor works on: they stay, and are evaluated again after an edit."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shardlint import seen
+from shardlint.cache.facts import Facts, now, written
+from shardlint.files import Source
+from shardlint.stopping import Stopped
+from shardlint.working import Analyzed, Work, failed
+
+if TYPE_CHECKING:
+    from shardlint.inference import InferenceSettings
+    from shardlint.inference.resuming import Resumable
+
+#: Programs that stay, those that were not asked for longest go.
+_MOST = 8
+
+
+@dataclass(slots=True)
+class _Kept:
+    """A program, all that it has read, and since when."""
+
+    program: Resumable
+    read: seen.Seen
+    since: int
+
+    def holds(self) -> bool:
+        """Whether all that it read is as it was."""
+        return not self.read.torn and Facts().hold(written(self.read, self.since))
+
+
+class Programs:
+    """Works on sources like `work_on`, and keeps the programs."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, InferenceSettings], _Kept] = OrderedDict()
+
+    def work_on(self, source: Source, settings: InferenceSettings) -> Work:
+        """Analyze a source. Nothing is raised for what it holds: a crash is a problem of that file."""
+        from shardlint.inference import Noticed
+        from shardlint.inference.resuming import Resumable
+
+        key = (source.path, settings)
+        # It comes back once it is sound again.
+        kept = self._kept.pop(key, None)
+        noticed, since = Noticed(), now()
+        with seen.recording(apart=True) as read:
+            try:
+                if kept is None or not kept.holds():
+                    kept = _Kept(Resumable(source, settings), seen.Seen(), since)
+                uses = kept.program.uses(source, noticed)
+            except Stopped:
+                if kept is not None and kept.program.stands:
+                    self._keep(key, kept, read)
+                raise
+            except Exception as error:
+                return failed(source, error, read.whole())
+        self._keep(key, kept, read)
+        return Work(Analyzed(source, uses, noticed), kept.read)
+
+    def _keep(self, key: tuple[str, InferenceSettings], kept: _Kept, read: seen.Seen) -> None:
+        kept.read.add(read.whole())
+        self._kept[key] = kept
+        if len(self._kept) > _MOST:
+            self._kept.popitem(last=False)

@@ -1,0 +1,180 @@
+"""Programs that stay give, after each edit, the findings of a program that is made anew."""
+
+from __future__ import annotations
+
+import ast
+import os
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from shardlint.analyzing import Analyzer
+from shardlint.api import Linter, source_from_text
+from shardlint.config import Settings
+from shardlint.findings import Finding
+from shardlint.inference.resuming import Resumable
+from shardlint.resuming import Programs
+from shardlint.stopping import NOW, Stop, Stopped, stoppable
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+FILES = sorted(FIXTURES.glob("*.py"))
+#: Edits of each file; the environment may ask for more.
+EDITS = int(os.environ.get("SHARDLINT_EDITS", "12"))
+
+MODEL = '''
+import jax
+import jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((4, 2), ("data", "model"))
+CALLS = []
+
+def make(rows, cols):
+    return jnp.zeros((rows, cols))
+
+def shard(x, *names):
+    # Everything goes through here.
+    return jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P(*names)))
+
+class Model:
+    """A model."""
+
+    def __init__(self, width):
+        self.width = 64
+        self.rows = width
+
+    def up(self, x):
+        w = make(self.width, 32)
+        w = shard(w, "data", "model")
+        return x @ w
+
+    def down(self, x):
+        if x.ndim == 2:
+            x = shard(x, "data", None)
+        else:
+            x = shard(x, "model")
+        return x
+
+    def __call__(self, x):
+        y = self.up(jnp.ones((16, 64)))
+        return self.down(y) + jax.vmap(lambda row: row * 2)(y)
+
+def main():
+    model = Model(3)
+    spec = P("data", "model", None)
+    array = jax.device_put(make(8, 6), NamedSharding(mesh, spec))
+    return model(array)
+'''
+
+
+def told(findings: list[Finding]) -> list[str]:
+    """Findings as they can be compared: objects in them have addresses."""
+    return [re.sub(r" at 0x\w+|id=\d+", "", repr(finding)) for finding in findings]
+
+
+def edited(text: str, chance: random.Random) -> str:
+    """A text with something else in one line, or a line more or less."""
+    lines = text.split("\n")
+    at = chance.randrange(len(lines))
+    line = lines[at]
+    indent = re.match(r"\s*", line)[0]  # type: ignore[index]
+    match chance.randrange(7):
+        case 0:
+            lines.insert(at, f"{indent}note = {chance.randrange(9)}")
+        case 1:
+            lines[at] = line + "  # seen"
+        case 2 if line.strip():
+            del lines[at]
+        case 3:
+            lines[at] = re.sub(r"\d+", lambda _: str(chance.randrange(1, 9)), line)
+        case 4:
+            lines[at] = line.replace('"data"', '"model"').replace("x", "y")
+        case 5:
+            lines.insert(at, line)
+        case _:
+            place = chance.randrange(len(line) + 1)
+            lines[at] = line[:place] + chance.choice("x1 (,:#'\n") + line[place:]
+    return "\n".join(lines)
+
+
+def follow(path: str, text: str, edits: int, seed: str) -> tuple[int, int]:
+    """Edit a text step by step and compare; return how often a program was made, and how often asked."""
+    made, asked = [0], 0
+    begin = Resumable._begin
+
+    def counted(self: Resumable, source: object) -> None:
+        made[0] += 1
+        begin(self, source)  # type: ignore[arg-type]
+
+    chance = random.Random(seed)
+    settings = Settings(devices=8)
+    staying = Linter(settings, analyzer=Analyzer(programs=Programs()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Resumable, "_begin", counted)
+        for step in range(edits):
+            if step:
+                after = edited(text, chance)
+                if chance.random() < 0.7 and not _parses(after):
+                    continue
+                # Some edits are taken back, so that the next one is two edits away.
+                text, before = after, text
+            source = source_from_text(path, text)
+            asked += 1
+            assert told(staying.check_source(source)) == told(Linter(settings).check_source(source)), text
+            if step and chance.random() < 0.3:
+                text = before
+    return made[0], asked
+
+
+def _parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_edits_of_fixtures(file: Path) -> None:
+    follow(str(file), file.read_text(encoding="utf-8"), EDITS, file.stem)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_edits_of_a_class(seed: int) -> None:
+    made, asked = follow("model.py", MODEL, 3 * EDITS, str(seed))
+    assert made < asked, "no program was resumed"
+
+
+def test_an_edit_that_changes_an_import_is_seen(tmp_path: Path) -> None:
+    helper, main = tmp_path / "helper.py", tmp_path / "main.py"
+    helper.write_text("ROWS = 8\n")
+    program = MODEL.replace("CALLS = []", "from helper import ROWS").replace("make(8, 6)", "make(ROWS, 6)")
+    staying = Linter(Settings(devices=8), analyzer=Analyzer(programs=Programs()))
+
+    def found() -> list[str]:
+        source = source_from_text(str(main), program)
+        findings = told(staying.check_source(source))
+        assert findings == told(Linter(Settings(devices=8)).check_source(source))
+        return findings
+
+    first = found()
+    helper.write_text("ROWS = 7\n")
+    assert found() != first
+
+
+def test_a_program_that_was_stopped_goes_on() -> None:
+    staying = Linter(Settings(devices=8), analyzer=Analyzer(programs=Programs()))
+    texts = [MODEL.replace("make(8, 6)", f"make({rows}, 6)") for rows in range(1, 9)]
+    for number, text in enumerate(texts):
+        source, stop = source_from_text("model.py", text), Stop()
+        if number % 2:
+            stop.ask()
+            with stoppable(stop), pytest.raises(Stopped):
+                staying.check_source(source)
+        else:
+            assert told(staying.check_source(source)) == told(
+                Linter(Settings(devices=8)).check_source(source)
+            )
+    assert not NOW.stop.asked
