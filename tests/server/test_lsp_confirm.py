@@ -167,7 +167,7 @@ async def test_a_notebook_is_run(connected: Editor, tmp_path: Path) -> None:
     await connected.start(pulls=True, modern=True, options={"trusted": True}, folders=[tmp_path])
     cells = [PRELUDE, "jax.device_put(jnp.zeros((8, 10)), NamedSharding(mesh, P('data', 'model')))\n"]
     prose = {"cell_type": "markdown", "metadata": {}, "source": ""}
-    code = [
+    code: list[Any] = [
         {"cell_type": "code", "metadata": {}, "source": text, "outputs": [], "execution_count": None}
         for text in cells
     ]

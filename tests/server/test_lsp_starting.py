@@ -62,7 +62,7 @@ def test_over_tcp_the_server_answers_and_runs_nothing(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
         try:
             with _connected(port) as connection:
-                hello = {"processId": None, "rootUri": None, "capabilities": {}}
+                hello: dict[str, object] = {"processId": None, "rootUri": None, "capabilities": {}}
                 hello["initializationOptions"] = {"trusted": True}
                 answer = _asked(connection, 1, "initialize", hello)
                 assert "shardlint.runFixture" in str(answer)

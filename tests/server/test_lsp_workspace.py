@@ -48,7 +48,7 @@ def project(folder: Path) -> Path:
     (folder / "sizes.py").write_text("size = 16\n")
     (folder / "left_out").mkdir()
     (folder / "left_out" / "worse.py").write_text(PRELUDE + MISTAKE)
-    cells = [
+    cells: list[dict[str, object]] = [
         {"cell_type": "code", "metadata": {}, "source": text, "outputs": [], "execution_count": None}
         for text in (PRELUDE, "s = '🧪'; " + MISTAKE)
     ]
@@ -144,7 +144,7 @@ async def test_each_folder_has_its_configuration(connected: Editor, tmp_path: Pa
     (two / "pyproject.toml").write_text('[tool.shardlint]\nexclude = ["left_out"]\nignore = ["SHL202"]\n')
     await start(connected, one, two)
     report = await whole(connected)
-    by_folder = {Path(item.uri).parent.name: [] for item in report.items}
+    by_folder: dict[str, list[str]] = {Path(item.uri).parent.name: [] for item in report.items}
     for item in report.items:
         assert isinstance(item, types.WorkspaceFullDocumentDiagnosticReport)
         by_folder[Path(item.uri).parent.name] += codes(item.items)
