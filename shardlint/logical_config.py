@@ -20,8 +20,10 @@ from shardlint.config import ConfigError, nearest_of
 #: A logical name and where it goes: a mesh axis, several, or none.
 LogicalRule = tuple[str, str | tuple[str, ...] | None]
 
-#: A configuration file of a program is far smaller.
+#: A configuration file of a program is far smaller; by aliases, a small one of YAML can say much.
 _MOST_BYTES = 4 * 2**20
+_MOST_MERGED = 10**6
+_MOST_RULES, _MOST_AXES = 10_000, 100
 
 
 def read_logical_axes(table: Any, key: str, folder: str) -> tuple[LogicalRule, ...]:
@@ -43,6 +45,8 @@ def read_logical_axes(table: Any, key: str, folder: str) -> tuple[LogicalRule, .
 
 def _rules(value: Any, where: str) -> tuple[LogicalRule, ...]:
     """Rules as a table, or as a list of pairs."""
+    if isinstance(value, (dict, list)) and len(value) > _MOST_RULES:
+        raise ConfigError(f'"{where}" has {len(value)} rules; {_MOST_RULES} are the most')
     if isinstance(value, dict):
         return tuple(_rule(name, axes, where) for name, axes in value.items())
     if not isinstance(value, list):
@@ -62,7 +66,11 @@ def _rule(name: Any, axes: Any, where: str) -> LogicalRule:
         return name, None
     if isinstance(axes, str) and axes:
         return name, axes
-    if isinstance(axes, list) and all(isinstance(axis, str) and axis for axis in axes):
+    if (
+        isinstance(axes, list)
+        and len(axes) <= _MOST_AXES
+        and all(isinstance(axis, str) and axis for axis in axes)
+    ):
         return name, tuple(axes)
     wanted = '"model", ["data", "model"], or [] for no axis'
     raise ConfigError(f'"{where}": the mesh axes of "{name}" are {wanted}, not {_shown(axes)}')
@@ -111,10 +119,25 @@ def _document(full: str, file: str, key: str) -> Any:
 def _yaml(text: bytes) -> Any:
     import yaml
 
+    class Loader(yaml.SafeLoader):
+        """As `SafeLoader`, but for merges (``<<: [*a, *a]``) of which each makes the next one longer."""
+
+        merged = 0
+
+        def flatten_mapping(self, node: yaml.MappingNode) -> None:
+            super().flatten_mapping(node)
+            self.merged += len(node.value)
+            if self.merged > _MOST_MERGED:
+                raise ValueError("it merges too many keys")
+
     try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(" ".join(str(error).split())) from None
+        return yaml.load(text, Loader)
+    except (RecursionError, MemoryError):
+        raise
+    except Exception as error:
+        # Its constructors stumble over values in many ways: KeyError for `!!bool x`.
+        said = " ".join(str(error).split())
+        raise ValueError(said if isinstance(error, (yaml.YAMLError, ValueError)) else repr(error)) from None
 
 
 def _nearest_file(full: str, file: str) -> str:
@@ -128,5 +151,14 @@ def _nearest_file(full: str, file: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = json.dumps(value, default=str)
+    """A value in at most 80 characters, of which no more is written: aliases of YAML can make it endless."""
+    pieces = list[str]()
+    try:
+        for piece in json.JSONEncoder(default=str).iterencode(value):
+            pieces.append(piece[:81])
+            if sum(map(len, pieces)) > 80:
+                break
+    except (ValueError, TypeError, RecursionError):
+        return f"a {type(value).__name__}"
+    text = "".join(pieces)
     return text if len(text) <= 80 else f"{text[:77]}..."

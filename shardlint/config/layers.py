@@ -23,6 +23,7 @@ FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 #: A larger file is cut off there, and no TOML.
 _MOST_BYTES = 16 * 2**20
+_MOST_DEPTH = 100
 #: Where what `tomllib` says tells the line.
 _LINE = re.compile(r"\(at line (\d+),")
 
@@ -72,17 +73,33 @@ class Layer:
 
 def read_toml(file: str) -> tuple[str, dict[str, Any]]:
     """Return the text of a TOML file and what it says. Raises ConfigError."""
-    import tomllib
-
     try:
         text = seen.read(file, _MOST_BYTES).decode("utf-8-sig")
-        return text, tomllib.loads(text)
+        return text, _document(text)
     except OSError as error:
         raise ConfigError(f"{shown(file)}: {error.strerror or error}", file=file) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         said = _LINE.search(str(error))
         line = int(said[1]) if said else None
         raise ConfigError(f"{shown(file)}: {error}", file=file, line=line) from None
+
+
+def _document(text: str) -> dict[str, Any]:
+    """What TOML says. Raises ValueError, also for what no program means, and RecursionError."""
+    import tomllib
+
+    document = tomllib.loads(text)
+    waiting: list[tuple[Any, int]] = [(document, 0)]
+    while waiting:
+        value, depth = waiting.pop()
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise ValueError("a whole number has more than 64 bits")
+        if isinstance(value, (dict, list)):
+            if depth == _MOST_DEPTH:
+                raise ValueError(f"tables and arrays are nested more than {_MOST_DEPTH} deep")
+            inside = value.values() if isinstance(value, dict) else value
+            waiting += [(one, depth + 1) for one in inside]
+    return document
 
 
 def file_layer(file: str, folder: str, prefix: tuple[str, ...]) -> Layer | None:
@@ -105,12 +122,10 @@ def file_layer(file: str, folder: str, prefix: tuple[str, ...]) -> Layer | None:
 
 def inline_layer(text: str, folder: str) -> Layer:
     """Read ``--config 'key = value'``. Raises ConfigError."""
-    import tomllib
-
     option = f"--config '{text}'"
     try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        table = _document(text)
+    except (ValueError, RecursionError) as error:
         key, _, value = text.partition("=")
         hint = ""
         if value.strip() and not value.strip().startswith(("[", "{", '"', "'")):

@@ -60,7 +60,7 @@ def _statement(lines: list[str], start: int) -> tuple[int, dict[str, Any] | None
         # Only an open bracket or string goes on in the next line.
         try:
             return end + 1, tomllib.loads(text)
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):
             if not any(opening in text for opening in ("[", '"""', "'''")):
                 break
     return start + 1, None

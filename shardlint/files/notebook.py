@@ -44,6 +44,9 @@ def read_cells(data: bytes) -> list[tuple[int, str]]:
         raise BrokenNotebook(f"this notebook is not JSON: {error.msg}", error.lineno) from None
     except RecursionError:
         raise BrokenNotebook("this notebook's JSON is nested too deeply") from None
+    except ValueError:
+        # Python limits the digits of a whole number that it reads (`sys.set_int_max_str_digits`).
+        raise BrokenNotebook("this notebook's JSON has a number with too many digits") from None
     cells = cells_of(notebook)
     return [(i, source) for i, cell in enumerate(cells) if (source := _code(cell)) is not None]
 
@@ -54,7 +57,8 @@ def cells_of(notebook: object) -> list[object]:
         if isinstance(cells := notebook.get("cells"), list):
             return cells
         if isinstance(sheets := notebook.get("worksheets"), list):
-            return [cell for sheet in sheets if isinstance(sheet, dict) for cell in sheet.get("cells") or ()]
+            found = [sheet.get("cells") for sheet in sheets if isinstance(sheet, dict)]
+            return [cell for cells in found if isinstance(cells, list) for cell in cells]
     raise BrokenNotebook("this notebook has no cells")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -55,7 +54,7 @@ class NotebookPlaces:
         self._lines = _line_starts(self._document)
         self._characters = lru_cache(maxsize=4)(self._characters_of)
         self._cells: Sequence[object] = ()
-        with suppress(json.JSONDecodeError, RecursionError, BrokenNotebook):
+        with suppress(ValueError, RecursionError, BrokenNotebook):
             self._cells = cells_of(_Decoder().decode(self._document))
 
     def span(self, span: Span) -> Span:

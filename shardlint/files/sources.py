@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import tokenize
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ MAX_NOTEBOOK_BYTES = seen.MOST_BYTES
 
 #: Stands for a cell that cannot be parsed: it may have bound any name.
 _OPAQUE = "from _unreadable_cell import *\n"
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,8 @@ def read_source(path: str, data: bytes | None = None) -> Source:
         byte = error.object[error.start]
         message = f"this file is not {error.encoding} text (byte 0x{byte:02x}); save it as UTF-8"
         return _broken(path, "unreadable", message, line)
+    except UnicodeError as error:
+        return _broken(path, "unreadable", f"this file cannot be decoded: {error}")
     except (SyntaxError, LookupError) as error:
         return _broken(path, "unreadable", f"this file's encoding is not known: {error}")
     except BrokenNotebook as error:
@@ -96,6 +101,7 @@ def source_from_cells(path: str, cells: Iterable[tuple[int, str]]) -> Source:
 def _checked(path: str, cells: list[Cell]) -> Source:
     """Put an opaque stand-in where parsing a cell would crash, and look for the devices fact."""
     problems: list[FileProblem] = []
+    cells = [Cell(_whole(cell.text), cell.index, _whole(cell.written)) for cell in cells]
     for position, cell in enumerate(cells):
         if (found := danger.find(cell.text)) is not None:
             place = Span(path, found.line, 1, found.line, 1, cell.index)
@@ -105,6 +111,11 @@ def _checked(path: str, cells: list[Cell]) -> Source:
         return Source(path, (), tuple(problems))
     counts = (count for cell in cells if (count := device_count(cell.written)) is not None)
     return Source(path, tuple(cells), tuple(problems), next(counts, None))
+
+
+def _whole(text: str) -> str:
+    """A text without halves of surrogate pairs, which escapes of JSON can write and no parser takes."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def _decode(data: bytes) -> str:

@@ -1,0 +1,111 @@
+"""A workspace that an editor has just opened executes nothing of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile import MODULES, contents, environment, is_clean, payload
+
+pytest.importorskip("pygls")
+
+TEXT = """\
+import jax
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+NamedSharding(jax.make_mesh((2, 4), ("data", "model")), P("rows"))
+"""
+
+
+class Client:
+    """An editor that writes and reads messages, and nothing more."""
+
+    def __init__(self, command: list[str], folder: Path) -> None:
+        self._server = subprocess.Popen(
+            [sys.executable, *command],
+            cwd=folder,
+            env=environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def send(self, method: str, params: object, number: int | None = None) -> None:
+        message = {"jsonrpc": "2.0", "method": method, "params": params}
+        if number is not None:
+            message["id"] = number
+        data = json.dumps(message).encode()
+        assert self._server.stdin is not None
+        self._server.stdin.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
+        self._server.stdin.flush()
+
+    def receive(self) -> dict[str, Any]:
+        stream = self._server.stdout
+        assert stream is not None
+        length = 0
+        while (line := stream.readline()).strip():
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.split(b":")[1])
+        assert length, "the server is gone"
+        message: dict[str, Any] = json.loads(stream.read(length))
+        return message
+
+    def wait_for(self, wanted: str | int) -> dict[str, Any]:
+        """The next message of a method, or the answer of a number."""
+        while wanted not in ((message := self.receive()).get("method"), message.get("id")):
+            pass
+        return message
+
+    def end(self) -> None:
+        self.send("shutdown", None, 99)
+        self.wait_for(99)
+        self.send("exit", None)
+        assert self._server.wait(timeout=60) == 0
+        for stream in (self._server.stdin, self._server.stdout):
+            assert stream is not None
+            stream.close()
+
+
+@pytest.mark.parametrize("way", ["shardlint server", "python -m shardlint_server"])
+def test_opening_a_workspace_executes_nothing(way: str, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tmp_path / "program.py").write_text("import sys\nfrom shardlint.cli import main\nsys.exit(main())\n")
+    by_module = way.startswith("python")
+    names = set(MODULES) - {"jax"}
+    if by_module:
+        # What Python imports before any line of the server runs.
+        names -= {*sys.stdlib_module_names, "shardlint_server"}
+    for name in names:
+        (tree / f"{name}.py").write_text(payload(tree))
+    (tree / "train.py").write_text(payload(tree) + TEXT)
+    (tree / "shardlint.toml").write_text('fixtures = ["train.py"]\n[report]\ninit = "train:f"\n')
+    before = contents(tree)
+    command = ["-m", "shardlint_server"] if by_module else [str(tmp_path / "program.py"), "server"]
+    client = Client(command, tree)
+    folder = {"uri": tree.as_uri(), "name": "tree"}
+    client.send(
+        "initialize",
+        {"processId": None, "rootUri": tree.as_uri(), "workspaceFolders": [folder], "capabilities": {}},
+        1,
+    )
+    client.wait_for(1)
+    client.send("initialized", {})
+    uri = (tree / "train.py").as_uri()
+    document = {"uri": uri, "languageId": "python", "version": 1, "text": payload(tree) + TEXT}
+    client.send("textDocument/didOpen", {"textDocument": document})
+    found = client.wait_for("textDocument/publishDiagnostics")["params"]["diagnostics"]
+    assert [one["code"] for one in found] == ["SHL103"]
+    place = found[0]["range"]
+    about = {"textDocument": {"uri": uri}, "range": place, "context": {"diagnostics": found}}
+    client.send("textDocument/codeAction", about, 2)
+    client.send("textDocument/hover", {"textDocument": {"uri": uri}, "position": place["start"]}, 3)
+    client.send("textDocument/codeLens", {"textDocument": {"uri": uri}}, 4)
+    client.wait_for(4)
+    client.end()
+    assert is_clean(tree)
+    assert contents(tree) == before
