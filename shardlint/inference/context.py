@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -197,9 +197,12 @@ class Frame:
 class LoopState:
     """Variable states at the ``break`` and ``continue`` statements of a running loop.
 
-    ``ended`` tells that the last pass surely left the loop.
+    ``ended`` tells that the last pass surely left the loop. ``at`` is which of how many known items this pass
+    is for, and ``written`` are the variables that it has set so far.
     """
 
     breaks: list[dict[str, Value]] = field(default_factory=list)
     continues: list[dict[str, Value]] = field(default_factory=list)
     ended: bool = False
+    at: tuple[int, int] = (0, 1)
+    written: Mapping[str, object] = field(default_factory=dict)

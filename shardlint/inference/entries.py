@@ -99,7 +99,7 @@ class Entries:
 def guarded(interpreter: Interpreter, action: Callable[[], bool]) -> bool:
     """Run an action; text that cannot be read after all, or no budget left, ends just that action."""
     frames = len(interpreter.frames)
-    path, muted, variants = interpreter.path, interpreter.muted, interpreter.variants
+    outer = interpreter.path, interpreter.muted, interpreter.variants, interpreter.picked
     try:
         return action()
     except (Exhausted, BrokenText, RecursionError):
@@ -111,7 +111,7 @@ def guarded(interpreter: Interpreter, action: Callable[[], bool]) -> bool:
                         frame.scope.variables[name] = Unknown(f"`{name}` may be set by code that is too long")
         del interpreter.frames[frames:]
         interpreter.budget.steps = 0
-        interpreter.path, interpreter.muted, interpreter.variants = path, muted, variants
+        interpreter.path, interpreter.muted, interpreter.variants, interpreter.picked = outer
         return True
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -28,8 +29,10 @@ from shardlint.inference.values import (
     NONE,
     Const,
     DictValue,
+    External,
     Function,
     ListValue,
+    MeshValue,
     SetValue,
     Slice,
     Tag,
@@ -43,6 +46,8 @@ from shardlint.spans import Written
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
 
+#: Libraries of which only what the overlays know sets a mesh.
+_OF_JAX = ("jax.", "flax.", "optax.", "orbax.", "numpy.", "builtins.")
 _Evaluator = Callable[["Interpreter", Any], Value]
 
 
@@ -253,7 +258,23 @@ def _lambda(interpreter: Interpreter, node: cst.Lambda) -> Value:
 def _call(interpreter: Interpreter, node: cst.Call) -> Value:
     function = evaluate(interpreter, node.func)
     args, kwargs, opaque, places = evaluate_arguments(interpreter, node.args)
-    return call_value(interpreter, function, args, kwargs, interpreter.place(node), opaque, places)
+    found = call_value(interpreter, function, args, kwargs, interpreter.place(node), opaque, places)
+    if interpreter.context.mesh is None and _may_set_mesh(function, node, (*args, *kwargs.values())):
+        mesh = Unknown("a function that is not seen may set a mesh")
+        interpreter.context = replace(interpreter.context, mesh=mesh)
+    return found
+
+
+def _may_set_mesh(function: Value, node: cst.Call, args: Sequence[Value]) -> bool:
+    """Whether a call that is not followed is given a mesh, or speaks of one: it may set that for good."""
+    from shardlint.inference.overlays import transfer
+
+    if isinstance(function, External):
+        if function.name.startswith(_OF_JAX) or transfer(function.name) is not None:
+            return False
+    elif not isinstance(function, Unknown):
+        return False
+    return any(isinstance(arg, MeshValue) for arg in args) or "mesh" in (dotted(node.func) or "").lower()
 
 
 def _subscript(interpreter: Interpreter, node: cst.Subscript) -> Value:

@@ -95,6 +95,8 @@ class Interpreter:
         self.assumed: Tag = frozenset()
         self.tests = Tests()
         self.variants: tuple[int, int] = (0, 1)
+        #: The loops, by id, of whose items an undecided test picks those that are met here.
+        self.picked: frozenset[int] = frozenset()
         self.device_count: Dim = (
             settings.devices if settings.devices is not None else dims.symbol("device_count", 1)
         )
@@ -130,9 +132,14 @@ class Interpreter:
                     use = replace(use, verdict=judged)
             variant, variants = self.variants
             if variants > 1:
-                use = replace(use, variant=variant, variants=variants, supposed=is_supposed(self.assumed))
+                use = replace(use, variant=variant, variants=variants, supposed=self.supposes)
             reached = self._reached_from()
             self.uses.append(use if reached is None else replace(use, facts=(*use.facts, reached)))
+
+    @property
+    def supposes(self) -> bool:
+        """Whether it is not known of any one of the possible values that it is met."""
+        return bool(self.picked) or is_supposed(self.assumed)
 
     def _reached_from(self) -> Fact | None:
         """How the running function was reached, when a known caller calls it."""

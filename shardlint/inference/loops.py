@@ -44,12 +44,16 @@ def _unroll(interpreter: Interpreter, node: cst.For, items: Sequence[Value]) -> 
 
     scope, state = interpreter.scope, LoopState()
     interpreter.frame.loops.append(state)
+    outer = interpreter.variants, interpreter.picked
     running = True
     try:
-        for item in items:
-            assign(interpreter, node.target, item)
+        for number, item in enumerate(items):
             state.continues.clear()
-            running = execute_block(interpreter, node.body.body)
+            with watching(scope) as state.written:
+                state.at = number, len(items)
+                assign(interpreter, node.target, item)
+                running = execute_block(interpreter, node.body.body)
+            interpreter.variants, interpreter.picked = outer
             ends = [scope.variables, *state.continues] if running else state.continues
             if not ends:
                 running = False
@@ -57,9 +61,25 @@ def _unroll(interpreter: Interpreter, node: cst.For, items: Sequence[Value]) -> 
             scope.variables, running = join_variables(ends), True
     finally:
         interpreter.frame.loops.pop()
+        interpreter.variants, interpreter.picked = outer
     if running and node.orelse is not None:
         running = execute_block(interpreter, node.orelse.body.body)
     return _leave(interpreter, state, running)
+
+
+def pick(interpreter: Interpreter, test: cst.BaseExpression) -> None:
+    """From here on in this pass an undecided test picks which items of the loops around are met.
+
+    What is met of one item need then not happen: the test may be there to leave it out.
+    """
+    names = interpreter.names_in(test)
+    for state in interpreter.frame.loops:
+        number, count = state.at
+        known = count < 2 or id(state) in interpreter.picked
+        if not known and any(name in state.written for name in names):
+            variant, variants = interpreter.variants
+            interpreter.variants = variant * count + number, variants * count
+            interpreter.picked |= {id(state)}
 
 
 def run_while(interpreter: Interpreter, node: cst.While) -> bool:

@@ -179,6 +179,7 @@ class Memory:
         objects, given, tests = list(keys.objects), dict(keys.symbols), dict(keys.tests)
         start, symbols = born(), dims.latest()
         outer = (i.uses, i.notes, i.reads, i.start, i.mute_base, i.variants, i.deepest, i.cut, i.ran)
+        picked, i.picked = i.picked, frozenset()
         effects = (EFFECTS.oldest, EFFECTS.mute_matters)
         context, steps, count, turned = i.context, i.budget.steps, i.device_count, len(i.switches)
         i.uses, i.notes, i.reads, i.start = [], [], {}, start
@@ -193,6 +194,7 @@ class Memory:
             i.uses, i.notes, i.reads, i.start, i.mute_base, i.variants = outer[:6]
             i.deepest, i.cut, i.ran = max(outer[6], deepest), outer[7] or cut, outer[8]
             i.ran |= ran
+            i.picked = picked
             oldest, mute_matters = EFFECTS.oldest, EFFECTS.mute_matters
             EFFECTS.oldest, EFFECTS.mute_matters = min(effects[0], oldest), effects[1] or mute_matters
             if not i.is_silent:
@@ -285,7 +287,12 @@ def _record(interpreter: Interpreter, uses: list[Use], notes: list[Note]) -> Non
     variant, variants = interpreter.variants
     if variants > 1:
         uses = [
-            replace(use, variant=variant * use.variants + use.variant, variants=variants * use.variants)
+            replace(
+                use,
+                variant=variant * use.variants + use.variant,
+                variants=variants * use.variants,
+                supposed=use.supposed or interpreter.supposes,
+            )
             for use in uses
         ]
     interpreter.uses.extend(uses)

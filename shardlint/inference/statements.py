@@ -16,7 +16,7 @@ from shardlint.inference.facts import with_notes
 from shardlint.inference.functions import Code
 from shardlint.inference.imports import import_from, import_names, import_succeeds
 from shardlint.inference.joins import join_variables
-from shardlint.inference.loops import run_for, run_while
+from shardlint.inference.loops import pick, run_for, run_while
 from shardlint.inference.mutation import augment
 from shardlint.inference.operators import binary_operation
 from shardlint.inference.patterns import takes
@@ -208,8 +208,10 @@ def _fork(
 ) -> bool:
     """Follow both branches of an undecided test, and join where they meet."""
     scope, before, context = interpreter.scope, interpreter.scope.variables, interpreter.context
+    outer = interpreter.variants, interpreter.picked
     ends: list[dict[str, Any]] = []
     contexts, tags = [], []
+    pick(interpreter, test)
     for body, outcome in ((then, True), (other, False)):
         scope.variables = dict(before)
         interpreter.context = context
@@ -220,6 +222,8 @@ def _fork(
                 ends.append(widened(scope, before, end))
                 contexts.append(interpreter.context)
                 tags.append(tag)
+    if len(ends) != 1:
+        interpreter.variants, interpreter.picked = outer
     if not ends:
         scope.variables, interpreter.context = before, context
         return False
