@@ -56,7 +56,7 @@ def first_diagnostics(command: list[str]) -> tuple[float, float]:
     start = time.perf_counter()
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT)
     assert process.stdin is not None and process.stdout is not None
-    greeting = {"processId": None, "rootUri": ROOT.as_uri(), "capabilities": {}}
+    greeting: dict[str, object] = {"processId": None, "rootUri": ROOT.as_uri(), "capabilities": {}}
     process.stdin.write(message("initialize", greeting, 1))
     process.stdin.write(message("initialized", {}))
     process.stdin.write(message("textDocument/didOpen", {"textDocument": document}))

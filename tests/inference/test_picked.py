@@ -1,4 +1,4 @@
-"""Undecided tests that pick among a loop's items, and unseen functions that may set a mesh: nothing is claimed."""
+"""Undecided tests that pick among a loop's items, and unseen functions that may set a mesh: no claims."""
 
 from __future__ import annotations
 
