@@ -113,7 +113,7 @@ def compare(
     kept: list[Entry] = []
     for sign in _SIGNS:
         unmatched = _match(left, found, unmatched, kept, sign)
-    gone = Counter({e: n for e, n in left.items() if not os.path.exists(os.path.join(folder, e.path))})
+    gone = Counter({e: n for e, n in left.items() if _is_gone(os.path.join(folder, e.path))})
     absent = Counter(gone)
     unmatched = _match(gone, found, unmatched, kept, _moved)
     left -= absent - gone
@@ -123,6 +123,17 @@ def compare(
     return Compared(
         tuple(f for i, f in enumerate(findings) if i in new), tuple(sorted([*kept, *others])), len(stale)
     )
+
+
+def _is_gone(path: str) -> bool:
+    """Whether there is nothing at a path. Where nobody may look, there may be."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _match(

@@ -130,6 +130,8 @@ class _Known:
         whole -= {self._relative(f.span.path) for f in report.findings if f.code in _UNREAD}
         # Of files that do not mention sharding any more there are no sources.
         passed_over = {e.path for e in self.entries if e.path not in sources and self._is_asked_for(e.path)}
+        unread = [os.path.join(path, "") for path, source in sources.items() if not source.cells]
+        passed_over = {path for path in passed_over if not path.startswith(tuple(unread))}
         compared = baseline.compare(self.entries, report.findings, found, whole | passed_over, self.folder)
         if not report.unsaved:
             self._left, self._gone = compared.entries, compared.gone
@@ -258,14 +260,17 @@ def _fixed(
         now = known.without(now) if known else now
         if blame := _harmed(report, now, [before.path for before, _ in written], fixed):
             for before, after in written:
-                write(after, before)
+                try:
+                    write(after, before)
+                except CannotChange as error:
+                    failures.append(f"{error}; its fixes should have been taken back")
             fixed.notes.append(f"all fixes were taken back: they make new errors in {blame}")
             fixed.fixed, now = [], report
     said = [*fixed.notes]
     if fixed.fixed:
         said.append(_count(fixed, "Fixed"))
         said += _listed(fixed.fixed) if options.show_fixes else ()
-    return Outcome(now, 2 if failures else 0 if options.fix_only else None, "", tuple(said), tuple(failures))
+    return Outcome(now, 0 if options.fix_only else None, "", tuple(said), tuple(failures))
 
 
 def _harmed(before: Report, after: Report, edited: Iterable[str], fixed: Fixed) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import io
 import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn
 
 from shardlint import __version__, changing, checking, configuring, reporting
 from shardlint.checking import CLEAN, FAILED, FOUND, UsageError, check, complain
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 clean, 1 findings, 2 usage or internal error."""
+    _open_streams()
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments and arguments[0] not in (*_COMMANDS, "-h", "--help", "-V", "--version"):
         arguments.insert(0, "check")
@@ -37,8 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        # Whoever read our output has seen enough; keep the interpreter from flushing into the pipe at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has seen enough.
+        reporting.forget_output()
         return FAILED
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -50,12 +50,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         if isinstance(error, ConfigError):
             return complain(str(error))
+        if isinstance(error, OSError) and reporting.is_full(error):
+            reporting.forget_output()
+            return complain(f"standard output cannot be written: {error.strerror}")
         if os.environ.get("SHARDLINT_DEBUG"):
             raise
         what = f"{type(error).__name__}: {error}"
         return complain(
             f"internal error: {what}; please report this (SHARDLINT_DEBUG=1 shows where it happened)"
         )
+
+
+def _open_streams() -> None:
+    """Give what is printed somewhere to go where a stream is closed, and keep its number from other files."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
 
 
 def _coverage(options: argparse.Namespace) -> int:
@@ -90,23 +100,23 @@ def _report(options: argparse.Namespace) -> int:
         else:
             report = linter.init_report(options.init, options.rules, options.python, progress)
             notes, code = report.report.notes, _init_code(report)
-    with contextlib.ExitStack() as stack:
-        stream = sys.stdout
-        if options.output_file is not None:
-            stream = stack.enter_context(_written(options.output_file))
-        if options.output_format == "text":
-            text.write(report, stream)
-        else:
-            stream.write((data if options.output_format == "json" else page).render(report))
+    stream = sys.stdout if options.output_file is None else io.StringIO()
+    if options.output_format == "text":
+        text.write(report, stream)
+    else:
+        stream.write((data if options.output_format == "json" else page).render(report))
+    if isinstance(stream, io.StringIO):
+        _write(options.output_file, stream.getvalue())
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
     return code
 
 
-def _written(path: str) -> TextIO:
-    """Open a file for a report."""
+def _write(path: str, text: str) -> None:
+    """Write a report to a file."""
     try:
-        return open(path, "w", encoding="utf-8")
+        with open(path, "w", encoding="utf-8", errors="replace") as file:
+            file.write(text)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}") from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -90,9 +91,19 @@ def write(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        # Keep the interpreter from trying again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        forget_output()
         raise CannotSay(f"standard output cannot be written: {error.strerror or error}") from None
+
+
+def forget_output() -> None:
+    """Keep the interpreter from writing at its exit what could not be written to standard output."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def is_full(error: OSError) -> bool:
+    """Whether an error is that of a stream to which no more can be written: it names no file."""
+    full = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+    return error.errno in full and error.filename is None
 
 
 def _pages() -> dict[str, Page]:

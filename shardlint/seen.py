@@ -7,6 +7,7 @@ editor has open stands for what is on the disk (`opened`).
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -215,6 +216,14 @@ def entries(folder: str) -> list[os.DirEntry[str]]:
     return listed
 
 
+def kind_of_entry(entry: os.DirEntry[str]) -> str:
+    """What an entry is, or leads to: a broken link is `OTHER`, and what may not be looked at a `FILE`."""
+    try:
+        return FOLDER if entry.is_dir() else FILE if entry.is_file() else OTHER
+    except OSError as error:
+        return OTHER if error.errno == errno.ELOOP else FILE
+
+
 def listing(folder: str) -> str | None:
     """The digest of a folder's entries, None where it cannot be listed."""
     try:
@@ -240,8 +249,7 @@ def _listing(entries: list[os.DirEntry[str]]) -> str:
     for entry in entries:
         try:
             link = os.readlink(entry.path) if entry.is_symlink() else ""
-            kind = FOLDER if entry.is_dir() else FILE if entry.is_file() else OTHER
         except OSError:
-            kind, link = OTHER, ""
-        lines.append(f"{entry.name}\0{kind}\0{link}")
+            link = ""
+        lines.append(f"{entry.name}\0{kind_of_entry(entry)}\0{link}")
     return digest_of("\n".join(lines).encode(errors="surrogatepass"))

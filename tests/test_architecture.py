@@ -69,7 +69,9 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.report": TYPES
     | LAWS
     | {"shardlint.files", "shardlint.config", "shardlint.confirm.abstract_init", "shardlint.rules.wording"},
-    "shardlint.output.report": TYPES | LAWS | {"shardlint.report.values", "shardlint.rules.wording"},
+    "shardlint.output.report": TYPES
+    | LAWS
+    | {"shardlint.output.tables", "shardlint.report.values", "shardlint.rules.wording"},
     "shardlint.output": TYPES | LAWS | {"shardlint.coverage", "shardlint.files.sites"},
     "shardlint.eras": TYPES | LAWS,
     "shardlint.cache": TYPES | LAWS | VERSION | {"shardlint.files"},

@@ -97,7 +97,10 @@ class _Walker:
         self._seen: set[str] = set()
 
     def walk(self, folder: str) -> Iterator[tuple[str, str]]:
-        """Yield the files under a folder, which is entered even if excluded itself, and their real paths."""
+        """Yield the files under a folder, which is entered even if excluded itself, and their real paths.
+
+        So are folders in which nobody may look.
+        """
         waiting = [(folder, _ignores_above(os.path.abspath(folder)))]
         while waiting:
             here, ignores = waiting.pop()
@@ -107,7 +110,10 @@ class _Walker:
             self._seen.add(real)
             try:
                 entries = seen.entries(here)
+            except (FileNotFoundError, NotADirectoryError):
+                continue  # it went meanwhile
             except OSError:
+                yield here, real  # to be said of it that it cannot be read
                 continue
             absolute = os.path.abspath(here)
             filter = self._filters(absolute)
@@ -116,10 +122,11 @@ class _Walker:
             folders = []
             for entry in entries:
                 path = os.path.join(absolute, entry.name)
-                if entry.is_dir():
+                kind = seen.kind_of_entry(entry)
+                if kind == seen.FOLDER:
                     if not _excluded(path + "/", filter, ignores):
                         folders.append((entry.path, ignores))
-                elif not entry.name.endswith(SUFFIXES) or not entry.is_file():
+                elif kind != seen.FILE or not entry.name.endswith(SUFFIXES):
                     continue
                 elif filter.includes(path) and not _excluded(path, filter, ignores):
                     there = os.path.join(real, entry.name)

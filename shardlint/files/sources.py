@@ -68,7 +68,8 @@ def read_source(path: str, data: bytes | None = None) -> Source:
     except FileNotFoundError:
         return _broken(path, "missing", "this path does not exist")
     except OSError as error:
-        return _broken(path, "unreadable", f"this file cannot be read: {error.strerror or error}")
+        what = "folder" if seen.is_folder(path) else "file"
+        return _broken(path, "unreadable", f"this {what} cannot be read: {error.strerror or error}")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1 if data else 1
         byte = error.object[error.start]

@@ -8,6 +8,7 @@ from typing import TextIO
 
 from shardlint.coverage import Judged, reasons, worst_files
 from shardlint.files.sites import SiteKind
+from shardlint.output.tables import console_for
 
 _WIDTH = 120
 _COLUMNS = ("sites", "reached", "axes", "rank", "sizes")
@@ -20,10 +21,9 @@ _SHOWN = 12
 def write(judged: Sequence[Judged], stream: TextIO) -> None:
     """Draw the counts by kind, the reasons for what is not known, and the files with most of it."""
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(file=stream, highlight=False, width=None if stream.isatty() else _WIDTH)
+    console = console_for(stream, _WIDTH)
 
     def table(*columns: str) -> Table:
         drawn = Table(box=SIMPLE_HEAD)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
+from shardlint.output.tables import console_for
+
 #: Columns of a table that is not drawn on a terminal.
 _WIDTH = 140
 
@@ -38,11 +40,10 @@ class FixtureTable:
 def write(tables: Sequence[FixtureTable], stream: TextIO) -> None:
     """Draw a table for each fixture, its disagreements below it, and one line that counts them all."""
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(file=stream, highlight=False, width=None if stream.isatty() else _WIDTH)
+    console = console_for(stream, _WIDTH)
     for fixture in tables:
         table = Table(title=Text(fixture.path), title_justify="left", title_style="bold", box=SIMPLE_HEAD)
         table.add_column("part", overflow="fold")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from shardlint.output.report import words
+from shardlint.output.tables import console_for
 from shardlint.report.values import InitReport, Parameter, ParameterReport
 
 if TYPE_CHECKING:
@@ -17,9 +18,8 @@ _WIDTH = 160
 
 def write(report: ParameterReport | InitReport, stream: TextIO) -> None:
     """Write the tables of a report; for an init, also what its rules take and what is wrong with them."""
-    from rich.console import Console
 
-    console = Console(file=stream, highlight=False, markup=False, width=None if stream.isatty() else _WIDTH)
+    console = console_for(stream, _WIDTH)
     found = report.report if isinstance(report, InitReport) else report
     if not found.parameters and not isinstance(report, InitReport):
         console.print("No parameter was found.")
