@@ -38,7 +38,7 @@ class Analyzer:
         self, store: Store | None = None, jobs: int | None = 1, programs: Programs | None = None
     ) -> None:
         self._store = store
-        self._work_on = work_on if programs is None else programs.work_on
+        self._programs = programs
         self._results: Results | None = None
         self.jobs = jobs or _cores()
 
@@ -88,7 +88,8 @@ class Analyzer:
                 rest = chunked(left[position:], size, self.jobs)
                 yield from in_processes(sources, settings, rest, self.jobs)
                 return
-            yield number, self._work_on(sources[number], settings)
+            work = work_on if self._programs is None else self._programs.work_on
+            yield number, work(sources[number], settings)
             done += size[number]
 
 
