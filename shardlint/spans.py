@@ -41,6 +41,12 @@ class Written(str):
         return made
 
 
+class Configured(str):
+    """A text that the configuration gives, and the program does not write."""
+
+    __slots__ = ()
+
+
 class Place(Protocol):
     """Something that has a span, which may cost work to find; ask only for what is shown."""
 

@@ -16,6 +16,8 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
+from shardlint.spans import Configured, Written
+
 #: The classes that may be in a document, by their modules: frozen dataclasses, named tuples, enumerations.
 CLASSES = {
     "shardlint.spans": "Span",
@@ -41,6 +43,8 @@ MAX_PARTS = 20_000_000
 MAX_DEPTH = 300
 
 _PLAIN = (str, int, bool, float, type(None))
+#: Texts that tell the evaluator more than their letters.
+_TEXTS = (Configured, Written)
 _MAKERS: dict[str, Callable[[list[Any]], Any]] = {
     "tuple": tuple,
     "list": list,
@@ -112,6 +116,8 @@ class _Encoder:
         kind = type(value)
         if kind in _PLAIN:
             return value
+        if kind in _TEXTS:
+            return str(value)
         known = self._known.get(id(value))
         if known is None:
             known = self._known[id(value)] = (value, self._part(kind, value))

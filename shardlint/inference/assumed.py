@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from shardlint.inference.context import Configured
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.values import MeshValue, Value
 from shardlint.laws.dims import Shape
 from shardlint.laws.values import Spec, entry_axes
 from shardlint.laws.verdicts import Cause, Rejected, Undecided, Verdict
+from shardlint.spans import Configured
 from shardlint.uses import ParameterUse, Placement, ShardingUse, Use
 
 

@@ -12,7 +12,7 @@ from shardlint.inference.settings import InferenceSettings, LogicalRules
 from shardlint.inference.values import Const, MeshValue, Tuple, Value
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place
+from shardlint.spans import Configured, Place
 
 #: The logical axis rules of a program that sets none.
 NO_RULES = Tuple(())
@@ -27,12 +27,6 @@ def assumed_rules(settings: InferenceSettings, unknown: Unknown) -> Value:
 def _as_written(rules: LogicalRules) -> Value:
     """Rules as a program would write them; one value, so that it is known again."""
     return Tuple(tuple(Tuple((Const(name), _axes(axes))) for name, axes in rules))
-
-
-class Configured(str):
-    """The name of an axis that the configuration's rules give, and no text of the program."""
-
-    __slots__ = ()
 
 
 def _axes(axes: str | tuple[str, ...] | None) -> Value:
