@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import dataclasses
 import random
 import re
 import statistics
@@ -117,7 +118,7 @@ def main() -> int:
     path = str(options.file or "model.py")
     text = options.file.read_text(encoding="utf-8") if options.file else large_class()
     functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
-    settings = load_settings(path, devices=8)
+    settings = dataclasses.replace(load_settings(path, devices=8), editing=True)
     linter, chance = Linter(settings, analyzer=staying()), random.Random(options.seed)
     first = spent(lambda: linter.check_source(source_from_text(path, text)))
     parses: list[float] = []
