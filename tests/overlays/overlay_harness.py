@@ -205,10 +205,13 @@ def forgetful(value: Value, rng: random.Random) -> Value:
     if isinstance(value, Slice):
         start, stop, step = (forgetful(part, rng) for part in (value.start, value.stop, value.step))
         return Slice(start, stop, step)
-    if isinstance(value, Array):
-        shape = None if rng.random() < 0.2 else value.shape
-        return replace(value, shape=shape, dtype=None if rng.random() < 0.2 else value.dtype)
-    return value
+    return forgetful_array(value, rng) if isinstance(value, Array) else value
+
+
+def forgetful_array(array: Array, rng: random.Random) -> Array:
+    """An array still, of perhaps no known shape or dtype."""
+    shape = None if rng.random() < 0.2 else array.shape
+    return replace(array, shape=shape, dtype=None if rng.random() < 0.2 else array.dtype)
 
 
 def resolve(name: str) -> Any:
@@ -366,9 +369,13 @@ class Tally:
 
 def run_entry(
     name: str, transfer: Callable[[Call], Value], target: Callable[..., Any], generate: Generator,
-    cases: int, *, numpy: bool = False, seed: int = 0,
+    cases: int, *, numpy: bool = False, seed: int = 0, receiver: bool = False,
 ) -> Tally:  # fmt: skip
-    """Draw cases of one entry and compare. Raises Wrong at the first disagreement."""
+    """Draw cases of one entry and compare. Raises Wrong at the first disagreement.
+
+    The ``receiver`` of a method, an attribute or an index is known to be an array: else the
+    evaluator does not ask.
+    """
     tally = Tally()
     for number in range(cases):
         draw = Draw(random.Random(f"{name}/{seed}/{number}"), numpy=numpy)
@@ -379,6 +386,8 @@ def run_entry(
         with_sizes = evaluate(name, transfer, plain_args, plain_kwargs)
         with_symbols = evaluate(name, transfer, list(args), kwargs)
         partly = [forgetful(arg, draw.rng) for arg in plain_args]
+        if receiver and isinstance(plain_args[0], Array):
+            partly[0] = forgetful_array(plain_args[0], draw.rng)
         partly_named = {key: forgetful(arg, draw.rng) for key, arg in plain_kwargs.items()}
         with_parts = evaluate(name, transfer, partly, partly_named)
         tally.cases += 1

@@ -157,7 +157,7 @@ def call_method(name: str) -> Callable[..., Any]:
 )
 def test_methods(name: str, numpy: bool) -> None:
     transfer, generate = array_methods.METHODS[name], receiver_first(METHOD_CASES[name])
-    tally = run_entry(name, transfer, call_method(name), generate, CASES, numpy=numpy)
+    tally = run_entry(name, transfer, call_method(name), generate, CASES, numpy=numpy, receiver=True)
     assert tally.accepted >= tally.cases // 4, tally
     if name != "nonzero":
         assert tally.open_sizes <= tally.accepted // 3, tally
@@ -194,7 +194,7 @@ def test_unary_operators(op: str, numpy: bool) -> None:
         assert isinstance(array, Array)
         return array_methods.unary(op, array)
 
-    run_entry(op, transfer, functions[op], shared.arrays, CASES, numpy=numpy)
+    run_entry(op, transfer, functions[op], shared.arrays, CASES, numpy=numpy, receiver=True)
 
 
 def test_mixed_operators() -> None:
@@ -223,7 +223,7 @@ def test_attributes(name: str) -> None:
     def generate(d: Draw) -> Case:
         return [d.array(d.shape(2, 4))], {}
 
-    tally = run_entry(name, transfer, operator.attrgetter(name), generate, CASES)
+    tally = run_entry(name, transfer, operator.attrgetter(name), generate, CASES, receiver=True)
     assert tally.accepted == tally.cases and tally.open_sizes == 0
 
 
@@ -276,7 +276,9 @@ def test_indexing(numpy: bool) -> None:
         assert isinstance(array, Array)
         return array_methods.index(array, call.args[1])
 
-    tally = run_entry("index", transfer, operator.getitem, indexing_case, CASES * 60, numpy=numpy)
+    tally = run_entry(
+        "index", transfer, operator.getitem, indexing_case, CASES * 60, numpy=numpy, receiver=True
+    )
     assert tally.accepted >= tally.cases * 2 // 3, tally
     assert tally.open_sizes <= tally.accepted // 20, tally
     assert tally.open_symbols <= tally.accepted // 2, tally
