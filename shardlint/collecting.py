@@ -5,9 +5,13 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 
 #: How many objects more than at the last collection are worth another one: some 60 MB.
 _MANY = 400_000
+#: Of so many collections, one looks at all objects, the others at the new ones alone.
+_FULL = 8
+_collections = count(1)
 
 
 @contextmanager
@@ -19,6 +23,6 @@ def collecting_seldom() -> Iterator[None]:
         yield
     finally:
         if gc.get_count()[0] > _MANY:
-            gc.collect()
+            gc.collect(2 if next(_collections) % _FULL == 0 else 0)
         if collecting:
             gc.enable()

@@ -10,6 +10,7 @@ could run, but for chains nobody writes.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shardlint.files.lexing import NEWLINE, STRING_OR_COMMENT
@@ -20,6 +21,8 @@ MAX_BRACKETS = 200
 MAX_LINKS = 1000
 
 _BRACKET_LINKS = 3
+#: A line of so many characters passes no limit by itself.
+_SHORT = min(MAX_BRACKETS, MAX_LINKS // (_BRACKET_LINKS + 1))
 
 #: One link deepens a tree by one: an operator, a dot, a prefix word, a loop of a comprehension.
 _LINK = re.compile(r"[-+*/%@&|^~<>.]|\b(?:not|and|or|if|lambda|await|yield|for)\b")
@@ -80,11 +83,44 @@ def _danger(text: str, position: int, what: str) -> Danger:
 
 
 def _may_be_deep(text: str) -> bool:
-    """Whether the text as a whole holds enough to pass a limit: false for most files, at no cost."""
+    """Whether a statement holds enough to pass a limit: false for most files, at little cost."""
+    if not _holds_enough(text):
+        return False
+    formatted = False
+
+    def without(found: re.Match[str]) -> str:
+        nonlocal formatted
+        before = text[max(0, found.start() - 2) : found.start()].lower()
+        formatted = formatted or ("f" in before and _holds_enough(found[0]))
+        return "" if found["comment"] is not None else '"'
+
+    bare = STRING_OR_COMMENT.sub(without, text)
+    return formatted or any(map(_holds_enough, _stretches(bare)))
+
+
+def _stretches(bare: str) -> Iterator[str]:
+    """Whole lines, each with those that continue it; only what is long enough to matter.
+
+    The text has no strings or comments. Nothing is parsed behind a bracket that nobody opened.
+    """
+    lines: list[str] = []
+    depth = 0
+    for line in NEWLINE.split(bare):
+        lines.append(line)
+        depth = max(0, depth + sum(map(line.count, "([{")) - sum(map(line.count, ")]}")))
+        if depth == 0 and not line.endswith("\\"):
+            if len(lines) > 1 or len(line) > _SHORT:
+                yield "\n".join(lines)
+            lines.clear()
+    yield "\n".join(lines)
+
+
+def _holds_enough(text: str) -> bool:
+    """Whether a text would pass a limit if it were one statement, as deep as can be."""
     opened = text.count("(") + text.count("[") + text.count("{")
     strings = text.count('"') + text.count("'")
     return (
-        opened > MAX_BRACKETS
+        opened >= MAX_BRACKETS
         or opened * (_BRACKET_LINKS + 1) + strings + len(_LINK.findall(text)) > MAX_LINKS
     )
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -84,9 +85,13 @@ def _float(interpreter: Interpreter, node: cst.Float) -> Value:
     return Const(float(node.value), interpreter.place(node))
 
 
+#: What a string or an imaginary number says: the same few stand everywhere. Raises ValueError, SyntaxError.
+_literal_value = lru_cache(maxsize=4_096)(ast.literal_eval)
+
+
 def _literal(interpreter: Interpreter, node: cst.SimpleString | cst.Imaginary) -> Value:
     try:
-        value, place = ast.literal_eval(node.value), interpreter.place(node)
+        value, place = _literal_value(node.value), interpreter.place(node)
     except (ValueError, SyntaxError):
         return Unknown("a literal Python refuses")
     written = interpreter.settings.editing and isinstance(value, str)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from collections.abc import Callable
@@ -94,6 +95,50 @@ def test_the_deepest_text_let_through_does_not_crash_the_parser() -> None:
         [sys.executable, "-c", code], input=json.dumps(texts), text=True, capture_output=True
     )
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+SOUP = [
+    *"((([[{{)]},:;'#.-+x ",
+    '"',
+    "\n",
+    "\n",
+    "\n",
+    "\\\n",
+    "f'{x",
+    "'''",
+    '"""',
+    "not ",
+    "lambda ",
+    "rf'",
+]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_not_scanned_in_full_holds_nothing_deep(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With low limits, so that random text passes them."""
+    monkeypatch.setattr(danger, "MAX_BRACKETS", 5)
+    monkeypatch.setattr(danger, "MAX_LINKS", 24)
+    monkeypatch.setattr(danger, "_SHORT", 5)
+    rng, refused, let_through = random.Random(seed), 0, 0
+    for _ in range(500):
+        text = readable("".join(rng.choices(SOUP, k=rng.randint(5, 120))))
+        deep = danger.find(text) is not None
+        with monkeypatch.context() as patched:
+            patched.setattr(danger, "_may_be_deep", bool)
+            assert deep == (danger.find(text) is not None), text
+        refused += deep
+        let_through += not deep
+    assert refused > 25 and let_through > 25, (refused, let_through)
+
+
+def readable(text: str) -> str:
+    """A text up to the first bracket that nobody opened: no parser goes farther."""
+    depth = 0
+    for found in danger._SCAN.finditer(text):
+        depth += {"open": 1, "close": -1}.get(found.lastgroup or "", 0)
+        if depth < 0:
+            return text[: found.start()]
+    return text
 
 
 def deepest(make: Callable[[int], str]) -> int:
