@@ -38,6 +38,36 @@ a = state.apply_gradients(grads=grads).params
 """,
         "a grads",
     ),
+    "logical names of a train state": (
+        """
+class Named(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        init = nn.with_logical_partitioning(nn.initializers.lecun_normal(), ("embed", "mlp"))
+        return nn.Dense(16, kernel_init=init)(x)
+def create(key):
+    params = Named().init(key, x)["params"]
+    return train_state.TrainState.create(apply_fn=None, params=params, tx=optax.adamw(1e-3))
+logical = nn.get_partition_spec(jax.eval_shape(create, key))
+specs = nn.logical_to_mesh(logical, (("embed", "x"), ("mlp", None)))
+a, b, c, d = specs.params, specs.opt_state[0].nu, specs.step, logical.params
+""",
+        "a b c d",
+    ),
+    "variables that apply changes": (
+        """
+class Net(nn.Module):
+    @nn.compact
+    def __call__(self, x, train):
+        for features in (6, 4):
+            x = nn.BatchNorm(use_running_average=not train)(nn.Dense(features)(x))
+        return x
+variables = Net().init(key, x, train=False)
+y, a = Net().apply(variables, x, train=True, mutable=["batch_stats"])
+z, b = Net().apply({"params": variables["params"], **a}, x, train=True, mutable="batch_stats")
+""",
+        "y a z b",
+    ),
     "optax alone": (
         """
 params = net.init(key, x)["params"]

@@ -240,6 +240,7 @@ def _layer(interpreter: Evaluator, lift: Lift, outer: Binding, module: Module) -
     """A run of one layer, whose variables are slices of the outer run's."""
     state = flax_state(interpreter)
     run = Run(outer.run.mode, interpreter.path, _unstacked(outer.run.given, lift))
+    run.written = outer.run.written
     root = Binding(run, module, outer.path, counts=outer.counts, ready=outer.ready)
     if module is not outer.module:
         root = Binding(run, module, outer.path)

@@ -28,6 +28,7 @@ from shardlint.inference.overlays.flax_layers import (
 from shardlint.inference.overlays.flax_lifted import LIFTED
 from shardlint.inference.overlays.flax_linen_cells import CELLS, attribute, initialize_carry
 from shardlint.inference.overlays.flax_linen_cells import LAYERS as RECURRENT
+from shardlint.inference.overlays.flax_linen_changed import changed_variables, note_written
 from shardlint.inference.overlays.flax_linen_layers import KEY, Forward, attend
 from shardlint.inference.overlays.flax_linen_layers import LAYERS as PLAIN
 from shardlint.inference.overlays.flax_linen_methods import TABLE as BRANCHES
@@ -47,6 +48,7 @@ from shardlint.inference.overlays.flax_metadata import (
 )
 from shardlint.inference.overlays.flax_modules import (
     Mode,
+    Run,
     current,
     fresh_run,
     is_module,
@@ -56,6 +58,7 @@ from shardlint.inference.overlays.flax_modules import (
 from shardlint.inference.overlays.flax_parameters import make_variable, unbox
 from shardlint.inference.overlays.flax_unfollowed import record_box, record_named
 from shardlint.inference.overlays.flax_uses import Meeting, Owner, shape_known
+from shardlint.inference.overlays.varying import vary
 from shardlint.inference.values import (
     NONE,
     Array,
@@ -77,6 +80,7 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.laws.values import Unknown
+from shardlint.laws.varying import CONSTANT
 from shardlint.laws.verdicts import Api, Rejected
 from shardlint.spans import Place
 
@@ -111,8 +115,8 @@ def instance_created(interpreter: Evaluator, module: Instance) -> None:
     module_created(interpreter, module, module.cls.name, attributes.get("name"), attributes.get("parent"))
 
 
-def _forward(name: str, rule: Callable[[Forward], Value]) -> Callable[[Call], Value]:
-    """Turn what a layer does into a call of it."""
+def _forward(name: str, rule: Callable[[Forward], Value], passes: bool = False) -> Callable[[Call], Value]:
+    """Turn what a layer does into a call of it; ``passes`` as in `Layer`."""
 
     def forward(call: Call) -> Value:
         module = call.args[0]
@@ -123,7 +127,8 @@ def _forward(name: str, rule: Callable[[Forward], Value]) -> Callable[[Call], Va
         with running(call.interpreter, module, call.place) as binding:
             running_layer = Forward(call, layer, binding, owner)
             try:
-                return rule(running_layer)
+                result = rule(running_layer)
+                return result if passes else running_layer.computed(result)
             except Stop as stop:
                 record_named(call, owner, layer.fields, running_layer.made)
                 return stop.answer(call.name)
@@ -149,29 +154,31 @@ _INIT_KEYWORDS = ("method", "mutable", "capture_intermediates", "rngs", "unbox")
 
 def linen_init(call: Call) -> Value:
     """``module.init(rngs, *args)``: the variables that calling the module makes."""
-    return _run(call, Mode.INIT)[1]
+    variables = _run(call, Mode.INIT)[1]
+    return vary(variables, CONSTANT) if call.interpreter.context.bound_axes == () else variables
 
 
 def linen_init_with_output(call: Call) -> Value:
     """``module.init_with_output(rngs, *args)``: what the call returns, and the variables."""
-    return Tuple(_run(call, Mode.INIT))
+    return Tuple(_run(call, Mode.INIT)[:2])
 
 
 def linen_apply(call: Call) -> Value:
     """``module.apply(variables, *args)``: what the call returns, with changed variables if ``mutable``."""
-    output, _ = _run(call, Mode.APPLY)
+    output, _, run = _run(call, Mode.APPLY)
     mutable = [call.kwargs.get(name) for name in ("mutable", "capture_intermediates")]
     if all(value is None or as_bool(value) is False for value in mutable):
         return output
     if isinstance(mutable[0], Unknown):
         return call.unknown("whether it returns variables is not known")
-    return Tuple((output, Unknown("changed variables")))
+    return Tuple((output, changed_variables(run, *mutable)))
 
 
-def _run(call: Call, mode: Mode) -> tuple[Value, Value]:
+def _run(call: Call, mode: Mode) -> tuple[Value, Value, Run | None]:
+    """The output, the variables that it makes, and the run that tells more of them."""
     module, args = call.args[0], list(call.args[2:])
     if not is_module(module):
-        return call.unknown("the module is not known"), call.unknown("the module is not known")
+        return call.unknown("the module is not known"), call.unknown("the module is not known"), None
     interpreter = call.interpreter
     given = call.argument(1, "variables") if mode is Mode.APPLY else None
     kwargs = {
@@ -191,7 +198,8 @@ def _run(call: Call, mode: Mode) -> tuple[Value, Value]:
         variables: Value = run.variables()
         if isinstance(module, Instance) and module.opaque and not run.made:
             variables = call.unknown("the module is not known")
-    return output, variables
+            return output, variables, None
+    return output, variables, run
 
 
 # -- methods of modules -----------------------------------------------------------------------
@@ -205,6 +213,7 @@ def linen_param(call: Call) -> Value:
 
 def linen_variable(call: Call) -> Value:
     """``self.variable(col, name, init_fn, *init_args)``: an object whose ``value`` is the variable's."""
+    note_written(call, call.argument(1, "col"))
     collection, name = as_str(call.argument(1, "col")), as_str(call.argument(2, "name"))
     init, args = call.argument(3, "init_fn"), list(call.args[4:])
     value = call.unknown("no initializer") if init is None else _variable(call, collection, name, init, args)
@@ -255,6 +264,12 @@ def _is_initializing(call: Call) -> Value:
 
 
 def _unknown(call: Call) -> Value:
+    return call.unknown("not followed")
+
+
+def _writes(call: Call) -> Value:
+    """``sow(col, ...)``, ``put_variable(col, ...)``: a variable that is not followed."""
+    note_written(call, call.argument(1, "col"))
     return call.unknown("not followed")
 
 
@@ -419,7 +434,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
 
 #: Calling an object of a kind.
 CALLS: dict[str, Callable[[Call], Value]] = {
-    f"flax.linen.{name}": _forward(name, layer.forward) for name, layer in LAYERS.items()
+    f"flax.linen.{name}": _forward(name, layer.forward, layer.passes) for name, layer in LAYERS.items()
 }
 
 #: Layers as classes that others derive from.
@@ -429,8 +444,8 @@ BASES: dict[str, Callable[[], ClassValue]] = {
 }
 
 _OPAQUE_METHODS = (
-    *("bind", "get_variable", "has_rng", "has_variable", "sow"),
-    *("is_mutable_collection", "put_variable", "tabulate", "unbind"),
+    *("bind", "get_variable", "has_rng", "has_variable"),
+    *("is_mutable_collection", "tabulate", "unbind"),
 )
 
 _MODULE_METHODS: dict[str, Callable[[Call], Value]] = {
@@ -445,6 +460,7 @@ _MODULE_METHODS: dict[str, Callable[[Call], Value]] = {
     "perturb": lambda call: call.args[2] if len(call.args) > 2 else call.unknown("no value"),
     **dict.fromkeys(("clone", "copy"), clone),
     **dict.fromkeys(_OPAQUE_METHODS, _unknown),
+    **dict.fromkeys(("sow", "put_variable"), _writes),
 }
 
 #: Methods by kind and name; the object is the call's first argument.

@@ -33,9 +33,12 @@ from shardlint.inference.overlays.flax_layers import (
 )
 from shardlint.inference.overlays.flax_layers import initialized as from_initializer
 from shardlint.inference.overlays.flax_metadata import PARTITIONED, carries_names, is_box, unboxed, with_value
-from shardlint.inference.overlays.flax_modules import Binding, module_created, running
+from shardlint.inference.overlays.flax_modules import Binding, Mode, module_created, running
 from shardlint.inference.overlays.flax_parameters import make_variable
+from shardlint.inference.overlays.flax_statistics import share_statistics
 from shardlint.inference.overlays.flax_uses import Owner
+from shardlint.inference.overlays.following import is_following
+from shardlint.inference.overlays.varying import computed
 from shardlint.inference.values import (
     Array,
     Const,
@@ -62,6 +65,8 @@ class Forward:
     owner: Owner
     #: The parameters it made.
     made: set[str] = field(default_factory=set)
+    #: What it computes with besides its arguments.
+    read: list[Value] = field(default_factory=list)
 
     def optional(self, name: str, make: Callable[[], Value]) -> Value | None:
         """A parameter that the field ``use_<name>`` decides about, which is true if it is not given.
@@ -105,7 +110,7 @@ class Forward:
     def param(self, name: str, shape: Shape, init: Value | None, flat: Shape | None = None) -> Value:
         """Make a parameter of the layer."""
         self.made.add(name)
-        return make_variable(
+        made = make_variable(
             self.call.interpreter,
             self.binding,
             "params",
@@ -114,11 +119,19 @@ class Forward:
             lambda: initialized(self.call, init, shape, self.param_dtype, flat),
             flat,
         )
+        self.read.append(made)
+        return made
 
-    def state(self, collection: str, name: str, shape: Shape, dtype: str | None) -> None:
+    def state(self, collection: str, name: str, shape: Shape, dtype: str | None) -> Value:
         """Make a variable that is no parameter."""
         interpreter, owner = self.call.interpreter, self.owner
-        make_variable(interpreter, self.binding, collection, name, owner, lambda: Array(shape, dtype))
+        return make_variable(interpreter, self.binding, collection, name, owner, lambda: Array(shape, dtype))
+
+    def computed(self, result: Value) -> Value:
+        """What the layer computes from its arguments and parameters: it varies as they do."""
+        interpreter = self.call.interpreter
+        operands = (*self.call.args[1:], *self.call.kwargs.values(), *self.read)
+        return computed(interpreter, result, operands, sure=not is_following(interpreter.context))
 
     def result(self, shape: Shape | None, x: Array, params: bool = True) -> Array:
         """The layer's output: the layer's dtype, or what its input and parameters promote to."""
@@ -148,10 +161,14 @@ def initialized(call: Call, init: Value | None, shape: Shape, dtype: str | None,
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A class of linen: its fields in order, and what calling it does."""
+    """A class of linen: its fields in order, and what calling it does.
+
+    ``passes`` are what gives the results of other layers, or its input: as they vary, so do these.
+    """
 
     fields: tuple[str, ...]
     forward: Callable[[Forward], Value]
+    passes: bool = True
 
 
 def _bias(f: Forward, shape: Shape, flat: Shape | None = None) -> Value | None:
@@ -300,26 +317,37 @@ def _features(f: Forward, x: Array, name: str) -> Shape:
 
 def _layer_norm(f: Forward) -> Value:
     x = f.input("x")
-    return _affine(f, x, _features(f, x, "feature_axes"))
+    return _shared(f, x, _affine(f, x, _features(f, x, "feature_axes")))
 
 
 def _rms_norm(f: Forward) -> Value:
     x = f.input("x")
-    return _affine(f, x, _features(f, x, "feature_axes"), bias=False)
+    return _shared(f, x, _affine(f, x, _features(f, x, "feature_axes"), bias=False))
 
 
 def _group_norm(f: Forward) -> Value:
     x = f.input("x")
-    return _affine(f, x, (last(x),))
+    return _shared(f, x, _affine(f, x, (last(x),)))
+
+
+def _shared(f: Forward, x: Array, result: Value) -> Value:
+    """What a layer gives whose statistics may be of several devices."""
+    share_statistics(f.call, x, f.field("axis_name"), f.field("axis_index_groups"))
+    return result
 
 
 def _batch_norm(f: Forward) -> Value:
     x = f.input("x")
     shape = _features(f, x, "axis")
     dtype = "float32" if f.flag("force_float32_reductions", True) else f.param_dtype
-    f.state("batch_stats", "mean", shape, dtype)
-    f.state("batch_stats", "var", shape, dtype)
-    return _affine(f, x, shape)
+    averages = [f.state("batch_stats", name, shape, dtype) for name in ("mean", "var")]
+    result, running = _affine(f, x, shape), f.call.argument(2, "use_running_average")
+    running = running if given(running) else f.field("use_running_average")
+    if as_bool(running) is not False:
+        f.read.extend(averages)
+        return result
+    # `init` does not take the means of several devices.
+    return _shared(f, x, result) if f.binding.run.mode is Mode.APPLY else result
 
 
 def _dropout(f: Forward) -> Value:
@@ -353,6 +381,8 @@ def _attention(f: Forward) -> Value:
         for name, x in (("query_ln", projected[0]), ("key_ln", projected[1])):
             part(f, name, "LayerNorm", x, use_bias=Const(False))
     done = Array(None if query.shape is None else (*query.shape[:-1], heads, depth), projected[0].dtype)
+    f.read.extend(projected)
+    done = operand(f.computed(done))
     init = {
         n: f.field(f"out_{n}") if given(f.field(f"out_{n}")) else f.field(n)
         for n in ("kernel_init", "bias_init")
@@ -360,6 +390,7 @@ def _attention(f: Forward) -> Value:
     final = part(
         f, "out", "DenseGeneral", done, features=shape_value((out,)), axis=shape_value((-2, -1)), **init
     )
+    f.read.append(final)
     return result or final
 
 
@@ -383,7 +414,7 @@ def part(f: Forward, name: str, layer: str, x: Array, **fields: Value | None) ->
         owner = replace(f.owner, name=f"{f.owner.name}.{name}")
         inner = Forward(replace(f.call, args=[part, x], kwargs={}), part, binding, owner)
         try:
-            return operand(LAYERS[layer].forward(inner))
+            return operand(inner.computed(LAYERS[layer].forward(inner)))
         except Stop:
             return Array(None)
 
@@ -434,4 +465,7 @@ _CLASSES: dict[str, tuple[str, Callable[[Forward], Value]]] = {
 }
 
 #: linen's classes by name.
-LAYERS = {name: Layer(tuple(fields.split()), rule) for name, (fields, rule) in _CLASSES.items()}
+LAYERS = {
+    name: Layer(tuple(fields.split()), rule, passes=name in ("Dropout", "Sequential"))
+    for name, (fields, rule) in _CLASSES.items()
+}

@@ -24,6 +24,7 @@ from shardlint.inference.overlays.flax_logical_uses import (
 )
 from shardlint.inference.overlays.flax_metadata import Names, names_of
 from shardlint.inference.overlays.jax_specs import is_unconstrained
+from shardlint.inference.overlays.nodes import map_parts, parts
 from shardlint.inference.overlays.placing import CONSTRAINT, place_array, record_open, text_of
 from shardlint.inference.overlays.prefixes import map_arrays, traced
 from shardlint.inference.values import (
@@ -32,7 +33,6 @@ from shardlint.inference.values import (
     Const,
     DictValue,
     External,
-    LibraryObject,
     ListValue,
     MeshValue,
     ShardingValue,
@@ -193,8 +193,6 @@ def _resolved_spec(call: Call, names: Value, rules: Value | None) -> tuple[SpecV
 
 def _map_specs(tree: Value, change: Callable[[Value], Value]) -> Value:
     """Change every spec in a tree, whatever the containers; None stays."""
-    from shardlint.inference.overlays import children
-
     if isinstance(tree, SpecValue):
         return change(tree)
     if isinstance(tree, Tuple):
@@ -203,9 +201,8 @@ def _map_specs(tree: Value, change: Callable[[Value], Value]) -> Value:
         return ListValue([_map_specs(item, change) for item in tree.items], tree.origin)
     if isinstance(tree, DictValue) and tree.items is not None:
         return DictValue({key: _map_specs(item, change) for key, item in tree.items.items()}, tree.origin)
-    if isinstance(tree, LibraryObject) and (names := children(tree)):
-        changed = {name: _map_specs(tree.fields[name], change) for name in names if name in tree.fields}
-        return LibraryObject(tree.kind, {**tree.fields, **changed}, tree.origin)
+    if parts(tree):
+        return map_parts(tree, lambda _, part: _map_specs(part, change))
     return tree if is_none(tree) else Unknown("no spec of names")
 
 

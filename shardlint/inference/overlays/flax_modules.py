@@ -65,6 +65,8 @@ class Run:
     bindings: dict[int, Binding] = field(default_factory=dict)
     #: Module paths under which names depend on a branch or loop that was not followed.
     uncertain: set[Path] = field(default_factory=set)
+    #: Collections that the program writes in ways that are not followed (`flax_linen_changed`).
+    written: set[str] = field(default_factory=set)
     born: int = field(default_factory=born)
 
     def variables(self) -> DictValue:

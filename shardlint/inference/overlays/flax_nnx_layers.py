@@ -33,6 +33,7 @@ from shardlint.inference.overlays.flax_metadata import carries_names
 from shardlint.inference.overlays.flax_nnx_assignment import MADE, shapes_of
 from shardlint.inference.overlays.flax_nnx_rngs import kept_stream, key_for_parameter
 from shardlint.inference.overlays.flax_nnx_variables import METADATA, PARAM, make_variable
+from shardlint.inference.overlays.flax_statistics import share_statistics
 from shardlint.inference.overlays.flax_unfollowed import record_named
 from shardlint.inference.overlays.flax_uses import Owner
 from shardlint.inference.values import (
@@ -334,6 +335,7 @@ def _batch_norm(b: Build) -> dict[str, Value]:
 
 def _norm_call(f: Forward) -> Value:
     x = f.input("x")
+    share_statistics(f.call, x, f.field("axis_name"), f.field("axis_index_groups"))
     return f.result(x.shape, x, "scale", "bias")
 
 
@@ -414,6 +416,9 @@ def _sequential_call(f: Forward) -> Value:
 
 def _batch_norm_call(f: Forward) -> Value:
     x = f.input("x")
+    # Unless the call says so, `model.eval()` may have told it to compute none.
+    if as_bool(f.call.argument(2, "use_running_average")) is False:
+        share_statistics(f.call, x, f.field("axis_name"), f.field("axis_index_groups"))
     return f.result(x.shape, x, "mean", "var", "scale", "bias")
 
 

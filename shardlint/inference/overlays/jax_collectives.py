@@ -45,7 +45,8 @@ from shardlint.laws.verdicts import Accepted, Rejected, Undecided, Verdict
 from shardlint.spans import Place
 from shardlint.uses import CollectiveUse
 
-_REJECTED = Unknown("JAX rejects this collective")
+#: What a collective gives that JAX refuses.
+REJECTED = Unknown("JAX rejects this collective")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ class Collective:
             verdict = self._judge(array, manual)
             if isinstance(verdict, Rejected):
                 self.record(verdict, array)
-                return _REJECTED
+                return REJECTED
             result = make(array)
             if not isinstance(result, Array) or manual is None or self.to is None:
                 return result
@@ -218,7 +219,7 @@ def _reduction(function: str) -> Callable[[Call], Value]:
         tree, axis, groups = call.bind("x", "axis_name", axis_index_groups=None)
         started = _started(call, function, axis, groups)
         if tree is None or started is None:
-            return _REJECTED if _axes(axis) is not None else call.unknown("the axes are not known")
+            return REJECTED if _axes(axis) is not None else call.unknown("the axes are not known")
         if isinstance(tree, Const) and started.ways is not None:
             # ``psum(1, axis)`` is the size of the axis, known while tracing.
             number = as_int(tree)
@@ -278,7 +279,7 @@ def _local(started: Collective, array: Array) -> Value:
     if isinstance(result, Rejected):
         later = not started.refuses(result, array)
         if not later or not isinstance(dimension, int):
-            return _REJECTED
+            return REJECTED
         # Until the program is lowered, a negative dimension counts from the end.
         arguments = {**started.arguments, "scatter_dimension": dimension % len(array.shape)}
         result = local_result(started.function, array.shape, ways, **arguments)
@@ -330,7 +331,7 @@ def _permuting(function: str) -> Callable[[Call], Value]:
             verdict = judge_permutation(function, permutation, started.size)
             if isinstance(verdict, Rejected):
                 if started.refuses(verdict):
-                    return _REJECTED
+                    return REJECTED
                 return started.each(traced(tree), lambda array: started.followed(_kept(call, array)))
             if missed := without_receiver(permutation, started.size):
                 named = ", ".join(map(str, missed))

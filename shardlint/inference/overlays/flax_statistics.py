@@ -1,0 +1,31 @@
+"""Statistics of several devices: what ``axis_name=`` makes the normalizing layers of Flax do.
+
+`flax.linen.normalization` and `flax.nnx.nn.normalization` 0.12.8 take the mean of the statistics with
+`jax.lax.pmean` over the axes, wherever they compute any (`_compute_stats`).
+"""
+
+from __future__ import annotations
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.arrays import given, reject
+from shardlint.inference.overlays.jax_collectives import REJECTED
+from shardlint.inference.values import NONE, Array, External, Value
+from shardlint.laws.values import Unknown
+from shardlint.spans import Place
+
+
+def share_statistics(call: Call, x: Array, axis: Value | None, groups: Value | None) -> None:
+    """Take the mean of the statistics of ``x`` over the axes, if there are any. Stops where JAX refuses."""
+    if axis is None or not given(axis) or isinstance(axis, Unknown):
+        return
+    statistics = Array(None, x.dtype).vary(x.variation)
+    named: dict[int | str, Place] = {1: getattr(axis, "origin", None) or call.place}
+    found = call.interpreter.call(
+        External("jax.lax.pmean"),
+        [statistics, axis],
+        {"axis_index_groups": groups or NONE},
+        call.place,
+        places=named,
+    )
+    if isinstance(found, Unknown) and found.reason == REJECTED.reason:
+        reject("its statistics cannot be taken over the axes")
