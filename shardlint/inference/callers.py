@@ -8,8 +8,9 @@ mentions a name that matters there.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import PurePath
+from pathlib import Path
 
 from shardlint.files.sources import Source, read_source
 from shardlint.inference.project import LIBRARIES
@@ -18,46 +19,71 @@ from shardlint.inference.syntax import split
 
 _WORD = re.compile(rb"[^\W\d]\w*")
 _FIRST = re.compile(rb"\w+")
-#: A text's imports; the names of a ``from`` import may go on over lines in parentheses.
-_IMPORT = re.compile(rb"[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|.*)|import[ \t]+(.*))")
+#: A text's imports, perhaps in a notebook; the names of a ``from`` import may go on in parentheses.
+_IMPORT = re.compile(rb"""[ \t]*"?(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|.*)|import[ \t]+(.*))""")
 _KEYWORD = re.compile(rb"import[ \t]")
 
 
 def calling(mentioning: Iterable[Source], others: Mapping[str, bytes]) -> list[Source]:
     """Return the sources, among other files by path, that can reach what the given ones define.
 
-    Modules are told apart by their last name only: one too many costs time, one too few a finding.
+    An absolute import means any file whose path ends so: one too many costs time, one too few a finding.
     """
-    imports = {path: _imported(data) for path, data in others.items()}
+    importers: defaultdict[str, list[str]] = defaultdict(list)
+    for path, data in others.items():
+        for module in _imported(path, data):
+            importers[module].append(path)
     words: dict[str, frozenset[bytes]] = {}
-    waiting = [(_module(source), _names(source)) for source in mentioning]
+    waiting = [(source, _names(source)) for source in mentioning]
     found: dict[str, Source] = {}
     while waiting:
-        module, names = waiting.pop()
-        for path, imported in imports.items():
-            if path in found or module not in imported:
+        source, names = waiting.pop()
+        for path in (path for module in _spellings(source.path) for path in importers.get(module, ())):
+            if path in found:
                 continue
             if path not in words:
                 words[path] = frozenset(_WORD.findall(others[path]))
-            if met := names & words[path]:
-                found[path] = source = read_source(path, others[path])
-                waiting.append((_module(source), _names(source, met)))
+            # A package hands on whole modules: ``from . import layers``.
+            named = {Path(source.path).stem.encode()} if names and Path(path).stem == "__init__" else set()
+            if met := (names | named) & words[path]:
+                found[path] = read = read_source(path, others[path])
+                waiting.append((read, _names(read, met)))
     return list(found.values())
 
 
-def _imported(data: bytes) -> frozenset[bytes]:
-    """The words of a text's import statements: modules and their parts, and what is taken of them.
+def _imported(path: str, data: bytes) -> frozenset[str]:
+    """The modules that a text may import, as `_spellings` has them.
 
     Libraries are never read, not even where they are the project.
     """
-    found: set[bytes] = set()
+    found: set[str] = set()
     for module, names, modules in _import_statements(data):
         if not _is_library(module):
-            found.update(_WORD.findall(module), _WORD.findall(names))
+            start = _spelled(path, module.decode())
+            found.update(f"{start}/{name.decode()}" for name in _WORD.findall(names))
+            found.add(start)
         for name in map(bytes.strip, modules.split(b",")):
-            if not _is_library(name):
-                found.update(_WORD.findall(name))
+            if not _is_library(name) and (parts := _FIRST.findall(name.split()[0] if name else b"")):
+                found.update(b"/".join(parts[: end + 1]).decode() for end in range(len(parts)))
     return frozenset(found)
+
+
+def _spelled(path: str, module: str) -> str:
+    """A module that a file imports: a relative one by its whole path."""
+    rest = module.lstrip(".").replace(".", "/")
+    dots = len(module) - len(module.lstrip("."))
+    if not dots:
+        return rest
+    return (Path(path).absolute().parents[dots - 1] / rest).as_posix()
+
+
+def _spellings(path: str) -> Iterator[str]:
+    """All that may import a file: the last parts of its path, and the whole."""
+    whole = Path(path).absolute().with_suffix("")
+    module = whole.parent if whole.name == "__init__" else whole
+    parts = module.parts[1:]
+    yield from ("/".join(parts[start:]) for start in range(len(parts)))
+    yield module.as_posix()
 
 
 def _import_statements(data: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
@@ -71,12 +97,6 @@ def _import_statements(data: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
 def _is_library(module: bytes) -> bool:
     first = _FIRST.match(module)
     return first is not None and first[0].decode() in LIBRARIES
-
-
-def _module(source: Source) -> bytes:
-    """The last name by which others import a file."""
-    path = PurePath(source.path)
-    return (path.parent.name if path.stem == "__init__" else path.stem).encode()
 
 
 def _names(source: Source, imported: frozenset[bytes] = frozenset()) -> frozenset[bytes]:

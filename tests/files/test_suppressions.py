@@ -95,7 +95,19 @@ def test_lines_that_mention_sharding(line: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["import jax", "x = jnp.zeros(3)", "P = 3", "probability = P * 2", "import PIL", "import jaxtyping"],
+    [
+        "import jax",
+        "x = jnp.zeros(3)",
+        "P = 3",
+        "probability = P * 2",
+        "import PIL",
+        "import jaxtyping",
+        "# https://github.com/google-deepmind/optax",
+        "axis = normalize_axis_index(axis, x.ndim)",
+        "x, y = np.meshgrid(x, y)",
+        "attention = upcast(attention)",
+        "# as we would expect: nothing",
+    ],
 )
 def test_lines_that_do_not(line: str) -> None:
     assert not mentions_sharding(line.encode())

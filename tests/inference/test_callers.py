@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,12 +33,35 @@ CALLERS = {
         "app/__init__.py": "from app.model import place\n",
         "train.py": "from app import place\nplace(6)\n",
     },
-}
+    "through a package, as a module": {
+        "app/__init__.py": "from . import model\n",
+        "train.py": "import app\napp.model.place(6)\n",
+    },
+    "from a package below": {
+        "app/sub/__init__.py": "",
+        "app/sub/run.py": "from ..model import place\nplace(6)\n",
+    },
+    "from a script's folder": {"app/run.py": "import model\nmodel.place(6)\n"},
+    "from a notebook": {
+        "train.ipynb": json.dumps(
+            {
+                "cells": [
+                    {
+                        "cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [],
+                        "source": ["from app.model import place\n", "place(6)"],
+                    }
+                ],
+                "metadata": {}, "nbformat": 4, "nbformat_minor": 5,
+            },
+            indent=1,
+        )
+    },
+}  # fmt: skip
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
     for name, text in ({"app/__init__.py": "", "app/model.py": MODEL} | files).items():
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(exist_ok=True, parents=True)
         (folder / name).write_text(text)
 
 
@@ -55,11 +79,12 @@ def test_others_are_not(tmp_path: Path) -> None:
     others = {
         "idle.py": "from app.model import other\nother()\n",
         "homonym.py": "from theirs import place\nplace(6)\n",
+        "namesake.py": "from theirs.model import place\nplace(6)\n",
         "words.py": "# imports nothing; place, model\nx = 1\n",
     }
     write(tmp_path, others)
     files, sources = Linter(Settings(root=str(tmp_path), devices=8)).read_paths([str(tmp_path)])
-    assert files == 5
+    assert files == 6
     assert [Path(source.path).name for source in sources] == ["model.py"]
 
 
