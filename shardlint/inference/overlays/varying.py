@@ -119,7 +119,7 @@ def variations(value: Value) -> Iterator[Variation]:
             yield variation_of(value)
         case Const() | Integer() | External() | SpecValue() | MeshValue() | ShardingValue() | SetValue():
             yield CONSTANT
-        case Devices():
+        case Devices() | LibraryObject(kind="numpy.dtype" | "numpy.finfo" | "numpy.iinfo"):
             yield CONSTANT
         case Slice():
             for part in (value.start, value.stop, value.step):

@@ -1,0 +1,77 @@
+"""What `numpy` and `jax.numpy` tell of dtypes, and their constants: `finfo`, `result_type`, `inf`.
+
+None of it is data: inside `jax.shard_map` all devices hold it equally.
+"""
+
+from __future__ import annotations
+
+import math
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.arrays import Transfer, is_numpy, operand, table
+from shardlint.inference.overlays.dtypes import as_dtype, bits, dtype_value, kind, narrowed, promote
+from shardlint.inference.values import Array, Const, LibraryObject, Value
+
+_LIMITS = ("eps", "max", "min", "resolution", "smallest_normal", "tiny")
+
+
+def _asked(call: Call) -> str | None:
+    """The dtype asked about, by its name or that of an array."""
+    (asked,) = call.bind("dtype")
+    if isinstance(asked, Array):
+        return asked.dtype
+    dtype = as_dtype(asked)
+    return dtype if is_numpy(call) else narrowed(dtype)
+
+
+def finfo(call: Call) -> Value:
+    """`finfo(dtype)`: its limits are numpy's scalars of that dtype."""
+    dtype = _asked(call)
+    if dtype is None or kind(dtype) != "f":
+        return call.unknown("the limits of a dtype that is not known")
+    fields: dict[str, Value] = {name: Array((), dtype, numpy=True) for name in _LIMITS}
+    return LibraryObject("numpy.finfo", {**fields, "bits": Const(bits(dtype)), "dtype": dtype_value(dtype)})
+
+
+def iinfo(call: Call) -> Value:
+    """`iinfo(dtype)`: its limits are Python's integers."""
+    dtype = _asked(call)
+    size = None if dtype is None else bits(dtype)
+    if dtype is None or size is None or kind(dtype) not in "iu":
+        return call.unknown("the limits of a dtype that is not known")
+    low, high = (-(2 ** (size - 1)), 2 ** (size - 1) - 1) if kind(dtype) == "i" else (0, 2**size - 1)
+    return LibraryObject(
+        "numpy.iinfo", {"min": Const(low), "max": Const(high), "bits": Const(size), "dtype": dtype_value(dtype)}
+    )
+
+
+def promoted(call: Call) -> Value:
+    """`promote_types(a, b)`, `result_type(*arrays_and_dtypes)`."""
+    numpy = is_numpy(call)
+    types: list[tuple[str | None, bool]] = []
+    for arg in call.args:
+        named = as_dtype(arg)
+        x = None if named is not None else operand(arg, numpy)
+        types.append((named, False) if x is None else (x.dtype, x.weak))
+    if call.opaque or call.kwargs or not types:
+        return call.unknown("what types are promoted to")
+    dtype, _ = promote(types, numpy)
+    dtype = dtype if numpy else narrowed(dtype)
+    return call.unknown("what types are promoted to") if dtype is None else dtype_value(dtype)
+
+
+_TABLE: dict[str, Transfer] = {
+    "finfo": finfo,
+    "iinfo": iinfo,
+    "promote_types": promoted,
+    "result_type": promoted,
+}
+
+TABLE: dict[str, Transfer] = {**table("numpy.", _TABLE), **table("jax.numpy.", _TABLE)}
+
+#: Values of names that are no functions.
+CONSTANTS: dict[str, Value] = {
+    f"{module}.{name}": Const(getattr(math, name))
+    for module in ("numpy", "jax.numpy")
+    for name in ("e", "inf", "pi")
+}
