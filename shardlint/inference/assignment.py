@@ -9,7 +9,7 @@ import libcst as cst
 
 from shardlint.inference.effects import changed
 from shardlint.inference.forgetting import forget
-from shardlint.inference.iteration import iterate
+from shardlint.inference.generators import items_of
 from shardlint.inference.joins import join, options
 from shardlint.inference.mutation import set_attribute, set_item
 from shardlint.inference.values import Array, ListValue, MeshValue, Value
@@ -70,7 +70,7 @@ def _unpack(interpreter: Interpreter, target: cst.Tuple | cst.List, value: Value
     elements = list(target.elements)
     count = len(elements)
     starred = [i for i, element in enumerate(elements) if isinstance(element, cst.StarredElement)]
-    columns = [iterate(option) for option in options(value)]
+    columns = [items_of(interpreter, option, interpreter.place(target)) for option in options(value)]
     if starred and all(column is not None and len(column) >= count - 1 for column in columns):
         _unpack_starred(interpreter, elements, starred[0], [c for c in columns if c is not None])
         return

@@ -18,7 +18,7 @@ from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.effects import changed
 from shardlint.inference.forgetting import forget
 from shardlint.inference.functions import bind_parameters, look_at
-from shardlint.inference.iteration import iterate
+from shardlint.inference.generators import generator, items_of
 from shardlint.inference.joins import combined, options, tagged
 from shardlint.inference.values import (
     MAX_ALTERNATIVES,
@@ -69,7 +69,7 @@ def evaluate_arguments(interpreter: Interpreter, nodes: Sequence[cst.Arg]) -> Ar
     for node in nodes:
         value = evaluate(interpreter, node.value)
         if node.star == "*":
-            items = iterate(value)
+            items = items_of(interpreter, value, interpreter.place(node.value))
             if items is None and hidden is None:
                 # From here on positions are not known.
                 opaque, hidden = True, len(args)
@@ -177,7 +177,8 @@ def _call_function(
 ) -> Value:
     interpreter.tick()
     code = function.code
-    interpreter.reached.add(code.key)
+    if not code.yields:
+        interpreter.reached.add(code.key)
     nested = sum(not frame.scope.is_comprehension for frame in interpreter.frames)
     if nested > interpreter.limit:
         interpreter.cut = True
@@ -190,6 +191,8 @@ def _call_function(
     bound = bind_parameters(function, args, kwargs, opaque)
     if bound is None:
         return Unknown(f"`{function.name}` does not take these arguments")
+    if code.yields:
+        return generator(interpreter, function, bound, place)
     try:
         with interpreter.budget.shared():
             return interpreter.memory.run(interpreter, function, bound, place, nested)
@@ -237,8 +240,14 @@ def _call_external(
     opaque: bool,
     places: dict[int | str, Place],
 ) -> Value:
+    from shardlint.inference.lazy_calls import answered, is_given
     from shardlint.inference.overlays import as_argument, transfer
 
+    if is_given(args):
+        answer = answered(interpreter, Call(interpreter, function.name, args, kwargs, place, opaque, places))
+        if not isinstance(answer, Call):
+            return answer
+        args = answer.args
     handler = transfer(function.name)
     if handler is None:
         if not function.name.startswith(_CHANGES_NOTHING):

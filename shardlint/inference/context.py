@@ -172,7 +172,9 @@ class Frame:
     """One running function, class body, comprehension or module: its scope, and what it returned so far.
 
     ``path`` are the undecided branches it was entered in, ``exits`` its variables at each return;
-    ``called_at`` is where a known caller calls it. ``yields`` are what a generator gave, and the contexts.
+    ``called_at`` is where a known caller calls it. ``yields`` are what a generator gave, with the contexts
+    and how many uses there were; ``unsure`` tells that it may give them otherwise. ``inside`` are the path
+    and the number of passes without recording around its body.
     """
 
     scope: Scope
@@ -184,7 +186,9 @@ class Frame:
     generator: bool = False
     function: Any = None
     called_at: Place | None = None
-    yields: list[tuple[Value, Context]] = field(default_factory=list)
+    yields: list[tuple[Value, Context, int]] = field(default_factory=list)
+    unsure: bool = False
+    inside: tuple[tuple[int, ...], int] = ((), 0)
 
 
 @dataclass(slots=True)

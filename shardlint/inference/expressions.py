@@ -18,8 +18,9 @@ from shardlint.inference.described import sized
 from shardlint.inference.editing import note_read
 from shardlint.inference.facts import dotted, met
 from shardlint.inference.functions import Code
+from shardlint.inference.generators import give, items_of, opened
 from shardlint.inference.indexing import get_item
-from shardlint.inference.iteration import element, hashable, iterate, too_large
+from shardlint.inference.iteration import hashable, too_large
 from shardlint.inference.joins import join, join_tagged, join_variables, options, same_kind
 from shardlint.inference.operators import binary_operation, compare, unary_operation
 from shardlint.inference.overlays.py_strings import formatted
@@ -140,7 +141,7 @@ def evaluate_elements(interpreter: Interpreter, elements: Sequence[cst.BaseEleme
             if items is not None:
                 items.append(value)
             continue
-        starred = iterate(value)
+        starred = items_of(interpreter, value, interpreter.place(item.value))
         items = None if items is None or starred is None else [*items, *starred]
     return items
 
@@ -358,14 +359,16 @@ def _run_clauses(
 def _run_clause(
     interpreter: Interpreter, clause: cst.CompFor, iterable: Value, collect: Callable[[], Value]
 ) -> list[Value] | None:
-    items = iterate(iterable)
-    results: list[Value] | None = None if items is None else []
-    for item in (element(iterable),) if items is None else items:
+    items = opened(interpreter, iterable, interpreter.place(clause.iter))
+    results: list[Value] | None = None if items.known is None else []
+    for number, item in enumerate([items.one] if items.known is None else items.known):
         interpreter.tick()
+        items.meet(interpreter, None if items.known is None else number)
         assign(interpreter, clause.target, item)
-        with interpreter.forked(repeats=True) if items is None else nullcontext():
+        with interpreter.forked(repeats=True) if items.known is None else nullcontext():
             found = _run_item(interpreter, clause, collect)
         results = None if results is None or found is None else [*results, *found]
+    items.meet(interpreter)
     return results
 
 
@@ -391,12 +394,16 @@ def _await(interpreter: Interpreter, node: cst.Await) -> Value:
 
 
 def _yield(interpreter: Interpreter, node: cst.Yield) -> Value:
+    frame = next(f for f in reversed(interpreter.frames) if not f.scope.is_comprehension)
     if isinstance(node.value, cst.From):
-        evaluate(interpreter, node.value.item)
+        items = opened(interpreter, evaluate(interpreter, node.value.item), interpreter.place(node))
+        for number, item in enumerate([items.one] if items.known is None else items.known):
+            items.meet(interpreter, None if items.known is None else number)
+            give(interpreter, frame, item)
+        items.meet(interpreter)
+        frame.unsure = frame.unsure or items.known is None
     else:
-        given = NONE if node.value is None else evaluate(interpreter, node.value)
-        frame = next(f for f in reversed(interpreter.frames) if not f.scope.is_comprehension)
-        frame.yields.append((given, interpreter.context))
+        give(interpreter, frame, NONE if node.value is None else evaluate(interpreter, node.value))
     return Unknown("sent to a generator")
 
 

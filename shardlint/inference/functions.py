@@ -88,6 +88,11 @@ class Code:
             self._generator = found
         return self._generator
 
+    @property
+    def yields(self) -> bool:
+        """Whether calling it gives a generator."""
+        return self.is_generator and getattr(self.node, "asynchronous", None) is None
+
 
 class LookedAt(NamedTuple):
     """In place of a code's key: the function did not run, but what it says matters."""
@@ -207,6 +212,7 @@ def run_function(
             changed(0)
         told = about_function(interpreter, code) if code.unit.notes else nullcontext()
         with told, interpreter.forked(repeats=True) if code.is_generator else nullcontext():
+            frame.inside = interpreter.path, interpreter.muted
             falls_through = execute_block(interpreter, node.body.body)
         if falls_through:
             frame.returns.append(NONE)
@@ -219,5 +225,8 @@ def run_function(
         # Functions defined inside go on to see the variables of whichever exit was taken.
         scope.variables = join_variables([*frame.exits, scope.variables] if falls_through else frame.exits)
     if code.is_generator:
-        return Generated("a generator or coroutine", tuple(frame.yields))
+        endless = not falls_through and not frame.exits
+        met = tuple(count for _, _, count in frame.yields)
+        given = tuple((value, context) for value, context, _ in frame.yields)
+        return Generated("a generator or coroutine", given, not (frame.unsure or endless), endless, met)
     return result

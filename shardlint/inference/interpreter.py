@@ -49,6 +49,7 @@ from shardlint.uses import Environment, Fact, FileProblem, Use
 if TYPE_CHECKING:
     from shardlint.inference.facts import Noted
     from shardlint.inference.functions import Code
+    from shardlint.inference.generators import Items
     from shardlint.inference.project import Project
 
 #: Longest expression that names an array in a message.
@@ -88,7 +89,8 @@ class Interpreter:
         self.muted = 0
         #: The undecided branches and loops around the current statement, each by a number.
         self.path: tuple[int, ...] = ()
-        self._forks = 0
+        #: How many undecided branches and loops were met so far.
+        self.forks = 0
         #: The paths that may be taken many times.
         self._repeating: set[int] = set()
         #: The outcomes of undecided tests on the path that is followed.
@@ -107,6 +109,8 @@ class Interpreter:
         #: What the constructors of classes set for good (see `selves`).
         self.constructed: dict[ClassValue, tuple[dict[str, Value], frozenset[Hashable]]] = {}
         self._names: dict[cst.BaseExpression, tuple[str, ...]] = {}
+        #: What generators still have to give (see `generators`).
+        self.generated: dict[int, Items] = {}
         #: Names a class body annotates, each with the text of its annotation, by the id of its scope.
         self.annotated: dict[int, dict[str, str]] = {}
         #: What comments tell of the expressions of the statement that runs (see `facts`), what is wrong with
@@ -241,8 +245,8 @@ class Interpreter:
 
     def _fork(self, guards: bool) -> int:
         """A number for a path; it is positive if a test of the program decides whether it is taken."""
-        self._forks += 1
-        return self._forks if guards else -self._forks
+        self.forks += 1
+        return self.forks if guards else -self.forks
 
     @property
     def guarded(self) -> bool:

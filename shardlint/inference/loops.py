@@ -10,11 +10,11 @@ import libcst as cst
 
 from shardlint.inference.assignment import assign
 from shardlint.inference.context import LoopState
-from shardlint.inference.iteration import element, iterate
+from shardlint.inference.generators import Items, opened
 from shardlint.inference.joins import join_variables, same, widen
 from shardlint.inference.refine import refine
 from shardlint.inference.truth import truth
-from shardlint.inference.values import Integer, Value
+from shardlint.inference.values import Value
 from shardlint.inference.variables import watching, widened
 from shardlint.laws.values import Unknown
 
@@ -30,16 +30,16 @@ def run_for(interpreter: Interpreter, node: cst.For) -> bool:
     from shardlint.inference.expressions import evaluate
 
     iterable = evaluate(interpreter, node.iter)
-    items = iterate(iterable)
-    if items is None:
-        one = Unknown("an item of something unknown") if isinstance(iterable, Integer) else element(iterable)
-        return _run_unknown(
-            interpreter, node.body.body, lambda: assign(interpreter, node.target, one), _else(node.orelse)
-        )
-    return _unroll(interpreter, node, items)
+    items = opened(interpreter, iterable, interpreter.place(node.iter))
+    if items.known is not None:
+        return _unroll(interpreter, node, items, items.known)
+    items.meet(interpreter)
+    return _run_unknown(
+        interpreter, node.body.body, lambda: assign(interpreter, node.target, items.one), _else(node.orelse)
+    )
 
 
-def _unroll(interpreter: Interpreter, node: cst.For, items: Sequence[Value]) -> bool:
+def _unroll(interpreter: Interpreter, node: cst.For, items: Items, known: Sequence[Value]) -> bool:
     from shardlint.inference.statements import execute_block
 
     scope, state = interpreter.scope, LoopState()
@@ -47,10 +47,11 @@ def _unroll(interpreter: Interpreter, node: cst.For, items: Sequence[Value]) -> 
     outer = interpreter.variants, interpreter.picked
     running = True
     try:
-        for number, item in enumerate(items):
+        for number, item in enumerate(known):
             state.continues.clear()
+            items.meet(interpreter, number)
             with watching(scope) as state.written:
-                state.at = number, len(items)
+                state.at = number, len(known)
                 assign(interpreter, node.target, item)
                 running = execute_block(interpreter, node.body.body)
             interpreter.variants, interpreter.picked = outer
@@ -62,6 +63,8 @@ def _unroll(interpreter: Interpreter, node: cst.For, items: Sequence[Value]) -> 
     finally:
         interpreter.frame.loops.pop()
         interpreter.variants, interpreter.picked = outer
+    if running:
+        items.meet(interpreter)
     if running and node.orelse is not None:
         running = execute_block(interpreter, node.orelse.body.body)
     return _leave(interpreter, state, running)

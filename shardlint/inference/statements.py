@@ -62,11 +62,12 @@ def execute(interpreter: Interpreter, node: Statement) -> bool:
 def _execute(interpreter: Interpreter, node: Statement, kind: type) -> bool:
     if kind not in _COMPOUND:
         return _HANDLERS[kind](interpreter, node)
-    path, left = interpreter.path, _departures(interpreter)
+    path, left, forks = interpreter.path, _departures(interpreter), interpreter.forks
     falls_through = _HANDLERS[kind](interpreter, node)
     if kind in _LOOPS:
         interpreter.path = path
-    if _departures(interpreter) != left and interpreter.path == path:
+    surely = not falls_through and interpreter.forks == forks
+    if _departures(interpreter) != left and interpreter.path == path and not surely:
         interpreter.diverge()
     return falls_through
 

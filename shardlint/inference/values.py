@@ -26,9 +26,16 @@ MAX_ALTERNATIVES = 8
 
 @dataclass(frozen=True, slots=True)
 class Generated(Unknown):
-    """A generator, which ran where it was made: what it gave, each with the `Context` it was given in."""
+    """What the body of a generator gave, each with the `Context` it was given in.
+
+    It is ``sure`` where this is what it gives, in this order; an ``endless`` one goes on like that. ``met``
+    is how many uses were recorded before each.
+    """
 
     yields: tuple[tuple[Value, Any], ...] = field(default=(), compare=False)
+    sure: bool = field(default=False, compare=False)
+    endless: bool = field(default=False, compare=False)
+    met: tuple[int, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from shardlint.inference.classes import class_attribute
 from shardlint.inference.context import Context, assumed_rules
 from shardlint.inference.effects import changed
 from shardlint.inference.functions import look_at
+from shardlint.inference.generators import run_body
 from shardlint.inference.joins import join, options
 from shardlint.inference.values import (
     NONE,
@@ -99,7 +100,7 @@ def _run_generator(
     before = interpreter.context
     arguments = manager.fields["arguments"]
     assert isinstance(arguments, Partial)
-    made = interpreter.call(arguments, [], {}, place)
+    made = run_body(interpreter, interpreter.call(arguments, [], {}, place))
     after = interpreter.context
     given = made.yields if isinstance(made, Generated) else ()
     contexts = [context for _, context in given]

@@ -33,7 +33,7 @@ PLAIN = (
     "jnp.meshgrid(jnp.ravel({u})[:2], jnp.ravel({v})[:2])[0]",
     "jnp.ravel({u})[(jnp.sum({v}) > 0).astype(int)]", "jax.nn.relu({u})", "jnp.ravel({u}) @ jnp.ravel({u})",
     "jnp.broadcast_arrays(jnp.sum({u}), jnp.sum({v}))[0]", "list(jnp.ravel({u})[:2])[0]",
-    "jnp.zeros({u}.shape, {u}.dtype)", "jnp.full({u}.shape, -jnp.inf)", "jnp.full((4, 8), -np.inf, {u}.dtype)",
+    "jnp.zeros({u}.shape, {u}.dtype)", "jnp.full({u}.shape, -jnp.inf)", "jnp.full((8,), -np.inf, {u}.dtype)",
     "jnp.full({u}.shape, jnp.finfo({u}.dtype).min)", "jnp.ones((4, 8), jnp.result_type({u}, jnp.bfloat16))",
 )  # fmt: skip
 COLLECTIVES = (

@@ -112,9 +112,10 @@ def _modules() -> tuple[Any, ...]:
 
     return (
         py_builtins, py_stdlib, py_collections, py_iterators, py_objects, py_dataclasses, py_enums,
-        py_records, py_re, py_imports, jax_tree_paths, numpy_, numpy_types, jax_numpy, jax_lax, jax_convolution,
-        jax_control, jax_nn, jax_random, jax_initializers, jax_tree, jax_specs, jax_sharding, jax_meshes,
-        jax_devices, jax_contexts, jax_jit, jax_shard_map, jax_collectives, jax_transforms, jax_derivatives,
+        py_records, py_re, py_imports, jax_tree_paths, numpy_, numpy_types, jax_numpy, jax_lax,
+        jax_convolution, jax_control, jax_nn, jax_random, jax_initializers, jax_tree, jax_specs,
+        jax_sharding, jax_meshes, jax_devices, jax_contexts, jax_jit, jax_shard_map, jax_collectives,
+        jax_transforms, jax_derivatives,
         jax_placement, jaxtyping, axes, flax_boxes, flax_derived, flax_linen, flax_lifted, flax_logical,
         flax_logical_rules, flax_param_with_axes, flax_nnx, flax_training, optax_losses, optax_states,
         optax_wrappers, equinox, einops,

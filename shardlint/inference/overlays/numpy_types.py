@@ -41,7 +41,8 @@ def iinfo(call: Call) -> Value:
         return call.unknown("the limits of a dtype that is not known")
     low, high = (-(2 ** (size - 1)), 2 ** (size - 1) - 1) if kind(dtype) == "i" else (0, 2**size - 1)
     return LibraryObject(
-        "numpy.iinfo", {"min": Const(low), "max": Const(high), "bits": Const(size), "dtype": dtype_value(dtype)}
+        "numpy.iinfo",
+        {"min": Const(low), "max": Const(high), "bits": Const(size), "dtype": dtype_value(dtype)},
     )
 
 

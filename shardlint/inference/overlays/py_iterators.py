@@ -25,6 +25,14 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.values import Unknown
 
+#: What shows how far a loop is.
+SHOWING = ("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "rich.progress.track")
+
+
+def _shown(call: Call) -> Value:
+    """It gives the items that it is given."""
+    return call.args[0] if call.args else Unknown(call.name)
+
 
 def _range(call: Call) -> Value:
     numbers = [as_int(arg) for arg in call.args]
@@ -395,6 +403,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "itertools.permutations": _choosing(itertools.permutations),
     "itertools.pairwise": _pairwise,
     "itertools.starmap": _starmap,
+    **dict.fromkeys(SHOWING, _shown),
     "operator.itemgetter": _getter(_get_item),
     "operator.attrgetter": _getter(_get_attribute),
     "operator.getitem": _item_of,
