@@ -24,7 +24,6 @@ from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.settling import settled
 from shardlint.inference.statements import execute
 from shardlint.inference.syntax import (
-    BrokenText,
     ClassPart,
     FunctionPart,
     Parsed,
@@ -84,9 +83,11 @@ class Program:
             noticed.asks_mesh |= i.asks_mesh
         modules = (self.main, *self.project.modules.values())
         parts = (module.parts for module in modules)
-        found = with_mentions(i.uses, None if any(module.unread for module in modules) else parts)
+        found = with_mentions(i.uses, None if any(module.errors for module in modules) else parts)
         names = _equated(source, self.names or {})
-        return settled([*self.problems, *i.problems, *unanswered(i, source), *found, *names])
+        return settled(
+            [*_syntax_errors(self.main), *self.problems, *i.problems, *unanswered(i, source), *found, *names]
+        )
 
 
 def _equated(source: Source, names: naming.Pairs) -> list[Use | FileProblem]:
@@ -99,14 +100,15 @@ def _equated(source: Source, names: naming.Pairs) -> list[Use | FileProblem]:
 
 
 def run_module(interpreter: Interpreter, run: ModuleRun) -> list[FileProblem]:
-    """Execute a module's top level, cell by cell."""
+    """Execute a module's top level, cell by cell; return what is wrong with its comments."""
     problems: list[FileProblem] = []
     interpreter.project.running.append(run)
     try:
         for cell in run.source.cells:
             parsed = split(run.source.path, cell.index, cell.text)
-            run.unread = run.unread or bool(parsed.errors)
-            problems += [_problem(run.source.path, cell.index, error) for error in parsed.errors]
+            run.complete = run.complete and parsed.complete
+            if parsed.errors:
+                run.errors[cell.index] = parsed.errors
             problems += take_notes(interpreter, run.source.path, cell, parsed.parts)
             _run_cell(interpreter, run, parsed)
     finally:
@@ -170,9 +172,11 @@ def _run_class(interpreter: Interpreter, run: ModuleRun, part: ClassPart) -> Non
     )
 
 
-def _problem(path: str, cell: int | None, error: BrokenText) -> FileProblem:
-    place = Span(path, error.line, error.column, error.line, error.column, cell)
-    return FileProblem("syntax", error.message, place)
+def _syntax_errors(run: ModuleRun) -> Iterator[FileProblem]:
+    for cell, errors in run.errors.items():
+        for error in errors:
+            place = Span(run.source.path, error.line, error.column, error.line, error.column, cell)
+            yield FileProblem("syntax", error.message, place)
 
 
 @contextmanager

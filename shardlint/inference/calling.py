@@ -20,6 +20,7 @@ from shardlint.inference.forgetting import forget
 from shardlint.inference.functions import bind_parameters, look_at
 from shardlint.inference.generators import generator, items_of
 from shardlint.inference.joins import combined, options, tagged
+from shardlint.inference.syntax import BrokenText
 from shardlint.inference.values import (
     MAX_ALTERNATIVES,
     Alternatives,
@@ -198,6 +199,8 @@ def _call_function(
             return interpreter.memory.run(interpreter, function, bound, place, nested)
     except Exhausted:
         return _unfollowed(interpreter, function, args, kwargs, f"`{function.name}` takes too many steps")
+    except BrokenText:
+        return _unfollowed(interpreter, function, args, kwargs, f"`{function.name}` cannot be read")
 
 
 @lru_cache(maxsize=20_000)

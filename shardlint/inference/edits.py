@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from shardlint.inference.syntax import (
+    BrokenText,
     ClassPart,
     FunctionPart,
     Parsed,
     Part,
     Statements,
+    functions_of,
     parts_of_lines,
     split,
     units_of,
@@ -32,19 +34,23 @@ _ODD = re.compile(r"[\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]|\r(?!\n)")
 class Edit:
     """What is another in one cell: the functions that have other texts now, with these.
 
-    ``lines`` are the first lines of all units, in order, 1-based.
+    ``lines`` are the first lines of all units, in order, 1-based, and ``errors`` what is wrong in bodies now.
     """
 
     functions: tuple[tuple[FunctionPart, str], ...]
     lines: tuple[int, ...]
+    errors: tuple[BrokenText, ...] = ()
 
 
-def edit_between(path: str, cell: int | None, parts: Sequence[Part], before: str, after: str) -> Edit | None:
+def edit_between(
+    path: str, cell: int | None, parts: Sequence[Part], sound: bool, before: str, after: str
+) -> Edit | None:
     """Find the edit that leads from a cell's text to another; None where it is no such edit.
 
-    ``parts`` are those of the text before, which was split without an error.
+    ``parts`` are those of the text before, and hold all of it; in a ``sound`` text nothing was wrong.
     """
-    return _near_edit(parts, before, after) or _far_edit(parts, split(path, cell, after))
+    near = _near_edit(parts, before, after) if sound else None
+    return near or _far_edit(parts, split(path, cell, after))
 
 
 def _near_edit(parts: Sequence[Part], before: str, after: str) -> Edit | None:
@@ -76,20 +82,11 @@ def _moved(parts: Sequence[Part], line: int, lines: int) -> tuple[int, ...]:
 
 def _far_edit(parts: Sequence[Part], parsed: Parsed) -> Edit | None:
     """The edit, if the new text has the same parts but for the bodies of functions."""
-    if parsed.errors or not _same(parts, parsed.parts):
+    if not parsed.complete or not _same(parts, parsed.parts):
         return None
     pairs = zip(functions_of(parts), functions_of(parsed.parts), strict=True)
     changed = ((one, other.whole.text) for one, other in pairs if one.whole.text != other.whole.text)
-    return Edit(tuple(changed), tuple(unit.first_line for unit in units_of(parsed.parts)))
-
-
-def functions_of(parts: Sequence[Part]) -> Iterator[FunctionPart]:
-    """The functions and methods among parts, in order."""
-    for part in parts:
-        if isinstance(part, FunctionPart):
-            yield part
-        elif isinstance(part, ClassPart):
-            yield from functions_of(part.body)
+    return Edit(tuple(changed), tuple(unit.first_line for unit in units_of(parsed.parts)), parsed.errors)
 
 
 def _same(parts: Sequence[Part], others: Sequence[Part]) -> bool:
@@ -189,7 +186,10 @@ def says_the_same(text: str, other: str, indented: bool) -> bool:
     pairs = zip_longest(text.splitlines(), other.splitlines(), fillvalue="")
     if any(one != another and _before_hash(one) != _before_hash(another) for one, another in pairs):
         return False
-    trees = (ast.parse(f"if 1:\n{one}" if indented else one) for one in (text, other))
+    try:
+        trees = [ast.parse(f"if 1:\n{one}" if indented else one) for one in (text, other)]
+    except SyntaxError:
+        return False
     return len({ast.dump(tree, include_attributes=True) for tree in trees}) == 1
 
 

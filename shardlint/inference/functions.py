@@ -11,7 +11,7 @@ import libcst as cst
 from shardlint.inference.context import Frame, Scope
 from shardlint.inference.effects import changed
 from shardlint.inference.joins import join, join_variables
-from shardlint.inference.syntax import FunctionPart, Unit
+from shardlint.inference.syntax import BrokenText, FunctionPart, Unit
 from shardlint.inference.values import (
     NONE,
     DictValue,
@@ -76,9 +76,12 @@ class Code:
 
     @property
     def is_generator(self) -> bool:
-        """Whether calling it runs nothing yet: it yields, or is async."""
+        """Whether calling it runs nothing yet: it yields, or is async, as far as it can be read."""
         if self._generator is None:
-            node = self.node
+            try:
+                node = self.node
+            except BrokenText:
+                return False
             found = bool(getattr(node, "asynchronous", None))
             # Visiting a body costs more than evaluating it: look only where the word is.
             if not found and "yield" in self.unit.text:

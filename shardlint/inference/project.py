@@ -30,7 +30,7 @@ from shardlint.uses import ApiReference
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
-    from shardlint.inference.syntax import Part
+    from shardlint.inference.syntax import BrokenText, Part
 
 _HOST_DEVICES = re.compile(r"--?xla_force_host_platform_device_count=(\d+)")
 #: Packages that are libraries even when a folder of that name lies beside the file.
@@ -44,15 +44,16 @@ class ModuleRun:
     """One module of the project: its text in parts, and its scope as far as it has run."""
 
     __slots__ = (
-        "alone", "asks_mesh", "changes", "device_count", "given", "imported", "loose", "name", "parts",
-        "scope", "seen", "source", "switches", "turns", "unread", "within",
+        "alone", "asks_mesh", "changes", "complete", "device_count", "errors", "given", "imported", "loose",
+        "name", "parts", "scope", "seen", "source", "switches", "turns", "within",
     )  # fmt: skip
 
     def __init__(self, name: str, source: Source, given: Dim | None = None) -> None:
         self.name, self.source = name, source
         self.scope = Scope(self)
-        #: Whether some of its text cannot be read.
-        self.unread = False
+        #: What cannot be read, by cell, and whether it is but bodies of functions.
+        self.errors: dict[int | None, tuple[BrokenText, ...]] = {}
+        self.complete = True
         self.parts: list[Part] = []
         #: What importing it changes for the whole program: of the context, and the number of devices.
         self.changes: dict[str, Any] = {}

@@ -45,8 +45,8 @@ class Resumable:
         interpreter = self._program.interpreter
         interpreter.settle()
         self._before = {name: copy(getattr(interpreter, name)) for name in _CHANGED}
-        sound = not source.problems and not self._program.problems
         self.stands = True
+        sound = not source.problems and not self._program.problems and self._program.main.complete
         self._whole = sound and not any(map(_has_notes, source.cells))
 
     def uses(self, source: Source, noticed: Noticed) -> list[Use | FileProblem]:
@@ -82,7 +82,9 @@ class Resumable:
             return False
         cell, parts = self._source.cells[number], self._program.main.parts
         own = [part for part in parts if next(units_of([part])).cell == cell.index]
-        edit = edit_between(source.path, cell.index, own, cell.text, source.cells[number].text)
+        errors = self._program.main.errors
+        sound = cell.index not in errors
+        edit = edit_between(source.path, cell.index, own, sound, cell.text, source.cells[number].text)
         if edit is None or not all(self._may_take(*one) for one in edit.functions):
             return False
         for part, text in edit.functions:
@@ -90,6 +92,9 @@ class Resumable:
         for unit, line in zip(units_of(own), edit.lines, strict=True):
             unit.stand_at(line)
         self._source = self._program.main.source = source
+        errors.pop(cell.index, None)
+        if edit.errors:
+            errors[cell.index] = edit.errors
         return True
 
     def _edited_cell(self, source: Source) -> int | None:

@@ -19,6 +19,7 @@ import libcst as cst
 
 from shardlint.files.facts import Note
 from shardlint.inference.latest import latest
+from shardlint.inference.mending import mended
 from shardlint.inference.positions import Positions
 from shardlint.spans import Span
 
@@ -177,11 +178,13 @@ _BINDS = re.compile(r"\b(\w+)\s*(?:=(?!=)|:=|,)|\b(?:def|class|as|import|for|glo
 class Parsed:
     """A file or cell as parts, and what was wrong with it.
 
-    ``rebound`` are the names that text which could not be read may have bound.
+    Where it is ``complete``, parts hold all of it; what is wrong then is wrong in the bodies of functions,
+    which raise BrokenText when they are parsed. ``rebound`` are names that the rest may have bound.
     """
 
     parts: tuple[Part, ...]
     errors: tuple[BrokenText, ...] = ()
+    complete: bool = True
     rebound: frozenset[str] = frozenset()
 
 
@@ -195,6 +198,15 @@ def units_of(parts: Sequence[Part]) -> Iterator[Unit]:
             yield from units_of(part.body)
         else:
             yield part.unit
+
+
+def functions_of(parts: Sequence[Part]) -> Iterator[FunctionPart]:
+    """The functions and methods among parts, in order."""
+    for part in parts:
+        if isinstance(part, FunctionPart):
+            yield part
+        elif isinstance(part, ClassPart):
+            yield from functions_of(part.body)
 
 
 def whole_units(parts: Sequence[Part]) -> Iterator[Unit]:
@@ -232,12 +244,10 @@ def _split(path: str, cell: int | None, text: str) -> Parsed:
             warnings.simplefilter("ignore", SyntaxWarning)
             tree = ast.parse(text)
     except SyntaxError as error:
-        said = BrokenText(error.msg, error.lineno or 1, error.offset or 1)
-        return _split_broken(path, cell, text, lines, said)
+        return _split_broken(path, cell, text, lines, error)
     except (ValueError, MemoryError, RecursionError):
         return _split_broken(path, cell, text, lines, None)
-    # Form feeds and other separators split `str` lines where Python's tokenizer does not.
-    if any(c in text for c in "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029") or "\r" in text.replace("\r\n", ""):
+    if _has_odd_lines(text):
         return _whole(path, cell, text)
     return Parsed(tuple(parts_of_lines(path, cell, lines, tree.body, indented=False)))
 
@@ -252,15 +262,20 @@ def _whole(path: str, cell: int | None, text: str) -> Parsed:
 
 
 def _split_broken(
-    path: str, cell: int | None, text: str, lines: list[str], said: BrokenText | None
+    path: str, cell: int | None, text: str, lines: list[str], error: SyntaxError | None
 ) -> Parsed:
-    """Read text that `ast` refuses: libcst may know newer syntax; else keep the blocks that parse.
+    """Read text that `ast` refuses: libcst may know newer syntax; else keep what parses.
 
-    ``said`` is Python's own word on what is wrong, which is clearer than libcst's.
+    ``error`` is Python's own word on what is wrong, which is clearer than libcst's.
     """
     whole = _whole(path, cell, text)
     if whole.parts or not text.strip():
         return whole
+    errors = whole.errors[:1]
+    if error is not None:
+        errors = (BrokenText(error.msg, error.lineno or 1, error.offset or 1),)
+        if (kept := _mended(path, cell, lines, error)) is not None:
+            return Parsed(kept, errors)
     starts = [i for i, line in enumerate(lines) if line[:1] not in " \t\r\n#)]}'\"" or i == 0]
     parts: list[Part] = []
     rebound: set[str] = set()
@@ -274,8 +289,21 @@ def _split_broken(
             rebound |= {name for pair in _BINDS.findall(chunk) for name in pair if name}
         else:
             parts.append(Statements(unit))
-    errors = (said,) if said is not None else whole.errors[:1]
-    return Parsed(tuple(parts), errors, frozenset(rebound))
+    return Parsed(tuple(parts), errors, complete=False, rebound=frozenset(rebound))
+
+
+def _mended(path: str, cell: int | None, lines: list[str], error: SyntaxError) -> tuple[Part, ...] | None:
+    """All parts, if only functions that are parts are broken; None if more is."""
+    if _has_odd_lines("".join(lines)) or (found := mended(lines, error)) is None:
+        return None
+    parts = tuple(parts_of_lines(path, cell, lines, found.tree.body, indented=False))
+    begin = {one.whole.first_line + one.header.text.count("\n") - 1 for one in functions_of(parts)}
+    return parts if begin.issuperset(found.bodies) else None
+
+
+def _has_odd_lines(text: str) -> bool:
+    """Whether there are form feeds and other ends of lines for `str` that are none for Python's tokenizer."""
+    return any(c in text for c in "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029") or "\r" in text.replace("\r\n", "")
 
 
 def _blocks(lines: list[str], starts: list[int]) -> Iterator[tuple[int, int]]:
