@@ -8,31 +8,55 @@ import re
 #: collectives, its partitioned parameters, or a comment to shardlint. Parts of names on purpose:
 #: ``in_shardings`` and ``out_shardings`` are one needle. One search each is faster than one pattern of all.
 _NEEDLES = (
-    "PartitionSpec", "jax.P", "Sharding", "hardings", "make_mesh", "device_mesh", "set_mesh", "use_mesh",
+    "PartitionSpec", "jax.P", "jax.sharding", "Sharding", "hardings", "AxisType",
+    "make_mesh", "device_mesh", "abstract_mesh", "set_mesh", "use_mesh",
     "shard_map", "shmap", "device_put", "sharding_constraint",
     "artitioning", "Partitioned", "logical_ax", "logical_constraint", "axis_rules", "with_axes",
-    "make_array_from_", "spmd_axis_name", "shardlint:",
+    "make_array_from_", "spmd_axis_name", "axis_resources", "shardlint:",
 )  # fmt: skip
 #: The same of names that other words end with: numpy has a `normalize_axis_index`.
 _WORDS = (
     "smap", "pjit", "xmap", "pmap", "psum", "pmean", "pmax", "pmin", "ppermute", "pbroadcast", "pshuffle",
-    "pvary", "pcast", "reshard", "all_gather", "all_to_all", "axis_index", "axis_size",
+    "pvary", "pcast", "psend", "precv", "reshard", "all_gather", "all_to_all", "ragged_all_to_all",
+    "axis_index", "axis_size", "auto_axes", "explicit_axes",
 )  # fmt: skip
-_WORD = rf"\b(?:{'|'.join(_WORDS)})|Mesh(?!grid)"
-_EXPECTATION = r"#\s*expect(?:-silent)?:\s*[A-Z]+\d"
+#: Patterns, each with a text that all it finds hold: most files do not, so most are never compiled.
+_PATTERNS = {
+    **{word: rf"\b{word}" for word in _WORDS},
+    "Mesh": "Mesh(?!grid)",
+    "expect": r"#\s*expect(?:-silent)?:\s*[A-Z]+\d",
+    # Names that only some releases of JAX have, where nothing else tells of sharding.
+    "tree_": r"jax\.tree_(?!util)|\bjax import .*\btree_(?!util)",
+    "vma=": r"\bvma=",
+    "pxla": r"\bpxla\b",
+    "jax.memory": r"\bjax\.memory\b",
+    "experimental.": r"experimental\.(?:maps|shard|layout)\b",
+    "axis_": r"\b(?:axis_frame|nonempty_axis_env|unsafe_get_axis_names)",
+    "AxisName": r"\bAxisName\b",
+    "thread_": r"\bthread_(?:local_state|resources)\b",
+}
 #: Of files also what may only lead to such a thing, by the project's own functions.
+_LEADING = {"mesh": "(?<![a-z])mesh(?!grid)", "import": r"import[^\n]*\bP\b"}
 _ENCODED = (b"harding", *(needle.encode() for needle in _NEEDLES))
-_ENCODED_WORDS = re.compile(rf"{_WORD}|{_EXPECTATION}|import[^\n]*\bP\b|(?<![a-z])mesh(?!grid)".encode())
+_ENCODED_PATTERNS = {needle.encode(): pattern.encode() for needle, pattern in (_PATTERNS | _LEADING).items()}
 #: A sharding given by keyword, or under that name in a dict.
-_GIVEN = r"""harding(?:\s*=(?!=)|["'])"""
-_CALLED = re.compile(rf"\bPS?\(|{_GIVEN}|{_WORD}|{_EXPECTATION}")
+_CALLED = re.compile(r"""\bPS?\(|harding(?:\s*=(?!=)|["'])""")
 
 
 def mentions_sharding(data: bytes) -> bool:
     """Whether a file's bytes mention anything that shardlint judges."""
-    return any(needle in data for needle in _ENCODED) or _ENCODED_WORDS.search(data) is not None
+    return any(needle in data for needle in _ENCODED) or any(
+        needle in data and re.search(pattern, data) is not None
+        for needle, pattern in _ENCODED_PATTERNS.items()
+    )
 
 
 def speaks_of_sharding(text: str) -> bool:
     """Whether code mentions anything that shardlint judges; a variable `mesh`, or ``x.sharding``, is none."""
-    return any(needle in text for needle in _NEEDLES) or _CALLED.search(text) is not None
+    return (
+        any(needle in text for needle in _NEEDLES)
+        or _CALLED.search(text) is not None
+        or any(
+            needle in text and re.search(pattern, text) is not None for needle, pattern in _PATTERNS.items()
+        )
+    )

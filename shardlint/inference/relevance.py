@@ -13,8 +13,6 @@ from shardlint.files.prefilter import speaks_of_sharding
 from shardlint.inference.syntax import ClassPart, FunctionPart, Part, Statements
 
 _WORD = re.compile(r"[^\W\d]\w*")
-#: Removed names of JAX that no needle of the prefilter is part of: `jax.tree_map` and its like.
-_REMOVED = re.compile(r"\bjax\.tree_\w+\(")
 _BOUND = re.compile(
     r"^\s*(?:(?:async\s+)?def\s+(\w+)|class\s+(\w+)|([\w, ]+?)\s*(?::[^=\n]+)?=(?!=))", re.MULTILINE
 )
@@ -28,7 +26,9 @@ class Relevance:
     """What matters in one module; ``imported`` are names bound by imports from modules that matter."""
 
     def __init__(self, parts: Iterable[Part], imported: frozenset[str] = frozenset()) -> None:
-        waiting = [(frozenset(_WORD.findall(text)), names, _mentions(text)) for text, names in _texts(parts)]
+        waiting = [
+            (frozenset(_WORD.findall(text)), names, speaks_of_sharding(text)) for text, names in _texts(parts)
+        ]
         self.names = set(imported)
         grown = True
         while grown:
@@ -40,11 +40,7 @@ class Relevance:
 
     def matters(self, text: str) -> bool:
         """Whether code can reach a use of sharding."""
-        return _mentions(text) or not self.names.isdisjoint(_WORD.findall(text))
-
-
-def _mentions(text: str) -> bool:
-    return speaks_of_sharding(text) or _REMOVED.search(text) is not None
+        return speaks_of_sharding(text) or not self.names.isdisjoint(_WORD.findall(text))
 
 
 def _texts(parts: Iterable[Part]) -> Iterator[tuple[str, frozenset[str]]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from shardlint.files.lexing import comments
-from shardlint.files.prefilter import mentions_sharding
+from shardlint.files.prefilter import mentions_sharding, speaks_of_sharding
 from shardlint.files.suppressions import matches, suppressions
+from shardlint.laws.versions.history import subjects
 
 
 @pytest.mark.parametrize(
@@ -91,6 +92,19 @@ def test_an_unfinished_string_ends_with_its_line() -> None:
 )  # fmt: skip
 def test_lines_that_mention_sharding(line: str) -> None:
     assert mentions_sharding(b"import jax\n" + line.encode() + b"\n")
+
+
+#: What is not of sharding, or written in too many ways.
+UNMENTIONED = {"jax.typeof", "jax.ad_checkpoint.checkpoint", "jax.ShapeDtypeStruct(manual_axis_type=)"}
+CHANGING = sorted(name for name in subjects() if name not in UNMENTIONED and ": " not in name)
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_what_only_some_releases_have_is_mentioned(name: str) -> None:
+    """As a call of it is written, with the argument if that is what changed."""
+    line = name.replace("=)", "=x)")
+    assert mentions_sharding(line.encode())
+    assert speaks_of_sharding(line)
 
 
 @pytest.mark.parametrize(
