@@ -7,8 +7,8 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from shardlint import __version__, changing, checking, configuring, reporting
 from shardlint.checking import CLEAN, FAILED, FOUND, UsageError, check, complain
@@ -21,9 +21,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 clean, 1 findings, 2 usage or internal error."""
     _open_streams()
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments and arguments[0] not in (*_COMMANDS, "-h", "--help", "-V", "--version"):
-        arguments.insert(0, "check")
     parser = make_parser()
+    if arguments and arguments[0] not in (*_COMMANDS, "-h", "--help", "-V", "--version"):
+        first = arguments[0]
+        if not os.path.lexists(first) and (command := _nearest(first, _COMMANDS)):
+            parser.error(f"there is no command and no path {first}{command}")
+        arguments.insert(0, "check")
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_help()
@@ -230,8 +233,31 @@ def _count(text: str) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
+    """Names the nearest right option, and takes none by its beginning: a new one could make that another."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings, allow_abbrev=False)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, and end with an error at the first unknown option."""
+        found, rest = super().parse_known_args(args, namespace)
+        wrong = next((one.partition("=")[0] for one in rest if one.startswith("-")), None)
+        if wrong is not None:
+            self.error(
+                f"there is no option {wrong}{_nearest(wrong, ['--version', *self._option_string_actions])}"
+            )
+        return found, rest
+
     def error(self, message: str) -> NoReturn:
         self.exit(FAILED, f"{self.prog}: {message}\nTry `{self.prog} --help`.\n")
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    """The end of a message: what was meant, if it is near enough."""
+    import difflib
+
+    found = difflib.get_close_matches(word, known, n=1, cutoff=0.7)
+    return f"; did you mean {found[0]}?" if found else ""
 
 
 def make_parser() -> argparse.ArgumentParser:

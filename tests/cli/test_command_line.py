@@ -178,6 +178,10 @@ def test_a_notebook_is_checked_cell_by_cell(tmp_path: Path) -> None:
         (["layout", "no.py:3"], "no.py is not a file"),
         (["run", "no.py"], "no.py does not exist"),
         (["run"], "required"),
+        (["check", "--selct=SHL2"], "there is no option --selct; did you mean --select?"),
+        (["--versoin"], "there is no option --versoin; did you mean --version?"),
+        (["check", "--sel", "SHL2"], "there is no option --sel"),
+        (["chek", "."], "there is no command and no path chek; did you mean check?"),
     ],
 )
 def test_wrong_usage_exits_with_2(tmp_path: Path, arguments: list[str], said: str) -> None:
