@@ -19,6 +19,8 @@ from shardlint.inference.effects import changed
 from shardlint.inference.iteration import MAX_UNROLLED, element, iterate
 from shardlint.inference.joins import join
 from shardlint.inference.values import (
+    Array,
+    Const,
     DictValue,
     Function,
     Generated,
@@ -28,7 +30,7 @@ from shardlint.inference.values import (
     ListValue,
     Value,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.values import AxisType, Unknown
 from shardlint.uses import Use
 
 if TYPE_CHECKING:
@@ -107,7 +109,7 @@ def opened(interpreter: Interpreter, value: Value, place: Place) -> Items:
             return _of_iterator(interpreter, value, place)
     if isinstance(value, LibraryObject) and is_generator(value):
         return _all_of(interpreter, value)
-    known = iterate(value)
+    known = _iterated(interpreter, value, place)
     if known is None:
         one = Unknown("an item of something unknown") if isinstance(value, Integer) else element(value)
         return Items(None, one)
@@ -117,10 +119,26 @@ def opened(interpreter: Interpreter, value: Value, place: Place) -> Items:
 def items_of(interpreter: Interpreter, value: Value, place: Place) -> tuple[Value, ...] | None:
     """All items of a value, which are taken at once; None where they are not known."""
     if not is_lazy(value):
-        return iterate(value)
+        return _iterated(interpreter, value, place)
     items = opened(interpreter, value, place)
     items.meet(interpreter)
     return None if items.known is None else tuple(items.known)
+
+
+def _iterated(interpreter: Interpreter, value: Value, place: Place) -> tuple[Value, ...] | None:
+    """The items of a value that code of the program does not give.
+
+    In jit a row of an array is what `x[0]` is; outside, where its type says that it is not split, too.
+    """
+    known = iterate(value)
+    if not known or not isinstance(value, Array) or value.typed is None or value.numpy:
+        return known
+    mesh, entries = value.typed.mesh, value.typed.spec.entries
+    whole = (mesh is None or set(mesh.types) == {AxisType.EXPLICIT}) and not any(entries)
+    if interpreter.context.in_jit is not True and not whole:
+        return known
+    row = interpreter.item(value, Const(0), place)
+    return (row,) * len(known) if isinstance(row, Array) else known
 
 
 def next_of(interpreter: Interpreter, value: LibraryObject) -> Value | None:

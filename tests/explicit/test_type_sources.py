@@ -43,7 +43,11 @@ SOURCES = (
     "explicit_axes(lambda a: a + a, in_sharding=P('x'))(put({m}, 'x', 'y'))",
     "auto_axes(lambda a: a * 2, axes='y', out_sharding=P(None, 'x'))(put({m}, 'x', 'y'))",
     "jax.device_put(np.ones((8, 8)), P('x'))", "reshard(jnp.ones((8, 8)), P('x'))",
-    "jnp.ones((8, 8), out_sharding=P('x'))",
+    "jnp.ones((8, 8), out_sharding=P('x'))", "list(jax.random.split(jax.random.key(0)))[1]",
+    "[k for k in jax.random.split(jax.random.key(0), 3)][1]", "(lambda a, b: b)(*jnp.ones((2, 8)))",
+    "[r for r in put(expl, 'x', 'y')][0]", "[r for r in put({m})][0]",
+    "jax.jit(lambda a: [r * 2 for r in a][0])(put({m}, None, 'y'))", "(lambda a, b: a)(*put({m})[:2])",
+    "jax.jit(lambda a: [r * 2 for r in a][0])(put({m}, 'x', 'y'))",
 )  # fmt: skip
 
 
