@@ -125,11 +125,18 @@ def homes(call: Call, key: int | str, arg: Value, name: str) -> list[Argument]:
 
 
 def check_devices(
-    call: Call, function: Value, args: Sequence[Value], kwargs: dict[str, Value], held: Sequence[Argument]
+    call: Call,
+    function: Value,
+    args: Sequence[Value],
+    kwargs: dict[str, Value],
+    held: Sequence[Argument],
+    result: Value,
 ) -> bool:
-    """Record arguments on different devices, or on others than the context mesh's; whether there are any."""
+    """Record arguments on different devices, or on others than the context mesh's or those that a result is
+    put on; whether there are any."""
+    ends = _ends(result, held)
     for index, one in enumerate(held):
-        for subject, home, other in _others(call, held[index + 1 :]):
+        for subject, home, other in (*_others(call, held[index + 1 :]), *ends):
             orders = [_order(one.home), _order(home)]
             verdict = judge_devices([order for order in orders if order is not None])
             if not isinstance(verdict, Rejected):
@@ -174,6 +181,26 @@ def _others(
     mesh = call.interpreter.context.mesh
     if isinstance(mesh, MeshValue) and not mesh.mesh.abstract and mesh.mesh.names:
         yield "the mesh of jax.set_mesh", mesh, None
+
+
+def _ends(
+    result: Value, held: Sequence[Argument]
+) -> list[tuple[str, ShardingValue | Devices | MeshValue, Argument | None]]:
+    """Where results lie that were put on devices on which no argument lies: these may be given back."""
+    found: list[tuple[str, ShardingValue | Devices | MeshValue, Argument | None]] = []
+    orders = [_order(one.home) for one in held]
+
+    def note(array: Array, path: str) -> Array:
+        home = array.sharding
+        order = None if home is None else _order(home)
+        if home is not None and order is not None and order not in orders:
+            orders.append(order)
+            found.append((f"result{path}" if path else "the result", home, None))
+        return array
+
+    if held:
+        map_arrays(result, note)
+    return found
 
 
 def _home(call: Call, array: Array) -> ShardingValue | Devices | None:

@@ -103,14 +103,17 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
                 return traced(interpreter.call(function, seen, kwargs, inner.place, inner.opaque))
 
         result = lowered(interpreter, evaluate)
-        if held is None or (lowers(inner) and check_devices(inner, function, seen, kwargs, held)):
+        if held is None or (lowers(inner) and check_devices(inner, function, seen, kwargs, held, result)):
             return Unknown("JAX rejects these arguments")
         if not given(out_shardings):
             note_results(inner, function_name(function), [*args, *inner.kwargs.values()], result)
             return result
         assert out_shardings is not None
         with _meshes(interpreter, call.name):
-            return _committed(inner, _place_results(inner, function, out_shardings, result, call.place))
+            placed = _place_results(inner, function, out_shardings, result, call.place)
+        if lowers(inner) and check_devices(inner, function, seen, kwargs, held, placed):
+            return Unknown("JAX rejects these out_shardings")
+        return _committed(inner, placed)
 
     native = Native(f"jit({function_name(function)})", run, wraps=function, origin=call.place)
     return call.interpreter.wrapped(native)
