@@ -58,3 +58,20 @@ class Place(Protocol):
     def resolve(self) -> Span:
         """Return the span."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """The place of what a program looked up by a name: ``name`` is where that name is written."""
+
+    place: Place
+    name: Place
+
+    @property
+    def path(self) -> str:
+        """The file it is in."""
+        return self.place.path
+
+    def resolve(self) -> Span:
+        """Return the span of what was looked up."""
+        return self.place.resolve()

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from shardlint.inference.syntax import NodePlace
+from shardlint.spans import LookedUp
 from shardlint.uses import Fact, FileProblem, Use
 
 _HOLDS_PLACES = re.compile(r"\b(Place|Fact)\b")
@@ -31,6 +32,8 @@ def _settled_use(use: Use | FileProblem) -> Use | FileProblem:
 def _settled(value: Any) -> Any:
     if isinstance(value, NodePlace):
         return value.resolve()
+    if isinstance(value, LookedUp):
+        return LookedUp(_settled(value.place), _settled(value.name))
     if isinstance(value, Fact):
         place = _settled(value.place)
         return value if place is value.place else Fact(value.message, place)

@@ -11,7 +11,7 @@ from shardlint.laws.dims import Dim, Shape, product
 from shardlint.laws.values import Entry, Mesh, Spec, Unknown, entry_axes, entry_text, nearest_sizes
 from shardlint.laws.verdicts import Api
 from shardlint.rules.base import Problem
-from shardlint.spans import Place
+from shardlint.spans import LookedUp, Place
 from shardlint.uses import CallUse, CollectiveUse, MeshUse, ParameterUse, Placement, ShardingUse, SpecUse, Use
 
 #: The kinds of use in which a spec (or a parameter's names) is judged.
@@ -160,6 +160,12 @@ def entry_of(use: SpecHolder, dimension: int | None) -> Entry:
     if isinstance(spec, Spec) and dimension is not None and dimension < len(spec):
         return spec.entries[dimension]
     return Unknown("no such entry")
+
+
+def surplus_place(use: SpecHolder, dimension: int | None) -> Place:
+    """Where an entry that is too many is listed: where the name is written by which it was looked up."""
+    place = entry_place(use, dimension)
+    return place.name if isinstance(place, LookedUp) else place
 
 
 def entry_place(use: SpecHolder, dimension: int | None) -> Place:

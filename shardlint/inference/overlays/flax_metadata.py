@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from shardlint.inference.overlays.jax_specs import is_unconstrained
+from shardlint.inference.overlays.jax_specs import entry_place, is_unconstrained
 from shardlint.inference.overlays.nodes import map_parts, parts
 from shardlint.inference.overlays.placing import junk_of
 from shardlint.inference.values import (
@@ -64,7 +64,7 @@ def names_of(value: Value | None) -> Names:
     if items is None:
         return Names(Unknown("the names are not known"), _origin(value))
     entries = tuple(entry_of(item) for item in items)
-    return Names(Spec(entries), _origin(value), tuple(_origin(item) for item in items))
+    return Names(Spec(entries), _origin(value), tuple(entry_place(item, _origin(item)) for item in items))
 
 
 def spec_of(value: Value | None) -> SpecValue | Unknown:

@@ -34,7 +34,7 @@ from shardlint.laws.specs import Axes, equal_specs, judge_spec, judge_sum
 from shardlint.laws.values import Entry, Junk, Marker, Name, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Verdict
 from shardlint.laws.versions.rows import SPEC_EQUALS_TUPLE, SPEC_IS_TUPLE
-from shardlint.spans import Place
+from shardlint.spans import LookedUp, Place
 from shardlint.uses import LogicalAxesUse, SpecUse
 
 SPEC = "jax.sharding.PartitionSpec"
@@ -108,7 +108,9 @@ def partition_spec(call: Call) -> Value:
     unreduced, reduced = _axes(call.kwargs.get("unreduced")), _axes(call.kwargs.get("reduced"))
     spec = Spec(tuple(map(entry_of, call.args)), _names(unreduced), _names(reduced))
     twice = _looked_up_twice(call.args)
-    places = tuple(_origin(twice.get(i)) or call.arg_places.get(i) for i in range(len(call.args)))
+    places = tuple(
+        _origin(twice.get(i)) or entry_place(arg, call.arg_places.get(i)) for i, arg in enumerate(call.args)
+    )
     verdict = judge_spec(spec, unreduced=unreduced, reduced=reduced)
     if isinstance(verdict, Accepted):
         for name in twice.values():
@@ -122,6 +124,14 @@ def partition_spec(call: Call) -> Value:
     if open_sets and not isinstance(verdict, Rejected):
         return Unknown("a spec with unknown reduced axes")
     return _made(call.interpreter, spec, verdict, call.place, places)
+
+
+def entry_place(entry: Value, place: Place | None) -> Place | None:
+    """Where an entry is written; of what was looked up by a name also where the name is."""
+    if not isinstance(entry, Const) or place is None or place is not entry.origin:
+        return place
+    name = _origin(entry.key)
+    return place if name is None else LookedUp(place, name)
 
 
 def _looked_up_twice(entries: Sequence[Value]) -> dict[int, Const]:
