@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -246,7 +247,7 @@ def _call_external(
     from shardlint.inference.lazy_calls import answered, is_given
     from shardlint.inference.overlays import as_argument, transfer
 
-    if is_given(args):
+    if is_given(function.name, args):
         answer = answered(interpreter, Call(interpreter, function.name, args, kwargs, place, opaque, places))
         if not isinstance(answer, Call):
             return answer
@@ -297,7 +298,7 @@ def _choices(value: Value) -> tuple[tuple[Value, Tag], ...]:
         return tagged(value)
     rows = itertools.islice(itertools.product(*map(tagged, value.items)), MAX_ALTERNATIVES**2)
     meeting = ((tuple(item for item, _ in row), combined(*(tag for _, tag in row))) for row in rows)
-    return tuple((Tuple(row, value.origin, value.fields), tag) for row, tag in meeting if tag is not None)
+    return tuple((replace(value, items=row), tag) for row, tag in meeting if tag is not None)
 
 
 def _attempt(call: Call, handler: Callable[[Call], Value]) -> Value:

@@ -216,6 +216,7 @@ def run_function(
         told = about_function(interpreter, code) if code.unit.notes else nullcontext()
         with told, interpreter.forked(repeats=True) if code.is_generator else nullcontext():
             frame.inside = interpreter.path, interpreter.muted
+            interpreter.bodies |= set(interpreter.path[len(path) :])
             falls_through = execute_block(interpreter, node.body.body)
         if falls_through:
             frame.returns.append(NONE)

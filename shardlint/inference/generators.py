@@ -141,19 +141,24 @@ def _iterated(interpreter: Interpreter, value: Value, place: Place) -> tuple[Val
     return (row,) * len(known) if isinstance(row, Array) else known
 
 
+def some_of(interpreter: Interpreter, value: LibraryObject, count: int) -> Items | None:
+    """So many items of a generator, which are taken from it; None where they are not known."""
+    items, left = _begun(interpreter, value)
+    if items.known is None or left.items is None or not _certain(interpreter, left):
+        return None
+    taken = len(items.known) - len(left.items)
+    known = left.items[:count]
+    held = items.held[taken : taken + count]
+    changed(value.born)
+    left.items = left.items[count:]
+    return Items(known, held=held)
+
+
 def next_of(interpreter: Interpreter, value: LibraryObject) -> Value | None:
     """The next item of a generator; None where none is left."""
-    left = value.fields["left"]
-    assert isinstance(left, ListValue)
-    items = interpreter.generated.get(left.born)
-    if items is None and "one" not in value.fields:
-        items = run(interpreter, value)
-        interpreter.generated[left.born], value.fields["one"] = items, items.one
-        left.items = None if items.known is None else list(items.known)
+    items, left = _begun(interpreter, value)
     changed(value.born)
-    if items is None:
-        return Unknown("the next item")
-    if items.known is None or left.items is None or not interpreter.certain(left.path):
+    if items.known is None or left.items is None or not _certain(interpreter, left):
         # Which one it is, is not known.
         items.meet(interpreter)
         left.items = None
@@ -162,6 +167,28 @@ def next_of(interpreter: Interpreter, value: LibraryObject) -> Value | None:
         return items.one
     items.meet(interpreter, len(items.known) - len(left.items))
     return left.items.pop(0) if left.items else None
+
+
+def _begun(interpreter: Interpreter, value: LibraryObject) -> tuple[Items, ListValue]:
+    """All items of a generator, and those that are left; its body runs now if it did not yet."""
+    left = value.fields["left"]
+    assert isinstance(left, ListValue)
+    items = interpreter.generated.get(left.born)
+    if items is None and "one" not in value.fields:
+        items = run(interpreter, value)
+        interpreter.generated[left.born], value.fields["one"] = items, items.one
+        left.items = None if items.known is None else list(items.known)
+        changed(value.born)
+    return items or Items(None, Unknown("what is left in a generator")), left
+
+
+def _certain(interpreter: Interpreter, left: ListValue) -> bool:
+    """Whether what is taken is surely taken: bodies of generators that run are no branches here."""
+    path, now = (
+        tuple(fork for fork in forks if fork not in interpreter.bodies)
+        for forks in (left.path, interpreter.path)
+    )
+    return path[: len(now)] == now
 
 
 def give(interpreter: Interpreter, frame: Frame, value: Value) -> None:
@@ -213,21 +240,17 @@ def run_body(interpreter: Interpreter, value: Value) -> Value:
 
 def _all_of(interpreter: Interpreter, value: LibraryObject) -> Items:
     """All that is left in a generator: nothing is, afterwards."""
-    left = value.fields["left"]
-    assert isinstance(left, ListValue)
-    items = interpreter.generated.get(left.born)
-    if items is None and "one" not in value.fields:
-        items = run(interpreter, value)
-    elif items is None or (items.known is not None and left.items is None):
-        return Items(None, Unknown("what is left in a generator"))
-    elif items.known is not None and not interpreter.certain(left.path):
+    items, left = _begun(interpreter, value)
+    if items.known is not None and left.items is None:
+        items = Items(None, Unknown("what is left in a generator"))
+    elif items.known is not None and not _certain(interpreter, left):
         items.meet(interpreter)
         items = Items(None, items.one)
     elif items.known is not None and left.items is not None:
         taken = len(items.known) - len(left.items)
         items = replace(items, known=tuple(left.items), held=items.held[taken:])
     changed(value.born)
-    value.fields["one"], left.items = items.one, None
+    left.items = None
     interpreter.generated[left.born] = items if items.endless else Items(None)
     return items
 

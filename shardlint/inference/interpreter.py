@@ -111,6 +111,8 @@ class Interpreter:
         self._names: dict[cst.BaseExpression, tuple[str, ...]] = {}
         #: What generators still have to give (see `generators`).
         self.generated: dict[int, Items] = {}
+        #: The paths that are bodies of generators.
+        self.bodies: set[int] = set()
         #: Names a class body annotates, each with the text of its annotation, by the id of its scope.
         self.annotated: dict[int, dict[str, str]] = {}
         #: What comments tell of the expressions of the statement that runs (see `facts`), what is wrong with

@@ -17,10 +17,11 @@ from shardlint.inference.generators import (
     items_of,
     next_of,
     opened,
+    some_of,
 )
 from shardlint.inference.iteration import MAX_UNROLLED
 from shardlint.inference.overlays.py_iterators import SHOWING
-from shardlint.inference.values import Const, LibraryObject, ListValue, Tuple, Value, as_int
+from shardlint.inference.values import Array, Const, LibraryObject, ListValue, Tuple, Value, as_int
 from shardlint.laws.values import Unknown
 from shardlint.uses import Use
 
@@ -32,21 +33,31 @@ _ASKING = frozenset(
     f"builtins.{name}"
     for name in "all any dict filter frozenset list map max min set sorted sum tuple".split()
 )
+#: Functions of Python's that give the rows of an array as they are.
+_PAIRING = frozenset({"builtins.list", "builtins.map", "builtins.tuple", "itertools.chain"})
 #: Functions that know a generator and take nothing from it.
 _LOOKING = frozenset(
     f"builtins.{name}" for name in "bool callable getattr hasattr id isinstance print repr str type".split()
 )
 
 
-def is_given(args: Sequence[Value]) -> bool:
-    """Whether code of the program gives the items of an argument."""
-    return any(map(is_lazy, args))
+def is_given(name: str, args: Sequence[Value]) -> bool:
+    """Whether code of the program gives the items of an argument, or a function asks for the rows of one."""
+    return any(map(is_lazy, args)) or (_asks_rows(name) and any(map(_has_rows, args)))
+
+
+def _asks_rows(name: str) -> bool:
+    return name in _PAIRING or name in _PASSING_ON
+
+
+def _has_rows(value: Value) -> bool:
+    return isinstance(value, Array) and value.typed is not None and not value.numpy
 
 
 def answered(interpreter: Interpreter, call: Call) -> Value | Call:
     """What the function gives, or the call with the items of its arguments in place of them."""
     function = _PASSING_ON.get(call.name)
-    if function is not None and not call.opaque:
+    if function is not None and not call.opaque and any(map(is_lazy, call.args)):
         found = function(interpreter, call)
         if found is not None:
             return found
@@ -55,7 +66,8 @@ def answered(interpreter: Interpreter, call: Call) -> Value | Call:
     asks = call.name in _ASKING or call.name.startswith(("itertools.", "functools.", "collections."))
 
     def taken(value: Value) -> Value:
-        if not is_generator(value) and not (asks and is_lazy(value)):
+        rows = _has_rows(value) and _asks_rows(call.name)
+        if not is_generator(value) and not (asks and is_lazy(value)) and not rows:
             return value
         items = items_of(interpreter, value, call.place)
         return ListValue(None if items is None else list(items), path=interpreter.path)
@@ -126,7 +138,15 @@ def _islice(interpreter: Interpreter, call: Call) -> Value | None:
     stop = as_int(call.args[1]) if len(call.args) == 2 else None
     if stop is None or not 0 <= stop <= MAX_UNROLLED:
         return None
-    items = opened(interpreter, call.args[0], call.place)
+    given = call.args[0]
+    some = (
+        some_of(interpreter, given, stop)
+        if isinstance(given, LibraryObject) and is_generator(given)
+        else None
+    )
+    if some is not None:
+        return generator_of(interpreter, some, call.place)
+    items = opened(interpreter, given, call.place)
     if items.known is not None or items.endless:
         known = [items.one] * stop if items.known is None else items.known[:stop]
         items = Items(known, held=items.held[:stop])

@@ -17,7 +17,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from typing import NamedTuple
 from jax.sharding import auto_axes, explicit_axes, reshard
+class Pair(NamedTuple):
+    a: object
+    b: object
+    def total(self):
+        return self.a + self.b
 {MESHES}put = lambda mesh, *spec: jax.device_put(np.ones((8, 8), np.float32), NamedSharding(mesh, P(*spec)))
 """
 CONTEXTS = (None, "auto", "expl", "mixed")
@@ -48,6 +54,10 @@ SOURCES = (
     "[r for r in put(expl, 'x', 'y')][0]", "[r for r in put({m})][0]",
     "jax.jit(lambda a: [r * 2 for r in a][0])(put({m}, None, 'y'))", "(lambda a, b: a)(*put({m})[:2])",
     "jax.jit(lambda a: [r * 2 for r in a][0])(put({m}, 'x', 'y'))",
+    "[k for _, k in zip('ab', jax.random.split(jax.random.key(0)))][1]",
+    "list(enumerate(jax.random.split(jax.random.key(0))))[1][1]",
+    "jax.jit(lambda p: p.total())(Pair(put({m}, 'x', 'y'), put({m}, 'x', 'y')))",
+    "jax.tree.map(lambda v: v * 2, Pair(put({m}, 'x'), put({m}, 'x'))).total()",
 )  # fmt: skip
 
 

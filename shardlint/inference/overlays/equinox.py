@@ -8,6 +8,7 @@ would trace them, and shown again to the function.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shardlint.inference.calls import Call
@@ -102,7 +103,7 @@ def _walk(tree: Value, change: Callable[[Value], Value | None]) -> Value:
     if changed is not None:
         return changed
     if isinstance(tree, Tuple):
-        return Tuple(tuple(_walk(item, change) for item in tree.items), tree.origin, tree.fields)
+        return replace(tree, items=tuple(_walk(item, change) for item in tree.items))
     if isinstance(tree, ListValue) and tree.items is not None:
         return ListValue([_walk(item, change) for item in tree.items], tree.origin, tree.path)
     if isinstance(tree, DictValue) and tree.items is not None:

@@ -7,6 +7,7 @@ transforms work on a copy of each pytree.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.jax_jit import function_name
@@ -76,7 +77,7 @@ def _hide(tree: Value) -> Value:
     """The tree with each object in a box that is no pytree."""
     match tree:
         case Tuple():
-            return Tuple(tuple(map(_hide, tree.items)), tree.origin, tree.fields)
+            return replace(tree, items=tuple(map(_hide, tree.items)))
         case ListValue(items=items) if items is not None:
             return ListValue(list(map(_hide, items)), tree.origin)
         case DictValue(items=known) if known is not None and tree.kind == "dict":
@@ -87,7 +88,7 @@ def _hide(tree: Value) -> Value:
 def _show(tree: Value) -> Value:
     match tree:
         case Tuple():
-            return Tuple(tuple(map(_show, tree.items)), tree.origin, tree.fields)
+            return replace(tree, items=tuple(map(_show, tree.items)))
         case ListValue(items=items) if items is not None:
             return ListValue(list(map(_show, items)), tree.origin)
         case DictValue(items=known) if known is not None and tree.kind == "dict":

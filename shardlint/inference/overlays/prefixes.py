@@ -47,11 +47,7 @@ def meet_prefix(prefix: Value, tree: Value, meet: Meet, path: str = "") -> Value
         met = [
             meet_prefix(p, t, meet, f"{path}[{i}]") for i, (p, t) in enumerate(zip(given, items, strict=True))
         ]
-        return (
-            Tuple(tuple(met), tree.origin, tree.fields)
-            if isinstance(tree, Tuple)
-            else ListValue(met, tree.origin)
-        )
+        return replace(tree, items=tuple(met)) if isinstance(tree, Tuple) else ListValue(met, tree.origin)
     if isinstance(prefix, DictValue) and isinstance(tree, DictValue):
         if prefix.items is None or tree.items is None or prefix.items.keys() != tree.items.keys():
             return Unknown("a tree that is not known")
@@ -126,7 +122,7 @@ def map_arrays(tree: Value, change: Callable[[Array, str], Value], path: str = "
         return change(scalar(tree), path)
     if isinstance(tree, Tuple):
         items = [map_arrays(item, change, f"{path}[{i}]") for i, item in enumerate(tree.items)]
-        return Tuple(tuple(items), tree.origin, tree.fields)
+        return replace(tree, items=tuple(items))
     if isinstance(tree, ListValue) and tree.items is not None:
         return ListValue(
             [map_arrays(item, change, f"{path}[{i}]") for i, item in enumerate(tree.items)], tree.origin

@@ -123,6 +123,13 @@ def chain_map_item(call: Call) -> Value:
     return (default or NONE) if call.name.endswith("get") else Unknown(f"no key {wanted!r}")
 
 
+def _deque(call: Call) -> Value:
+    """``deque(iterable)``: a list, where its length has no bound."""
+    given, bound = call.bind("iterable", maxlen=NONE) if call.args or call.kwargs else (ListValue([]), NONE)
+    known = None if given is None or not is_none(bound) else iterate(given)
+    return ListValue(None if known is None else list(known), call.place, call.interpreter.path)
+
+
 # -- sets -------------------------------------------------------------------------------------------
 
 
@@ -163,6 +170,7 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "collections.defaultdict": _defaultdict,
     "collections.Counter": _counter,
     "collections.ChainMap": _chain_map,
+    "collections.deque": _deque,
 }
 
 METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {

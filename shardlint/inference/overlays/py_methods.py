@@ -103,6 +103,22 @@ def _pop(call: Call) -> Value:
     return Unknown("popped")
 
 
+def _pop_left(call: Call) -> Value:
+    """``deque.popleft()``."""
+    receiver = _mutable(call)
+    if isinstance(receiver, ListValue) and receiver.items:
+        return receiver.items.pop(0)
+    return Unknown("popped")
+
+
+def _append_left(call: Call) -> Value:
+    """``deque.appendleft(x)``."""
+    receiver = _mutable(call)
+    if isinstance(receiver, ListValue) and receiver.items is not None:
+        receiver.items.insert(0, call.args[1])
+    return NONE
+
+
 def _sort(call: Call) -> Value:
     receiver = _mutable(call)
     if isinstance(receiver, ListValue):
@@ -234,6 +250,9 @@ _LIST: dict[str, _Method] = {
     "sort": _sort,
     "reverse": _reverse,
     "clear": _clear,
+    # Of `collections.deque`, which is a list here.
+    "popleft": _pop_left,
+    "appendleft": _append_left,
 }
 _DICT: dict[str, _Method] = {
     "get": _get,

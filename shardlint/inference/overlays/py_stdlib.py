@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from shardlint.inference.calls import Call
@@ -146,7 +147,7 @@ def _copying(deep: bool) -> Callable[[Call], Value]:
         if isinstance(value, LibraryObject) and value.kind.startswith("flax.nnx."):
             return LibraryObject(value.kind, {k: part(v) for k, v in value.fields.items()}, value.origin)
         if isinstance(value, Tuple) and deep:
-            return Tuple(tuple(map(part, value.items)), value.origin, value.fields)
+            return replace(value, items=tuple(map(part, value.items)))
         return value
 
     return lambda call: copied(call.args[0], call) if len(call.args) == 1 else Unknown(call.name)

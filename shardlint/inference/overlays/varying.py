@@ -168,7 +168,7 @@ def _change(tree: Value, change: Callable[[Array], Array]) -> Value:
         case Array():
             return change(tree)
         case Tuple():
-            return Tuple(tuple(_change(item, change) for item in tree.items), tree.origin, tree.fields)
+            return replace(tree, items=tuple(_change(item, change) for item in tree.items))
         case ListValue() if tree.items is not None:
             return ListValue([_change(item, change) for item in tree.items], tree.origin, tree.path)
         case DictValue() if tree.items is not None:

@@ -211,7 +211,7 @@ def _over_arrays(result: Value, give: Give) -> Value:
         if isinstance(value, Array):
             return value if value.numpy else replace(value, typed=give(next(numbers), value))
         if isinstance(value, Tuple):
-            return Tuple(tuple(map(change, value.items)), value.origin, value.fields)
+            return replace(value, items=tuple(map(change, value.items)))
         if isinstance(value, ListValue) and value.items is not None:
             changed(value.born)
             value.items[:] = map(change, value.items)
