@@ -19,7 +19,7 @@ from shardlint.inference.functions import Code
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.mentions import with_mentions
 from shardlint.inference.positions import RECURSION_LIMIT
-from shardlint.inference.project import ModuleRun, Project
+from shardlint.inference.project import ModuleRun, Project, share_unchanged
 from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.settling import settled
 from shardlint.inference.statements import execute
@@ -62,6 +62,8 @@ class Program:
     """One file, evaluated as a program."""
 
     def __init__(self, source: Source, settings: InferenceSettings) -> None:
+        # An analysis that was broken off may have changed something.
+        share_unchanged()
         self.project = Project(settings.roots, run_module)
         self.interpreter = Interpreter(settings, self.project)
         if source.devices is not None:
@@ -77,6 +79,7 @@ class Program:
         """Evaluate the entries too, and return all uses and problems."""
         with naming.collecting(self.names):
             self.entries.evaluate()
+        share_unchanged()
         i, source = self.interpreter, self.main.source
         if noticed is not None:
             noticed.turns |= i.turns

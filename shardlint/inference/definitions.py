@@ -10,13 +10,12 @@ import libcst as cst
 from shardlint.inference.calling import call_value
 from shardlint.inference.classes import attribute_along, lineage
 from shardlint.inference.context import Frame, Scope
-from shardlint.inference.effects import changed
 from shardlint.inference.functions import Code
 from shardlint.inference.overlays import base_class
 from shardlint.inference.overlays.jax_specs import SPEC, subclassed
 from shardlint.inference.overlays.py_dataclasses import declare_fields, decorator_of, make_dataclass
 from shardlint.inference.overlays.py_enums import is_enumeration, make_members
-from shardlint.inference.selves import set_by_methods
+from shardlint.inference.selves import override, set_by_methods
 from shardlint.inference.syntax import NodePlace, Unit
 from shardlint.inference.values import (
     Bound,
@@ -106,8 +105,7 @@ def define_class(
     cls.attributes = dict(scope.variables)
     for base in lineage(cls)[1:]:
         if isinstance(base, ClassValue):
-            changed(base.born)
-            base.overridden |= cls.attributes.keys() | set_by_methods(cls)
+            override(interpreter, base, cls.attributes.keys() | set_by_methods(cls))
     declare_fields(cls, interpreter.annotated.pop(id(scope), {}))
     if is_enumeration(cls):
         make_members(interpreter, cls, origin)

@@ -8,7 +8,7 @@ was changed meanwhile, and then what it gave can be given again (`memory`).
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _numbers = itertools.count(1)
 #: Younger than everything.
@@ -27,7 +27,8 @@ class Effects:
     ``oldest`` is the number of the oldest thing that was changed. ``mute_matters`` tells that something
     depends on whether uses are recorded. ``epoch`` counts the changes of classes and wrappers: that a run
     reads them is not noted. ``entered`` is the number at which the evaluation of an entry began, and
-    ``leaks`` tells that it changed something older, which other entries may read.
+    ``leaks`` tells that it changed something older, which other entries may read. ``touched`` are the numbers
+    of all that was changed since somebody asked.
     """
 
     oldest: int = NOTHING
@@ -35,6 +36,7 @@ class Effects:
     mute_matters: bool = False
     entered: int = 0
     leaks: bool = False
+    touched: set[int] = field(default_factory=set)
 
 
 #: Of the one analysis that runs.
@@ -49,6 +51,12 @@ def changed_for_all(number: int) -> None:
 
 def changed(number: int) -> None:
     """Note a change of the thing with this number; 0 is what is older than everything, and no object."""
+    EFFECTS.touched.add(number)
+    changed_here(number)
+
+
+def changed_here(number: int) -> None:
+    """Note that this program tells more of a thing, which itself is as it was."""
     if number < EFFECTS.oldest:
         EFFECTS.oldest = number
     if 0 < number < EFFECTS.entered:

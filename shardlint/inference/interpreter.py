@@ -123,6 +123,8 @@ class Interpreter:
         self.sizes: dict[int, dict[str, Dim]] = {}
         #: Wrapped functions (`jit(f)`, `shard_map(f)`) that nobody called yet.
         self.wrappers: dict[int, tuple[Native, Context]] = {}
+        #: By the number of a class, what classes derived from it define anew in this program alone.
+        self.replaced: dict[int, frozenset[str]] = {}
         #: All wrappers, and those that were called.
         self._wrapped: dict[int, Native] = {}
         self.called_wrappers: set[int] = set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from shardlint.files.sources import Source, read_source
 from shardlint.findings import Fix
 from shardlint.inference.budget import Budget
 from shardlint.inference.context import Scope
-from shardlint.inference.effects import changed
+from shardlint.inference.effects import EFFECTS, born, changed
 from shardlint.inference.joins import options
 from shardlint.inference.reading import note_variable
 from shardlint.inference.releases import state_of
@@ -45,7 +46,7 @@ class ModuleRun:
 
     __slots__ = (
         "alone", "asks_mesh", "changes", "complete", "device_count", "errors", "given", "imported", "loose",
-        "name", "parts", "scope", "seen", "source", "switches", "turns", "within",
+        "made", "name", "parts", "scope", "seen", "source", "switches", "turns", "within",
     )  # fmt: skip
 
     def __init__(self, name: str, source: Source, given: Dim | None = None) -> None:
@@ -72,6 +73,8 @@ class ModuleRun:
         self.within: dict[Path, ModuleRun] = {}
         #: Whether it would be the same in a program that runs nothing else.
         self.alone = True
+        #: The numbers of what it made as it ran, it and what it imported.
+        self.made = range(0)
 
 
 #: Modules that programs imported, so that the next one need not run them again.
@@ -87,6 +90,22 @@ def refresh() -> None:
     """
     if any(seen.stamp(str(path)) != stamp for path, stamp, *_ in _shared):
         _shared.clear()
+
+
+def share_unchanged() -> None:
+    """Share no longer the modules of which a program changed something, nor what imports them."""
+    touched = sorted(EFFECTS.touched)
+    others = [run for run in _shared.values() if _any_between(touched, run.made)]
+    for key, run in list(_shared.items()) if others else ():
+        if any(one is run or one in run.within.values() for one in others):
+            del _shared[key]
+    EFFECTS.touched.clear()
+
+
+def _any_between(numbers: Sequence[int], between: range) -> bool:
+    """Whether one of some numbers, in order, is in a range."""
+    at = bisect_left(numbers, between.start)
+    return at < len(numbers) and numbers[at] < between.stop
 
 
 def forget() -> None:
@@ -124,6 +143,11 @@ class Project:
         self.loose: dict[str, ModuleValue] = {}
 
     # -- modules ------------------------------------------------------------------------------
+
+    @property
+    def imports(self) -> bool:
+        """Whether what runs is the top level of an imported module."""
+        return bool(self._begun)
 
     def import_module(self, interpreter: Interpreter, name: str) -> Value:
         """Return a module by its dotted name, relative to the running one where it has dots."""
@@ -186,7 +210,8 @@ class Project:
 
     def _first_run(self, interpreter: Interpreter, path: Path, name: str) -> ModuleRun:
         """Run a module as if nothing else ran, but for the modules that did already."""
-        i, before = interpreter, interpreter.context
+        i, before, first = interpreter, interpreter.context, born()
+        touched, EFFECTS.touched = EFFECTS.touched, set()
         outer = (i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh)
         loose, running, self.loose, self.running = self.loose, self.running, {}, []
         with seen.recording() as read:
@@ -214,6 +239,9 @@ class Project:
         # A module that ran before may have begun a cycle; in another program this one would.
         began = run.scope.serial
         run.alone &= all(one.alone or one.scope.serial > began for one in run.within.values())
+        run.made = range(first, born())
+        # What modules change of each other as they are imported, such as registers, is how they are.
+        EFFECTS.touched = touched
         return run
 
     def _take_over(self, interpreter: Interpreter, run: ModuleRun) -> None:

@@ -27,7 +27,7 @@ _MOST = 500
 #: What entries change of an interpreter, by its names there.
 _CHANGED = (
     "asks_mesh", "assumed", "called_wrappers", "context", "defined", "notes", "problems", "ran", "reached",
-    "switches", "turns", "uses", "wrappers",
+    "replaced", "switches", "turns", "uses", "wrappers",
 )  # fmt: skip
 
 

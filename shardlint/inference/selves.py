@@ -7,12 +7,13 @@ set it: another method, a derived class, or code of the module that has an insta
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from shardlint.inference.classes import all_fields, class_attribute, lineage
 from shardlint.inference.copies import copied
+from shardlint.inference.effects import changed, changed_here
 from shardlint.inference.functions import LookedAt
 from shardlint.inference.instances import is_dataclass
 from shardlint.inference.values import (
@@ -64,7 +65,7 @@ def entry_instance(
         attributes |= {name: copied(value, known) for name, value in constructed.items()}
     # Attributes of the class that the program also sets on objects, or that a derived class replaces.
     own = {name for text in _texts(cls, every=True) for name in sets_of_self(text)}
-    for name in own | _set_on_objects(cls) | cls.overridden:
+    for name in own | _set_on_objects(cls) | _overridden(interpreter, cls):
         if name not in attributes and class_attribute(cls, name) is not None:
             attributes[name] = Unknown(f"`self.{name}` may be set elsewhere")
     return Instance(cls, attributes, opaque=True, path=interpreter.path)
@@ -82,7 +83,7 @@ def _constructed(
         if isinstance(init, Function) and not any("setattr(" in text for text in _texts(cls, every=True)):
             instance = Instance(cls, dict(fields), opaque=True, path=interpreter.path)
             construct(init, instance)
-            changing = _changed_later(cls)
+            changing = _changed_later(cls) | _overridden(interpreter, cls)
             found = {
                 name: value
                 for name, value in instance.attributes.items()
@@ -103,10 +104,24 @@ def _waits(value: Value) -> bool:
 
 def _changed_later(cls: ClassValue) -> set[str]:
     """Names of attributes that may be other than the constructor left them."""
-    found = set(cls.overridden) | _set_on_objects(cls)
+    found = _set_on_objects(cls)
     for text in _texts(cls):
         found |= sets_of_self(text) | set(_CHANGES.findall(text))
     return found
+
+
+def override(interpreter: Interpreter, base: ClassValue, names: Set[str]) -> None:
+    """Note which attributes of a class a derived one defines anew: as imported, for all programs."""
+    if interpreter.project.imports:
+        changed(base.born)
+        base.overridden |= names
+    else:
+        changed_here(base.born)
+        interpreter.replaced[base.born] = interpreter.replaced.get(base.born, frozenset()) | names
+
+
+def _overridden(interpreter: Interpreter, cls: ClassValue) -> Set[str]:
+    return cls.overridden | interpreter.replaced.get(cls.born, frozenset())
 
 
 def sets_of_self(text: str) -> set[str]:

@@ -74,3 +74,53 @@ def test_no_file_goes_by_two_paths(spelling: str, tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(project)
     findings = Linter(load_settings(".", devices=8)).check_paths([spelling.format(whole=project)]).findings
     assert [finding.code for finding in findings] == ["SHL202"]
+
+
+SHARED = """
+SIZES = {"model": 4}
+NAMES = ["data", "model"]
+class Options:
+    axis = "model"
+class Layer:
+    axis = "model"
+    def __init__(self):
+        self.width = 8
+    def spec(self):
+        return P(self.axis)
+"""
+USER = """
+import jax, jax.numpy as jnp, shared
+from jax.sharding import NamedSharding, PartitionSpec as P
+mesh = jax.make_mesh((2, shared.SIZES["model"]), tuple(shared.NAMES))
+jax.device_put(jnp.ones(6), NamedSharding(mesh, P(shared.Options.axis)))
+class Mine(shared.Layer):
+    def place(self):
+        return jax.device_put(jnp.ones(6), NamedSharding(mesh, P(self.axis)))
+"""
+#: What another program does to the module that both import.
+CHANGES = {
+    "an entry of a dict": 'shared.SIZES["model"] = 2',
+    "a list": 'shared.NAMES.append("expert")',
+    "a class": 'shared.Options.axis = "data"',
+    "a variable": 'shared.NAMES = ("x", "y")',
+    "given to who knows whom": "import unseen\nunseen.register(shared.SIZES, shared.NAMES)",
+    "in a function": "def main():\n    shared.NAMES.clear()\nmain()",
+    "in an entry": (
+        "import jax\nfrom jax.sharding import PartitionSpec as P\n"
+        "def main(x):\n    shared.NAMES.clear()\n    return jax.device_put(x, P())"
+    ),
+    "a derived class": 'class Other(shared.Layer):\n    axis = "data"\n',
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_what_a_program_changes_of_a_module_is_not_so_for_the_next(change: str, tmp_path: Path) -> None:
+    (tmp_path / "shared.py").write_text(SHARED)
+    (tmp_path / "changes.py").write_text(f"import shared\n{change}\n")
+    (tmp_path / "user.py").write_text(USER)
+    assert codes(tmp_path / "user.py") == ["SHL202", "SHL202"]
+    linter = Linter(Settings(devices=8))
+    for _ in range(2):
+        linter.check_source(read_source(str(tmp_path / "changes.py")))
+        found = linter.check_source(read_source(str(tmp_path / "user.py")))
+        assert [finding.code for finding in found] == ["SHL202", "SHL202"]

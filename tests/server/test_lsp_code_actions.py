@@ -154,9 +154,7 @@ async def test_a_finding_is_ignored_with_a_reason(modern_editor: Editor, tmp_pat
     uri = modern_editor.open(tmp_path / "train.py", text)
     action = await chosen(modern_editor, await actions_at(modern_editor, uri, place), "Ignore SHL103")
     ignored = after(action, uri, text)
-    assert ignored == text.replace(
-        "  # as it was", "  # as it was  # shardlint: ignore[SHL103] say why"
-    )
+    assert ignored == text.replace("  # as it was", "  # as it was  # shardlint: ignore[SHL103] say why")
     modern_editor.change(uri, 2, ignored)
     assert await modern_editor.pull(uri) == ()
 
