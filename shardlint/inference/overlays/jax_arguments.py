@@ -134,7 +134,7 @@ def check_devices(
 ) -> bool:
     """Record arguments on different devices, or on others than the context mesh's or those that a result is
     put on; whether there are any."""
-    ends = _ends(result, held)
+    ends = _ends(result, held, (*args, *kwargs.values()))
     for index, one in enumerate(held):
         for subject, home, other in (*_others(call, held[index + 1 :]), *ends):
             orders = [_order(one.home), _order(home)]
@@ -184,11 +184,22 @@ def _others(
 
 
 def _ends(
-    result: Value, held: Sequence[Argument]
+    result: Value, held: Sequence[Argument], args: Sequence[Value]
 ) -> list[tuple[str, ShardingValue | Devices | MeshValue, Argument | None]]:
-    """Where results lie that were put on devices on which no argument lies: these may be given back."""
+    """Where results lie that were put on devices on which no argument lies: these may be given back.
+
+    Nor does one of ``args``, as in_shardings put them.
+    """
     found: list[tuple[str, ShardingValue | Devices | MeshValue, Argument | None]] = []
     orders = [_order(one.home) for one in held]
+
+    def put(array: Array, _: str) -> Array:
+        if array.sharding is not None:
+            orders.append(_order(array.sharding))
+        return array
+
+    for arg in args:
+        map_arrays(arg, put)
 
     def note(array: Array, path: str) -> Array:
         home = array.sharding

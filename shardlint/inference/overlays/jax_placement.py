@@ -41,6 +41,7 @@ from shardlint.laws.dims import Shape
 from shardlint.laws.source import shape_source, tuple_source
 from shardlint.laws.values import Junk, Unknown
 from shardlint.laws.verdicts import Api, Rejected
+from shardlint.spans import Place
 
 Transfer = Callable[[Call], Value]
 
@@ -131,8 +132,18 @@ def _made(call: Call, api: Api, shape: Value | None, sharding: Value | None, dty
 
 
 def _from_data(call: Call) -> Value:
-    """`make_array_from_process_local_data`: the global shape depends on the processes unless given."""
-    return Array(as_shape(call.argument(2, "global_shape")), origin=call.place)
+    """`make_array_from_process_local_data(sharding, local_data, global_shape=None)`.
+
+    In one process it is `device_put`. With several, the global shape depends on them unless it is given.
+    """
+    sharding, data, shape = call.bind("sharding", "local_data", global_shape=None)
+    whole = as_shape(shape)
+    same = shape is None or is_none(shape) or (isinstance(data, Array) and data.shape in (None, whole))
+    if data is None or sharding is None or not same or not one_process(call.interpreter):
+        return Array(whole, origin=call.place)
+    places: dict[int | str, Place] = {0: call.place_of(1, "local_data")}
+    put = replace(call, args=[data, sharding], kwargs={}, arg_places=places)
+    return _spread(put, DEVICE_PUT, traced(data), sharding)
 
 
 def _from_shards(call: Call) -> Value:
