@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import dataclasses
 import functools
 import itertools
+import json
 import math
 import operator
 import random
@@ -18,7 +20,7 @@ from probing import SCALE, Tally, compare, evaluate
 from shardlint.inference.values import Const, DictValue, ListValue, SetValue, Tuple, Value
 
 PRELUDE = """\
-import copy, dataclasses, functools, itertools, math, operator
+import ast, copy, dataclasses, functools, itertools, json, math, operator
 
 @dataclasses.dataclass
 class Config:
@@ -101,9 +103,15 @@ dataclasses.asdict(Config(Config(N))) | dataclasses.replace(X, width=1) | datacl
 (lambda c: (c.sizes.append(N), c.sizes))(Config(N))
 (lambda c: (setattr(c, 'width', X), c.width))(Config(N)) | (lambda c: c.width)(Config(*L))
 (lambda: [setattr(Wide(N), 'width', 1)])() | len(dataclasses.asdict(Wide(N))) | Config(N) == Config(N)
-Config(N).name.upper()
+Config(N).name.upper() | ast.literal_eval(repr(X)) | ast.literal_eval(S)
+ast.literal_eval("{'a': [1, (2,)]}") | json.loads('{"a": [1, null, 2.5], "b": {"c": true}}')
+json.loads('[1, "x"]') | json.loads(S) | json.loads('[1,') | json.loads('{"a": 1}')['a']
+(lambda v: (v.append(N), v))(json.loads('[1]'))
+ast.literal_eval('[' * 300) | json.loads('[' * 9000) | ast.literal_eval('-' * 9000 + '1')
 """
 REAL: dict[str, Any] = {
+    "ast": ast,
+    "json": json,
     "copy": copy,
     "dataclasses": dataclasses,
     "functools": functools,

@@ -103,6 +103,7 @@ def _modules() -> tuple[Any, ...]:
         py_enums,
         py_imports,
         py_iterators,
+        py_literals,
         py_objects,
         py_re,
         py_records,
@@ -112,7 +113,7 @@ def _modules() -> tuple[Any, ...]:
 
     return (
         py_builtins, py_stdlib, py_collections, py_iterators, py_objects, py_dataclasses, py_enums,
-        py_records, py_re, py_imports, jax_tree_paths, numpy_, numpy_types, jax_numpy, jax_lax,
+        py_records, py_literals, py_re, py_imports, jax_tree_paths, numpy_, numpy_types, jax_numpy, jax_lax,
         jax_convolution, jax_control, jax_nn, jax_random, jax_initializers, jax_tree, jax_specs,
         jax_sharding, jax_meshes, jax_devices, jax_contexts, jax_jit, jax_shard_map, jax_collectives,
         jax_transforms, jax_derivatives,

@@ -32,6 +32,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws import dims
 from shardlint.laws.values import Unknown
+from shardlint.spans import Place
 
 
 def _len(call: Call) -> Value:
@@ -62,12 +63,18 @@ def _only_items(call: Call) -> Sequence[Value] | None:
 
 def _tuple(call: Call) -> Value:
     items = _only_items(call)
-    return Unknown("a tuple of unknown length") if items is None else Tuple(tuple(items), call.place)
+    return Unknown("a tuple of unknown length") if items is None else Tuple(tuple(items), _written(call))
 
 
 def _list(call: Call) -> Value:
     items = _only_items(call)
-    return ListValue(None if items is None else list(items), call.place, call.interpreter.path)
+    return ListValue(None if items is None else list(items), _written(call), call.interpreter.path)
+
+
+def _written(call: Call) -> Place:
+    """Where the items of the only argument stand: what only turns them into something else writes nothing."""
+    given = call.args[0] if call.args else None
+    return (isinstance(given, Tuple | ListValue) and given.origin) or call.place
 
 
 def _set(call: Call) -> Value:
