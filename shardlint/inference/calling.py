@@ -36,6 +36,7 @@ from shardlint.inference.values import (
     ListValue,
     Native,
     Partial,
+    Reader,
     Tag,
     Tuple,
     Value,
@@ -54,8 +55,10 @@ _DECLARED = re.compile(r"\b(?:global|nonlocal)\s+([\w, ]+)")
 #: Libraries whose functions leave lists, dicts and objects of the program as they are.
 _CHANGES_NOTHING = (
     "absl.logging.", "builtins.hash", "builtins.id", "builtins.repr", "builtins.type", "chex.", "flax.",
-    "jax.", "json.dump", "logging.", "numpy.", "optax.", "orbax.", "pprint.", "time.", "warnings.",
+    "jax.", "json.dump", "logging.", "numpy.", "optax.", "orbax.", "pprint.", "time.", "wandb.", "warnings.",
 )  # fmt: skip
+#: What makes objects whose methods change nothing of what they are given.
+_READERS = re.compile(r"logging\.getLogger|absl\.logging\.get_absl_logger|orbax\.(?:\w+\.)*[A-Z]\w*")
 Arguments = tuple[list[Value], dict[str, Value], bool, dict["int | str", Place]]
 
 
@@ -145,6 +148,8 @@ def call_value(
         return _call_external(interpreter, function, args, kwargs, place, opaque, places)
     if isinstance(function, Instance | LibraryObject):
         return _call_object(interpreter, function, args, kwargs, place, opaque, places)
+    if isinstance(function, Reader):
+        return Unknown(function.reason)
     escape(args, kwargs)
     if isinstance(function, Unknown):
         return unsized(function)
@@ -256,7 +261,8 @@ def _call_external(
     if handler is None:
         if not function.name.startswith(_CHANGES_NOTHING):
             escape(args, kwargs)
-        return Unknown(f"`{function.name}` is not modelled")
+        reason = f"`{function.name}` is not modelled"
+        return Reader(reason) if _READERS.fullmatch(function.name) else Unknown(reason)
     if function.name.startswith(("jax.", "numpy.")):
         args = [as_argument(arg) for arg in args]
         kwargs = {key: as_argument(value) for key, value in kwargs.items()}

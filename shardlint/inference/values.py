@@ -83,6 +83,11 @@ class Sized(Unknown):
     dim: Dim = field(compare=False, kw_only=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Reader(Unknown):
+    """An unknown object of a library, whose methods change nothing of what they are given: a logger."""
+
+
 @dataclass(eq=False, slots=True)
 class ListValue:
     """A list. ``items`` is None once something happened to it that was not followed.

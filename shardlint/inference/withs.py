@@ -25,6 +25,7 @@ from shardlint.inference.values import (
     LibraryObject,
     MeshValue,
     Partial,
+    Reader,
     SetValue,
     Value,
 )
@@ -155,6 +156,8 @@ def _enter(interpreter: Interpreter, manager: Value, place: Place) -> Iterator[V
         if _swallows(interpreter, manager):
             interpreter.context = replace(before, caught=before.caught | {"BaseException"})
         entered = interpreter.call(interpreter.attribute(manager, "__enter__", place), [], {}, place)
+    elif isinstance(manager, Reader):
+        entered = manager
     elif not (isinstance(manager, External) and manager.name.startswith(_HARMLESS)):
         # It may set a mesh; one that is already set stays the likelier truth only if it is unknown too.
         unknown = Unknown("an unknown context manager may set the mesh")

@@ -43,6 +43,8 @@ ERRORS: list[tuple[str, str, set[str]]] = [
     ("set_mesh", "with jax.set_mesh(mesh):\n    jax.jit(lambda x: jax.lax.with_sharding_constraint(x, P('modle')))(jnp.zeros((8, 8)))", {"SHL103"}),
     ("set_mesh for good", "jax.set_mesh(mesh)\njax.jit(lambda x: jax.lax.with_sharding_constraint(x, P('modle')))(jnp.zeros((8, 8)))", {"SHL103"}),
     ("super", "class A:\n    def size(self):\n        return 8\nclass B(A):\n    def size(self):\n        return super().size() - 2\nput(jnp.zeros(B().size()), 'model')", {"SHL202"}),
+    ("a logger only reads", "import logging\nlogger = logging.getLogger(__name__)\nsizes = {'n': 6}\nlogger.info('%s', sizes)\nput(jnp.zeros(sizes['n']), 'model')", {"SHL202"}),
+    ("a checkpointer only reads", "import tempfile\nimport orbax.checkpoint as ocp\nstate = {'x': jnp.zeros(6)}\nwith ocp.StandardCheckpointer() as saver:\n    saver.save(tempfile.mkdtemp() + '/state', state)\nput(state['x'], 'model')", {"SHL202"}),
 ]  # fmt: skip
 
 SILENT: list[tuple[str, str]] = [
