@@ -20,7 +20,7 @@ from shardlint.spans import Configured, Written
 
 #: The classes that may be in a document, by their modules: frozen dataclasses, named tuples, enumerations.
 CLASSES = {
-    "shardlint.spans": "Span",
+    "shardlint.spans": "LookedUp Span",
     "shardlint.findings": "Applicability Confirmation Edit Finding Fix Group Related Severity",
     "shardlint.uses": (
         "ApiReference ArityUse CallUse CarryUse CollectiveUse Environment Fact FileProblem "
