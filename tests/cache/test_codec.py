@@ -17,6 +17,9 @@ from hypothesis import strategies as st
 
 from shardlint.cache import codec
 from shardlint.cache.codec import CannotDecode, CannotEncode, decode, encode
+from shardlint.inference.overlays.arrays import Impossible
+from shardlint.inference.values import Generated, Missing, Reader, Sized
+from shardlint.laws.values import Unknown
 from shardlint.spans import Span
 
 CLASSES: list[type] = [
@@ -93,6 +96,18 @@ def test_equal_values_are_written_once() -> None:
     span = Span("a.py", 1, 1, 1, 2)
     once, often = encode((span,)), encode((span, *[Span("a.py", 1, 1, 1, 2) for _ in range(100)]))
     assert len(often) < len(once) + 500
+
+
+UNKNOWN = (Generated, Impossible, Missing, Reader, Sized)
+
+
+@pytest.mark.parametrize("kind", UNKNOWN, ids=lambda kind: kind.__name__)
+def test_what_the_evaluator_alone_tells_apart_is_unknown(kind: type[Unknown]) -> None:
+    value = object.__new__(kind)
+    object.__setattr__(value, "reason", "why")
+    found = decode(encode((value, 1)))
+    assert found == (Unknown("why"), 1)
+    assert type(found[0]) is Unknown
 
 
 class Mine:

@@ -107,7 +107,7 @@ Config(N).name.upper() | ast.literal_eval(repr(X)) | ast.literal_eval(S)
 ast.literal_eval("{'a': [1, (2,)]}") | json.loads('{"a": [1, null, 2.5], "b": {"c": true}}')
 json.loads('[1, "x"]') | json.loads(S) | json.loads('[1,') | json.loads('{"a": 1}')['a']
 (lambda v: (v.append(N), v))(json.loads('[1]'))
-ast.literal_eval('[' * 300) | json.loads('[' * 9000) | ast.literal_eval('-' * 9000 + '1')
+ast.literal_eval('[' * 300) | json.loads('[' * 1999) | ast.literal_eval('-' * 1998 + '1')
 """
 REAL: dict[str, Any] = {
     "ast": ast,
