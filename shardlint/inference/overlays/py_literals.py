@@ -12,7 +12,7 @@ from shardlint.inference.iteration import constant
 from shardlint.inference.values import Const, DictValue, ListValue, SetValue, Tuple, Value
 from shardlint.laws.values import Unknown
 
-#: Longest text that is read: Python's own parsers recurse, and what is so short cannot nest too deep for them.
+#: Longest text that is read: Python's own parsers recurse, and so much cannot nest too deep for them.
 _MAX_LENGTH = 2_000
 
 
@@ -24,7 +24,7 @@ def _reading(read: Callable[[Any], Any], parameter: str) -> Callable[[Call], Val
             return Unknown("a text that is not known, or too much")
         try:
             return _value(read(text), call)
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        except (ValueError, SyntaxError, SystemError, TypeError, MemoryError, RecursionError):
             return Unknown("raises in Python")
 
     return apply
