@@ -21,7 +21,7 @@ from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.verdicts import Rejected
 from shardlint.uses import Placement
 
-CASES = int(os.environ.get("SHARDLINT_GENERATOR_CASES", "150"))
+CASES = int(os.environ.get("SHARDLINT_GENERATOR_CASES", "90"))
 HEADER = """import collections, itertools
 import jax
 import numpy as np

@@ -20,7 +20,7 @@ from shardlint.inference.values import Array
 from shardlint.laws.values import entry_axes
 from shardlint.laws.verdicts import Rejected
 
-CASES = int(os.environ.get("SHARDLINT_CARRY_CASES", "150"))
+CASES = int(os.environ.get("SHARDLINT_CARRY_CASES", "90"))
 HEADER = """import jax, jax.numpy as jnp, numpy as np
 from jax import lax
 from jax.sharding import AbstractMesh, AxisType, PartitionSpec as P, reshard

@@ -16,7 +16,7 @@ from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.uses import Placement
 
-CASES = int(os.environ.get("SHARDLINT_VARYING_CASES", "250"))
+CASES = int(os.environ.get("SHARDLINT_VARYING_CASES", "150"))
 SPECS = ("P()", "P('x')", "P('y')", "P(('x', 'y'))", "P(None, 'y')")
 HEADER = """import jax, jax.numpy as jnp, numpy as np
 from jax import lax

@@ -21,7 +21,7 @@ from shardlint.inference.overlays.varying import variation_of
 from shardlint.inference.values import Array, DictValue, ListValue, Tuple, Value
 from shardlint.laws.verdicts import Rejected
 
-CASES = int(os.environ.get("SHARDLINT_VARYING_CASES", "300"))
+CASES = int(os.environ.get("SHARDLINT_VARYING_CASES", "180"))
 SEED = int(os.environ.get("SHARDLINT_VARYING_SEED", "0"))
 Kind = tuple[tuple[int, ...], frozenset[str]]
 
