@@ -21,10 +21,11 @@ from shardlint.spans import Place
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something inference learned, in words, and where it stands."""
+    """Something inference learned, in words, and where it stands; ``mesh`` if it is about that one."""
 
     message: str
     place: Place
+    mesh: Mesh | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

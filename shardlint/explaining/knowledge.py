@@ -202,7 +202,7 @@ class Knowledge:
         for use in self._uses:
             if isinstance(use, ValueUse | ShardingUse) and isinstance(use.mesh, Mesh):
                 for fact in use.facts:
-                    if fact.message.endswith(f"has the axes {use.mesh}"):
+                    if fact.mesh == use.mesh:
                         found.setdefault(fact.place.resolve(), set()).add(use.mesh)
         return found
 

@@ -130,13 +130,16 @@ def join_variables(states: Sequence[dict[str, Value]], tags: Sequence[Tag] = ())
     if len(states) == 1:
         return states[0]
     labels = tags or (NO_TAG,) * len(states)
-    joined: dict[str, Value] = {}
-    for name in dict.fromkeys(name for state in states for name in state):
+    first, *others = states
+    joined = dict(first)
+    # Most names hold on all paths what they held before these parted.
+    apart = [name for name, value in first.items() if any(state.get(name) is not value for state in others)]
+    more = dict.fromkeys(name for state in others for name in state if name not in first)
+    for name in (*apart, *more):
         held = [(state[name], tag) for state, tag in zip(states, labels, strict=True) if name in state]
         # A name that only some paths bind raises NameError on the others, so where it is used
         # the program took a path that bound it.
-        first = held[0][0]
-        joined[name] = first if all(value is first for value, _ in held) else join_tagged(held)
+        joined[name] = held[0][0] if all(value is held[0][0] for value, _ in held) else join_tagged(held)
     return joined
 
 

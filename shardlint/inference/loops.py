@@ -131,27 +131,32 @@ def _run_unknown(
 ) -> bool:
     """Execute a body that runs an unknown number of times.
 
-    What it changes is widened, in passes that record nothing, until a pass changes nothing more.
+    What it changes is widened, in passes that record nothing, until a pass changes nothing more. Where
+    nothing is recorded anyway, that pass is the last.
     """
 
     scope = interpreter.scope
     before = scope.variables
     for _ in range(2):
+        state = LoopState()
         with interpreter.silent(), interpreter.forked(repeats=True), watching(scope) as written:
-            after = _one_pass(interpreter, body, enter, dict(before), LoopState())
+            after = _one_pass(interpreter, body, enter, dict(before), state)
         changed = {
             name: widen(before[name], value)
             for name, value in after.items()
             if name in before and not same(before[name], value)
         }
         if not changed:
+            done = interpreter.is_silent and not interpreter.frame.generator
             break
         before = {**before, **changed}
     else:
+        done = False
         before = {**before, **{name: Unknown("changes in a loop") for name in written if name in before}}
-    state = LoopState()
-    with interpreter.forked(repeats=True):
-        after = _one_pass(interpreter, body, enter, dict(before), state)
+    if not done:
+        state = LoopState()
+        with interpreter.forked(repeats=True):
+            after = _one_pass(interpreter, body, enter, dict(before), state)
     after = widened(scope, before, after)
     state.breaks[:] = [widened(scope, before, found) for found in state.breaks]
     scope.variables = join_variables([before, after]) if not endless else after

@@ -36,7 +36,7 @@ def _settled(value: Any) -> Any:
         return LookedUp(_settled(value.place), _settled(value.name))
     if isinstance(value, Fact):
         place = _settled(value.place)
-        return value if place is value.place else Fact(value.message, place)
+        return value if place is value.place else replace(value, place=place)
     if isinstance(value, tuple) and value:
         return tuple(map(_settled, value))
     return value

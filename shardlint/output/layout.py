@@ -7,13 +7,12 @@ Devices are numbered in row-major order over the mesh, as the programs that buil
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from shardlint.laws.dims import Dim
-from shardlint.laws.memory import dtype_size
+from shardlint.laws.dims import Dim, Shape
+from shardlint.laws.memory import array_bytes, text_of_bytes
 from shardlint.laws.shards import global_shape, replication, shard_shape
 from shardlint.laws.values import Marker, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api
@@ -116,13 +115,12 @@ def _layout(layout: Layout, styles: Styles) -> str:
     mesh, spec, shape = layout.mesh, layout.spec, layout.shape
     each = shard_shape(mesh, spec, shape)
     copies = replication(mesh, spec)
-    itemsize = dtype_size(layout.dtype) if layout.dtype else None
     lines = [
         f"{styles.path(place_text(layout.span))}: {styles.strong(layout.subject)}",
-        f"  array    {_shape(shape)} {layout.dtype or 'of unknown dtype'}{_bytes(shape, itemsize)}",
+        f"  array    {_shape(shape)} {layout.dtype or 'of unknown dtype'}{_bytes(shape, layout.dtype)}",
         f"  spec     {spec}",
         f"  mesh     {mesh}: {mesh.device_count} devices",
-        f"  shard    {_shape(each)}{_bytes(each, itemsize)} on each device",
+        f"  shard    {_shape(each)}{_bytes(each, layout.dtype)} on each device",
         f"  copies   {_copies(copies, mesh.device_count)}",
     ]
     lines += [f"  dropped  the axes of dimension {i}: JAX replicates it silently" for i in layout.replicated]
@@ -219,16 +217,10 @@ def _shape(shape: Sequence[Dim]) -> str:
     return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
 
 
-def _bytes(shape: Sequence[Dim], itemsize: float | None) -> str:
-    """Return ``, 4.0 MiB`` where the size is known."""
-    if itemsize is None or not all(isinstance(size, int) for size in shape):
-        return ""
-    count: float = math.prod(_whole(size) for size in shape) * itemsize
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if count < 1024:
-            return f", {count:.1f} {unit}".replace(".0 ", " ")
-        count /= 1024
-    return f", {count:.1f} TiB"
+def _bytes(shape: Shape, dtype: str | None) -> str:
+    """Return ``, 4.2 MB`` where the size is known."""
+    count = array_bytes(shape, dtype)
+    return "" if count is None else f", {text_of_bytes(count)}"
 
 
 def _whole(size: Dim) -> int:

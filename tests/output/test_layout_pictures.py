@@ -181,10 +181,10 @@ def test_the_numbers_of_a_layout() -> None:
     text = text_of()
     assert text.splitlines()[:7] == [
         "a.py:3:5: `kernel`",
-        "  array    (1024, 4096) bfloat16, 8 MiB",
+        "  array    (1024, 4096) bfloat16, 8.4 MB",
         '  spec     P(None, "model")',
         "  mesh     (data=2, model=4): 8 devices",
-        "  shard    (1024, 1024), 2 MiB on each device",
+        "  shard    (1024, 1024), 2.1 MB on each device",
         "  copies   every value is on 2 devices",
         "",
     ]

@@ -347,7 +347,7 @@ def mesh_facts(mesh: MeshValue | Unknown | None) -> Iterable[Fact]:
     """Where a mesh comes from."""
     if isinstance(mesh, MeshValue) and mesh.origin is not None:
         name = f"`{mesh.name}`" if mesh.name else "the mesh"
-        yield Fact(f"{name} has the axes {mesh.mesh}", mesh.origin)
+        yield Fact(f"{name} has the axes {mesh.mesh}", mesh.origin, mesh.mesh)
 
 
 def laid_out(law: Callable[[Mesh, Spec, Shape], Shape], mesh: Mesh, spec: Spec, shape: Shape) -> Shape | None:

@@ -6,5 +6,5 @@ export async function scenario(window) {
   await window.squiggles(2);
   await window.goTo(8, 1);
   await window.command("shardlint: Show Layout of This Line");
-  await window.sees("(16000, 128), 7.8 MiB on each device");
+  await window.sees("(16000, 128), 8.2 MB on each device");
 }
