@@ -78,12 +78,15 @@ class Code:
     def is_generator(self) -> bool:
         """Whether calling it runs nothing yet: it yields, or is async, as far as it can be read."""
         if self._generator is None:
+            # Reading a body costs more than evaluating it: look only where a word says so.
+            if "yield" not in self.unit.text and "async" not in self.unit.text:
+                self._generator = False
+                return False
             try:
                 node = self.node
             except BrokenText:
                 return False
             found = bool(getattr(node, "asynchronous", None))
-            # Visiting a body costs more than evaluating it: look only where the word is.
             if not found and "yield" in self.unit.text:
                 finder = _YieldFinder()
                 node.body.visit(finder)

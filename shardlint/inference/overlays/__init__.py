@@ -193,18 +193,22 @@ _ABOUT_SHARDING = re.compile(
     "harding|[Mm]esh|shard|artition|pmap|pjit|device_put|logical_|axis_rules|_axes$|psum|pmean|pmax|pmin|permute|"
     "pbroadcast|pshuffle|pswapaxes|pvary|pcast|all_gather|all_to_all|axis_index|axis_size|make_array_from"
 )
+_TELLING = frozenset({"get_abstract_mesh", "get_axis_rules", "get_logical_axis_rules"})
 
 
 @cache
 def sharding_names() -> frozenset[str]:
     """The last names of the functions and classes that are about sharding: only they can meet a use.
 
-    Functions of arrays meet one by a sharding that they are given, or by what such a function made.
+    Functions of arrays meet one by a sharding that they are given, or by what such a function made. What only
+    tells of the surroundings meets none.
     """
     others = ("jax.numpy.", "numpy.", "jax.nn.", "optax.", "equinox.partition")
     ours = (name for name in _merged("TABLE") if not name.startswith(others))
     return frozenset(
-        last for name in ours if _ABOUT_SHARDING.search(last := name.rpartition(".")[2]) is not None
+        last
+        for name in ours
+        if _ABOUT_SHARDING.search(last := name.rpartition(".")[2]) is not None and last not in _TELLING
     ) | {"P", "PS", "xmap", "PARTITION_NAME", "metadata_params", "transform_metadata", "kernel_metadata"}
 
 
