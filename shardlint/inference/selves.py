@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Set
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from shardlint.inference.classes import all_fields, class_attribute, lineage
+from shardlint.inference.classes import all_fields, class_attribute, library_bases, lineage
 from shardlint.inference.copies import copied
 from shardlint.inference.effects import changed, changed_here
 from shardlint.inference.functions import LookedAt
@@ -57,7 +57,9 @@ def entry_instance(
 ) -> Instance:
     """An instance about which only the class itself is known: ``self`` of a method nobody calls."""
     attributes: dict[str, Value] = {
-        name: Unknown(f"`self.{name}` is set by the caller") for name in all_fields(cls) if is_dataclass(cls)
+        name: Unknown(f"`self.{name}` is set by the caller")
+        for name in all_fields(cls)
+        if is_dataclass(cls) or "typing.NamedTuple" in library_bases(cls)
     }
     if method.name not in CONSTRUCTORS:
         constructed = _constructed(interpreter, cls, attributes, construct)

@@ -83,6 +83,21 @@ class Layer:
     assert [isinstance(use.spec, Spec) for use in placed(program)] == [False]
 
 
+@pytest.mark.parametrize(
+    "head", ["class Layer(NamedTuple):", "@dataclass\nclass Layer:", "class Layer(nn.Module):"]
+)
+def test_a_field_with_a_default_is_not(head: str) -> None:
+    program = f"""\
+from typing import NamedTuple
+{head}
+    spec: Any = P("data", "data")
+    @property
+    def placed(self):
+        return jax.lax.with_sharding_constraint(jnp.zeros(8), self.spec)
+"""
+    assert [isinstance(use.spec, Spec) for use in placed(program)] == [False]
+
+
 def test_what_waits_to_be_filled_is_not() -> None:
     program = """\
 class Layer:
