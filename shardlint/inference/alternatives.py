@@ -10,7 +10,7 @@ from typing import TypeVar
 from shardlint.inference.context import Context
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.joins import combined, join_tagged, tagged
-from shardlint.inference.values import MAX_ALTERNATIVES, Alternatives, Tag, Value
+from shardlint.inference.values import MAX_ALTERNATIVES, Alternatives, MeshValue, SomeMesh, Tag, Value
 from shardlint.laws.values import Unknown
 
 T = TypeVar("T")
@@ -69,7 +69,12 @@ def met(before: Context, ends: Sequence[Context], reason: str) -> Context:
     first = ends[0]
     merged = first
     if any(end.mesh != first.mesh for end in ends):
-        merged = replace(before, mesh=Unknown(reason))
+        unknown = SomeMesh if all(_has_axes(end.mesh) for end in ends) else Unknown
+        merged = replace(before, mesh=unknown(reason))
     if any(end.logical_rules is not first.logical_rules for end in ends):
         merged = replace(merged, logical_rules=Unknown(reason))
     return merged
+
+
+def _has_axes(mesh: MeshValue | Unknown | None) -> bool:
+    return isinstance(mesh, SomeMesh) or (isinstance(mesh, MeshValue) and bool(mesh.mesh.names))

@@ -36,6 +36,7 @@ from shardlint.inference.values import (
     Partial,
     SetValue,
     ShardingValue,
+    SomeMesh,
     SpecValue,
     Tuple,
     Value,
@@ -62,6 +63,8 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
             from shardlint.inference.overlays import object_attribute
 
             return object_attribute(interpreter, Array(None), name, place)
+        if name == "empty" and isinstance(value, SomeMesh):
+            return Const(False)
         return unsized(value)
     if isinstance(value, External):
         full = f"{value.name}.{name}"

@@ -88,6 +88,11 @@ class Reader(Unknown):
     """An unknown object of a library, whose methods change nothing of what they are given: a logger."""
 
 
+@dataclass(frozen=True, slots=True)
+class SomeMesh(Unknown):
+    """A mesh that is set, though not which: one that has axes."""
+
+
 @dataclass(eq=False, slots=True)
 class ListValue:
     """A list. ``items`` is None once something happened to it that was not followed.

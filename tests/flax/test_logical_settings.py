@@ -159,6 +159,25 @@ def test_nearer_rules_go_before_those_of_the_configuration(body: str, expected: 
     assert mistakes(f"{HEADER}def step(cfg):\n    {body}\n", RULES) == expected
 
 
+@pytest.mark.parametrize("rules", [(), RULES])
+@pytest.mark.parametrize(
+    ("call", "needs_rules"),
+    [
+        ('nn.with_logical_constraint(y, ("embed", "embed"))', True),
+        ('nn.logical_to_mesh_axes(("embed", "embed"))', False),
+        ('nn.LogicallyPartitioned(y, ("embed", "embed"), mesh=MESH).unbox()', True),
+    ],
+)
+def test_a_name_twice_is_an_error_where_there_are_rules_for_sure(
+    call: str, needs_rules: bool, rules: Rules
+) -> None:
+    text = f"{HEADER}import jax\nMESH = jax.make_mesh((4, 2), ('x', 'y'))\n"
+    text += f"def step(x):\n    y = jnp.zeros((8, 8))\n    {call}\n    return x\n"
+    assert mistakes(text) == [(Mistake.REPEATED_NAME, "embed", not needs_rules)]
+    assert mistakes(text, RULES) == [(Mistake.REPEATED_NAME, "embed", True)]
+    assert raised(text, rules, jnp.ones(4)) == ({""} if needs_rules and not rules else {"ValueError"})
+
+
 def test_a_program_that_sets_no_rules_has_none() -> None:
     assert mistakes(f"{HEADER}{CONSTRAINT.format('')}\n", RULES) == []
 

@@ -74,11 +74,12 @@ def as_written(names: Names) -> Names:
 
 
 def resolved(
-    interpreter: Evaluator, setting: Setting, *, quiet: bool = False
+    interpreter: Evaluator, setting: Setting, *, quiet: bool = False, constrains: bool = False
 ) -> Resolved | Rejected | Undecided:
     """What linen's rules make of names. What is wrong with names or rules is recorded.
 
-    ``quiet``: names that merely end up without a mesh axis are not looked at.
+    ``quiet``: names that merely end up without a mesh axis are not looked at. ``constrains``: linen looks at
+    the names only if there are rules.
     """
     if not isinstance(setting.names.spec, Spec):
         return Undecided("the names are not known")
@@ -87,7 +88,8 @@ def resolved(
     if isinstance(found, Refused):
         verdict = found.at("logical_to_mesh_axes")
         calls = resolving(setting.spec, setting.rules)
-        record_mistake(interpreter, setting, found.mistake, found.text, verdict, found.dimension, calls=calls)
+        now = Accepted() if constrains and isinstance(setting.rules, Unknown) else verdict
+        record_mistake(interpreter, setting, found.mistake, found.text, now, found.dimension, calls=calls)
         return verdict
     if isinstance(found, Resolved) and not quiet:
         _record_dropped(interpreter, setting, found)
@@ -356,7 +358,8 @@ def _constrain(
     own = mesh is not None and not is_none(mesh)
     on: Value | None = mesh if own else interpreter.context.mesh
     loose = replace(array, sharding=None)
-    found = resolved(interpreter, setting, quiet=on is None or fallback is not Fallback.AXIS_IS_UNSHARDED)
+    quiet = on is None or fallback is not Fallback.AXIS_IS_UNSHARDED
+    found = resolved(interpreter, setting, quiet=quiet, constrains=True)
     if isinstance(found, Rejected):
         return call.unknown("rejected")
     if isinstance(found, Undecided) or (found.unmatched and fallback is None):

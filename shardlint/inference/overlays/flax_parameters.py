@@ -176,7 +176,7 @@ def unbox_now(interpreter: Evaluator, box: LibraryObject, traced: bool = False) 
     if not given(setting.rules):
         # Without rules linen does not look at the names.
         return Unboxing(meeting, setting.names, INERT)
-    found = resolved(interpreter, setting)
+    found = resolved(interpreter, setting, constrains=True)
     if not isinstance(found, Resolved):
         return Unboxing(meeting, setting.names, found)
     names = replace(setting.names, spec=found.spec)

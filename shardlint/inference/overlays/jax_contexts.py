@@ -16,6 +16,7 @@ from shardlint.inference.values import (
     NONE,
     LibraryObject,
     MeshValue,
+    SomeMesh,
     Value,
     is_none,
 )
@@ -53,7 +54,7 @@ def _set_mesh(call: Call) -> Value:
     if isinstance(verdict, Rejected):
         _record_unset(call, verdict, mesh)
         return Unknown("JAX does not set this mesh")
-    known: MeshValue | Unknown | None = Unknown("a mesh that is not known")
+    known: MeshValue | Unknown | None = SomeMesh("a mesh that is not known")
     if isinstance(mesh, MeshValue):
         known = mesh
     elif is_none(mesh):

@@ -57,7 +57,12 @@ _CLASSES: dict[str, Callable[[Value], bool | None]] = {
     "builtins.set": lambda v: isinstance(v, SetValue) and not v.frozen,
     "jax.sharding.PartitionSpec": lambda v: isinstance(v, SpecValue),
     "jax.sharding.NamedSharding": lambda v: isinstance(v, ShardingValue),
+    "jax.sharding.Sharding": lambda v: isinstance(v, ShardingValue),
+    "jax.sharding.SingleDeviceSharding": lambda v: False,
     "jax.sharding.Mesh": lambda v: isinstance(v, MeshValue) and not v.mesh.abstract,
+    "jax.sharding.AbstractMesh": lambda v: isinstance(v, MeshValue) and v.mesh.abstract,
+    "jax.ShapeDtypeStruct": lambda v: isinstance(v, Array) and v.struct,
+    "jax.core.Tracer": lambda v: None if isinstance(v, Array) and not (v.numpy or v.struct) else False,
     "jax.Array": lambda v: (not v.numpy and not v.struct) if isinstance(v, Array) else False,
     "numpy.ndarray": lambda v: v.numpy if isinstance(v, Array) else False,
 }
