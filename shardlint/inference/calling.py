@@ -16,7 +16,7 @@ import libcst as cst
 from shardlint.inference.alternatives import each
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.calls import Call, CannotBind
-from shardlint.inference.effects import changed
+from shardlint.inference.effects import born, changed
 from shardlint.inference.forgetting import forget
 from shardlint.inference.functions import bind_parameters, look_at
 from shardlint.inference.generators import generator, items_of
@@ -150,7 +150,7 @@ def call_value(
         return _call_object(interpreter, function, args, kwargs, place, opaque, places)
     if isinstance(function, Reader):
         return Unknown(function.reason)
-    escape(args, kwargs)
+    hand_over(interpreter, args, kwargs)
     if isinstance(function, Unknown):
         return unsized(function)
     return Unknown("called something that is no function")
@@ -160,6 +160,21 @@ def escape(args: Sequence[Value], kwargs: dict[str, Value]) -> None:
     """Forget the objects that code which is not seen gets to change."""
     for value in (*args, *kwargs.values()):
         forget(value)
+
+
+def hand_over(interpreter: Interpreter, args: Sequence[Value], kwargs: dict[str, Value]) -> None:
+    """Give objects and functions to code that is not seen: it may change the ones and call the others."""
+    escape(args, kwargs)
+    for value in (*args, *kwargs.values()):
+        if (function := wrapped_function(value)) is not None:
+            interpreter.handed.setdefault(function.code.key, born())
+
+
+def wrapped_function(value: Value | None) -> Function | None:
+    """The program's function that a value is, or wraps."""
+    while isinstance(value, Native):
+        value = value.wraps
+    return value if isinstance(value, Function) else None
 
 
 def around_method(interpreter: Interpreter, method: Bound, place: Place) -> AbstractContextManager[object]:
@@ -260,7 +275,7 @@ def _call_external(
     handler = transfer(function.name)
     if handler is None:
         if not function.name.startswith(_CHANGES_NOTHING):
-            escape(args, kwargs)
+            hand_over(interpreter, args, kwargs)
         reason = f"`{function.name}` is not modelled"
         return Reader(reason) if _READERS.fullmatch(function.name) else Unknown(reason)
     if function.name.startswith(("jax.", "numpy.")):

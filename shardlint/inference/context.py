@@ -84,12 +84,12 @@ class Scope:
 
     ``serial`` identifies it, and ``path`` is the branch it was made in. ``narrowed`` are variables of
     outer scopes of which a test told more, ``volatile`` ones that may change unseen; ``watchers``
-    are told of every write.
+    are told of every write. ``rebound`` are a module's variables that got another value, by when they did.
     """
 
     __slots__ = (
         "declared_global", "declared_nonlocal", "is_class", "is_comprehension", "module", "narrowed",
-        "parent", "path", "serial", "variables", "volatile", "watchers",
+        "parent", "path", "rebound", "serial", "variables", "volatile", "watchers",
     )  # fmt: skip
 
     def __init__(
@@ -108,6 +108,7 @@ class Scope:
         self.path = path
         self.narrowed: set[str] = set()
         self.volatile: set[str] = set()
+        self.rebound: dict[str, int] = {}
         self.watchers: list[dict[str, list[Value]]] = []
         self.variables: dict[str, Value] = {}
         self.declared_global: set[str] = set()

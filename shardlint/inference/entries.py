@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from shardlint.inference.again import EntryRun, recorded
 from shardlint.inference.annotations import describe_fields
 from shardlint.inference.assumed import assumed_mesh
 from shardlint.inference.budget import Exhausted
-from shardlint.inference.calling import around_method
+from shardlint.inference.calling import around_method, wrapped_function
 from shardlint.inference.context import Context, Frame, assumed_rules
 from shardlint.inference.functions import parameters, run_function
 from shardlint.inference.interpreter import Interpreter, unknown_argument
@@ -93,7 +94,25 @@ class Entries:
         action = _wrapper_call(i, made) if isinstance(made, Native) else _function_call(i, made)
         case = isinstance(made, Function) and _is_case(made, self._run)
         context = self._top if case else _unknown_context(i, defined)
-        self.runs[key] = recorded(i, lambda: _run_entry(i, self._run, context, action))
+        with _as_when_called(i, made):
+            self.runs[key] = recorded(i, lambda: _run_entry(i, self._run, context, action))
+
+
+@contextmanager
+def _as_when_called(interpreter: Interpreter, made: Function | Native) -> Iterator[None]:
+    """Leave open what a module rebinds after code that is not followed got one of its functions to call."""
+    function = wrapped_function(made)
+    since = None if function is None else interpreter.handed.get(function.code.key)
+    if function is None or since is None:
+        yield
+        return
+    scope = function.scope.root
+    before = scope.volatile
+    scope.volatile = before | {name for name, when in scope.rebound.items() if when > since}
+    try:
+        yield
+    finally:
+        scope.volatile = before
 
 
 def guarded(interpreter: Interpreter, action: Callable[[], bool]) -> bool:

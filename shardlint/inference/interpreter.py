@@ -106,6 +106,8 @@ class Interpreter:
         self.reached: set[Hashable] = set()
         #: Every function defined so far, by the key of its code, and the context around it.
         self.defined: dict[Hashable, tuple[Function, Context]] = {}
+        #: Functions that code which is not followed has got and may call from then on, by when it got them.
+        self.handed: dict[Hashable, int] = {}
         #: What the constructors of classes set for good (see `selves`).
         self.constructed: dict[ClassValue, tuple[dict[str, Value], frozenset[Hashable]]] = {}
         self._names: dict[cst.BaseExpression, tuple[str, ...]] = {}

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from shardlint.inference.context import Scope
-from shardlint.inference.effects import changed
+from shardlint.inference.effects import born, changed
 from shardlint.inference.forgetting import forget
 from shardlint.inference.joins import join
 from shardlint.inference.values import Tuple, Value
@@ -31,6 +31,8 @@ def write(interpreter: Interpreter, scope: Scope, name: str, value: Value) -> No
         for frame in interpreter.frames:
             if name in frame.scope.narrowed and frame.scope is not scope:
                 frame.scope.variables.pop(name, None)
+    if scope.parent is None and scope.variables.get(name, value) != value:
+        scope.rebound[name] = born()
     scope.variables[name] = value
     for watcher in scope.watchers:
         watcher.setdefault(name, []).append(value)
