@@ -25,6 +25,20 @@ r = jax.device_put(ones, NamedSharding(back, P("x")))
 d = jax.device_put(ones, jax.devices()[1])
 """
 
+OBJECTS = """
+import flax.struct
+
+@flax.struct.dataclass
+class Pair:
+    x: jax.Array
+    y: jax.Array
+
+@flax.struct.dataclass
+class Other:
+    x: jax.Array
+
+"""
+
 PROGRAMS: dict[str, tuple[str, ...]] = {
     # data of the only process
     "jax.make_array_from_process_local_data(split, np.ones((8, 3)))": (),
@@ -161,6 +175,23 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "jax.jit(lambda t: t, in_shardings={'w': split})({'w': a})": ("SHL301",),
     "jax.jit(lambda t: t, in_shardings={'w': split, 'v': None})({'w': a, 'v': a})": ("SHL301",),
     "jax.jit(lambda v, w: v, in_shardings={'v': split})(a, a)": ("SHL301",),
+    # objects that are nodes of a tree
+    OBJECTS + "jax.jit(lambda t: t.x, in_shardings=({'x': split},))(Pair(a, a))": ("SHL301",),
+    OBJECTS + "jax.jit(lambda t: t.x, in_shardings=(Pair(split, None),))(Pair(a, a))": (),
+    OBJECTS + "jax.jit(lambda t: t.x, in_shardings=(Pair(split, {'w': split}),))(Pair(a, a))": ("SHL301",),
+    OBJECTS + "jax.jit(lambda t: t.x, in_shardings=(Pair(split, (split,)),))(Pair(a, (a,)))": (),
+    OBJECTS + "jax.jit(lambda t: t, in_shardings=(Pair(split, split),))(a)": ("SHL301",),
+    OBJECTS + "jax.jit(lambda t: t, in_shardings=(Pair(split, split),))({'x': a})": ("SHL301",),
+    OBJECTS + "jax.jit(lambda t: t.x, in_shardings=(split,))(Pair(a, a))": (),
+    OBJECTS + "jax.jit(lambda t: t.x, in_shardings=(Other(split),))(Pair(a, a))": ("SHL301",),
+    OBJECTS + "jax.device_put(Pair(ones, ones), (split, split))": ("SHL301",),
+    OBJECTS + "jax.device_put(Pair(ones, ones), Pair(split, split))": (),
+    OBJECTS
+    + "jax.shard_map(lambda t: t.x, mesh=auto, in_specs=((P('x'), P('x')),), out_specs=P('x'))(Pair(a, a))": (
+        "SHL301",
+    ),
+    OBJECTS
+    + "jax.shard_map(lambda t: t.x, mesh=auto, in_specs=(Pair(P('x'), P()),), out_specs=P('x'))(Pair(a, a))": (),
     "jax.jit(lambda t: t, in_shardings=({'w': split},))({'w': a})": (),
     "jax.jit(lambda v, w: v, in_shardings=[split, split])(a, a)": (),
     # what stands among shard_map's specs, and is none

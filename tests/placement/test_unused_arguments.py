@@ -7,8 +7,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from jax.interpreters.partial_eval import dce_jaxpr
 
 from shardlint.api import Linter, Settings, source_from_text
+from shardlint.inference.overlays.following import READING
 
 HEAD = """\
 import jax
@@ -78,9 +80,21 @@ BODIES = [
     "jax.grad(lambda w, c: jnp.sum(w + c), argnums=(0, 1))(a, b)",
     "jax.vjp(lambda w, c: w + c, a, b)[1](jnp.ones(8))",
     "jax.lax.fori_loop(0, 0, lambda i, c: c + b, a)",
+    "a + jnp.take(b, jnp.zeros((0,), int)).sum()",
+    "a + jnp.take_along_axis(b, jnp.zeros((0,), int), 0).sum()",
+    "a + jnp.split(b, [8])[1].sum()",
+    "a + jnp.logical_and(b, False)",
+    "a + jnp.floor_divide(b, 1)",
+    "a + jax.nn.one_hot(b.astype(int), 0).sum()",
+    "a + jnp.reshape(b, (8,))[:0].sum()",
+    "a + jnp.array_split(b, 9)[8].sum()",
 ]
 #: Bodies that surely read b, so that shardlint must see the mistake.
-READ = ["a + b", "jnp.sum(a * b)", "a @ b", "jnp.where(a > 0, a, b)", "(a, jnp.sin(b))", "jnp.stack([a, b])"]
+READ = [
+    "a + b", "jnp.sum(a * b)", "a @ b", "jnp.where(a > 0, a, b)", "(a, jnp.sin(b))", "jnp.stack([a, b])",
+    "jnp.take_along_axis(a, b.astype(int), 0)", "a + b.reshape(2, 4).T.ravel()", "a[jnp.argmax(b)]",
+    "jax.nn.one_hot(b.astype(int), 8) * a", "jnp.take(a, b.astype(int))", "jnp.split(a + 1, 2)[0] * b[0]",
+]  # fmt: skip
 
 
 def claims(body: str) -> bool:
@@ -99,6 +113,37 @@ def raises(body: str) -> bool:
     except ValueError:
         return True
     return False
+
+
+#: What else these are given than arrays of one dtype.
+ARGUMENTS: dict[str, str] = {
+    "roll": "x, 1", "reshape": "x, (2, 8)", "swapaxes": "x, 0, 1", "moveaxis": "x, 0, 1", "expand_dims": "x, 0",
+    "split": "x, 2", "array_split": "x, 3", "one_hot": "x, 4", "einsum": "'ij,jk', x, y", "stack": "[x, y]",
+    "concatenate": "[x, y]", "hstack": "[x, y]", "vstack": "[x, y]", "tensordot": "x, y", "where": "x, x, y",
+    "take": "x, y.astype(int)", "take_along_axis": "x, y.astype(int), 0",
+    "dot_general": "x, y, (((1,), (0,)), ((), ()))",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "bool"])
+def test_what_is_said_to_read_its_operands_does_so_for_every_dtype(dtype: str) -> None:
+    x, y = jnp.ones((4, 4), dtype), jnp.zeros((4, 4), dtype)
+    taken = 0
+    for name in sorted(READING):
+        function = getattr(jnp, name, None) or getattr(jax.nn, name, None) or getattr(jax.lax, name)
+        alone = False
+        for text in [ARGUMENTS[name]] if name in ARGUMENTS else ["x", "x, y"]:
+            made: Any = eval(f"lambda x, y: function({text})", {"function": function})
+            try:
+                jaxpr = jax.make_jaxpr(made)(x, y).jaxpr
+            except (TypeError, ValueError):
+                continue
+            used = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars))[1]
+            # The second array is another argument where one is enough.
+            assert used[0] and (used[1] or alone or "y" not in text), (name, text)
+            alone = True
+            taken += 1
+    assert taken > 60
 
 
 @pytest.mark.parametrize("body", BODIES)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.overlays.explicit.types import meshless
-from shardlint.inference.overlays.nodes import map_parts, parts
+from shardlint.inference.overlays.nodes import is_data_node, is_whole, map_parts, parts
 from shardlint.inference.values import (
     Alternatives,
     Array,
@@ -65,9 +65,11 @@ def meet_prefix(prefix: Value, tree: Value, meet: Meet, path: str = "") -> Value
 
 def mismatch(prefix: Value, tree: Value, path: str = "") -> str | None:
     """Say in words where a prefix and a tree differ for sure (`tree_util.prefix_errors`), or None."""
+    at = f" at {path}" if path else ""
+    if _is_object(prefix) or (_is_object(tree) and not is_leaf(prefix)):
+        return _objects_differ(prefix, tree, path, at)
     if is_leaf(prefix) or not isinstance(prefix, Tuple | ListValue | DictValue) or prefix.items is None:
         return None
-    at = f" at {path}" if path else ""
     array = isinstance(tree, Array) and tree.shape is not None
     number = isinstance(tree, Integer) or (isinstance(tree, Const) and isinstance(tree.value, int | float))
     if array or number:
@@ -85,6 +87,39 @@ def mismatch(prefix: Value, tree: Value, path: str = "") -> str | None:
         return f"a {_kind(prefix)} of {len(given)} specs for {len(items)} values{at}"
     found = (mismatch(p, t, f"{path}[{i}]") for i, (p, t) in enumerate(zip(given, items, strict=True)))
     return next((text for text in found if text is not None), None)
+
+
+def _is_object(value: Value) -> bool:
+    """Whether a value is a node of its own kind for sure: an object of one of the program's classes."""
+    return isinstance(value, Instance) and not is_data_node(value) and parts(value) is not None
+
+
+def _objects_differ(prefix: Value, tree: Value, path: str, at: str) -> str | None:
+    """The same where one of the two is an object: its class is part of what a tree is."""
+    given, held = _node_text(prefix), _node_text(tree)
+    if given is None or held is None:
+        return None
+    if given != held:
+        return f"{given} of specs{' for' if held != _ARRAY else ', but'} {held}{at}"
+    if not isinstance(prefix, Instance) or not isinstance(tree, Instance) or prefix.cls is not tree.cls:
+        return None
+    ours, theirs = parts(prefix) or {}, parts(tree) or {}
+    found = (mismatch(part, theirs[name], f"{path}.{name}") for name, part in ours.items() if name in theirs)
+    return next((text for text in found if text is not None), None)
+
+
+_ARRAY = "one array"
+
+
+def _node_text(value: Value) -> str | None:
+    """What a node of a tree is, in words, where that is known for sure."""
+    if isinstance(value, Instance):
+        return f"a {value.cls.name}" if _is_object(value) and is_whole(value) else None
+    if isinstance(value, Array):
+        return None if value.shape is None else _ARRAY
+    if not isinstance(value, Tuple | ListValue | DictValue) or value.items is None:
+        return None
+    return None if isinstance(value, Tuple) and value.fields is not None else f"a {_kind(value)}"
 
 
 def _keys_differ(prefix: DictValue, tree: DictValue, path: str) -> str | None:

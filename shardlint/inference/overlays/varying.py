@@ -70,8 +70,13 @@ def spread(call: Call, result: Value) -> Value:
     name, operands = call.name.rpartition(".")[2], (*call.args, *call.kwargs.values())
     sure = name not in PERHAPS_LESS and (name not in ONE_EACH or len(operands) == 1)
     if is_following(call.interpreter.context):
-        sure = sure and name in READING
+        sure = sure and name in READING and not _is_empty(result)
     return computed(call.interpreter, result, operands, sure)
+
+
+def _is_empty(result: Value) -> bool:
+    """Whether a result has no items: JAX reads nothing for it."""
+    return isinstance(result, Array) and result.shape is not None and 0 in result.shape
 
 
 def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value], sure: bool = True) -> Value:
