@@ -13,6 +13,7 @@ from shardlint.inference.classes import (
     stands_for,
 )
 from shardlint.inference.forgetting import forget
+from shardlint.inference.overlays.py_dataclasses import fields_by_name
 from shardlint.inference.overlays.py_records import named_tuple_class_attribute
 from shardlint.inference.reading import note_attribute
 from shardlint.inference.values import (
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
 
 #: Methods that only arrays have, and that tell something of the result whatever the array is.
 _OF_ARRAYS = frozenset({"reshape"})
+#: Where dataclasses keep their fields.
+_FIELDS = "__dataclass_fields__"
 
 
 def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Place) -> Value:
@@ -150,6 +153,8 @@ def _of_instance(interpreter: Interpreter, value: Instance, name: str, place: Pl
         # Whoever has it can set anything.
         forget(value)
         return Unknown("an instance's attributes")
+    if name == _FIELDS and (fields := fields_by_name(value.cls)) is not None:
+        return fields
     found = note_attribute(interpreter, class_attribute(value.cls, name))
     if value.forgotten and not isinstance(found, Function | Native | LibraryObject):
         forget(found or NONE)
@@ -180,6 +185,8 @@ def _of_class(interpreter: Interpreter, value: ClassValue, name: str) -> Value:
     found = note_attribute(interpreter, class_attribute(value, name))
     if name in ("__name__", "__qualname__"):
         return Const(value.name)
+    if name == _FIELDS and (fields := fields_by_name(value)) is not None:
+        return fields
     if name == "__members__" and value.members is not None:
         return DictValue(dict(value.members.items()))
     if name in ("_make", "_fields") and "typing.NamedTuple" in library_bases(value):

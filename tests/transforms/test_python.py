@@ -11,16 +11,18 @@ import json
 import math
 import operator
 import random
+import tomllib
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import yaml
 from probing import SCALE, Tally, compare, evaluate
 
 from shardlint.inference.values import Const, DictValue, ListValue, SetValue, Tuple, Value
 
 PRELUDE = """\
-import ast, copy, dataclasses, functools, itertools, json, math, operator
+import ast, copy, dataclasses, functools, itertools, json, math, operator, tomllib, yaml
 
 @dataclasses.dataclass
 class Config:
@@ -107,6 +109,13 @@ Config(N).name.upper() | ast.literal_eval(repr(X)) | ast.literal_eval(S)
 ast.literal_eval("{'a': [1, (2,)]}") | json.loads('{"a": [1, null, 2.5], "b": {"c": true}}')
 json.loads('[1, "x"]') | json.loads(S) | json.loads('[1,') | json.loads('{"a": 1}')['a']
 (lambda v: (v.append(N), v))(json.loads('[1]'))
+list(Wide.__dataclass_fields__) | {k: v for k, v in D.items() if k not in Config(N).__dataclass_fields__}
+Config(**{k: v for k, v in {'width': N, 'b': 2}.items() if k in Config.__dataclass_fields__}).width
+[f.name for f in dataclasses.fields(Wide)] | S in Config.__dataclass_fields__ | yaml.safe_load(S)
+yaml.safe_load('a: [1, 2]\\nb: {c: x, d: 0x10, e: 1e3}\\n3: ~') | yaml.safe_load('- 1\\n- yes\\n- 2001-01-01')
+yaml.safe_load('a: &b [1]\\nc: *b') | yaml.load('a: {b: 1}', Loader=yaml.SafeLoader) | yaml.safe_load('a: [')
+yaml.safe_load('a: |\\n  b\\n  c\\nd: "e"') | yaml.full_load('a: !!python/tuple [1, 2]') | yaml.safe_load('')
+tomllib.loads('a = 1\\n[b]\\nc = [1, "x"]') | tomllib.loads('a = ') | tomllib.loads('a = 2001-01-01')
 ast.literal_eval('[' * 300) | json.loads('[' * 1999) | ast.literal_eval('-' * 1998 + '1')
 """
 REAL: dict[str, Any] = {
@@ -118,6 +127,8 @@ REAL: dict[str, Any] = {
     "itertools": itertools,
     "math": math,
     "operator": operator,
+    "tomllib": tomllib,
+    "yaml": yaml,
 }
 
 

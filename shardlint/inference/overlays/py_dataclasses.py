@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import all_fields, lineage
+from shardlint.inference.classes import all_fields, has_unknown_base, lineage
 from shardlint.inference.values import (
     NONE,
     ClassValue,
@@ -266,8 +266,21 @@ def _fields(call: Call) -> Value:
     cls = receiver.cls if isinstance(receiver, Instance) else receiver
     if not isinstance(cls, ClassValue) or not _is_dataclass(cls):
         return Unknown("dataclasses.fields")
-    names = held_fields(cls)
-    return Tuple(tuple(LibraryObject("dataclasses.Field", {"name": Const(name)}) for name in names))
+    return Tuple(tuple(map(_described, held_fields(cls))))
+
+
+def _described(name: str) -> Value:
+    return LibraryObject("dataclasses.Field", {"name": Const(name)})
+
+
+def fields_by_name(cls: ClassValue) -> Value | None:
+    """``__dataclass_fields__`` of a class or its objects; None of one that is no dataclass.
+
+    Of those that only the constructor takes, it knows too.
+    """
+    if not _is_dataclass(cls) or has_unknown_base(cls):
+        return None
+    return DictValue({name: _described(name) for name in all_fields(cls)})
 
 
 def _item(call: Call) -> Value:

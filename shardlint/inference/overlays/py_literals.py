@@ -1,15 +1,17 @@
-"""Texts that hold values: `json.loads` and `ast.literal_eval` of a text that is known."""
+"""Texts that hold values: JSON, YAML, TOML and Python's literals in a text that is known."""
 
 from __future__ import annotations
 
 import ast
 import json
+import re
+import tomllib
 from collections.abc import Callable
 from typing import Any
 
 from shardlint.inference.calls import Call
 from shardlint.inference.iteration import constant
-from shardlint.inference.values import Const, DictValue, ListValue, SetValue, Tuple, Value
+from shardlint.inference.values import Const, DictValue, External, ListValue, SetValue, Tuple, Value
 from shardlint.laws.values import Unknown
 
 #: Longest text that is read: Python's own parsers recurse, and so much cannot nest too deep for them.
@@ -30,6 +32,34 @@ def _reading(read: Callable[[Any], Any], parameter: str) -> Callable[[Call], Val
     return apply
 
 
+#: YAML that names a part to use it again; such parts can multiply without end.
+_ANCHOR = re.compile(r"(?:^|[\s\[{,:-])[&*]\w", re.MULTILINE)
+
+
+def _yaml(text: str) -> Any:
+    """What PyYAML's safe loaders read, where it is made of what JSON has too."""
+    import yaml
+
+    if _ANCHOR.search(text):
+        raise ValueError("its parts are used again")
+    try:
+        return yaml.load(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        raise ValueError("no YAML") from error
+
+
+def _yaml_with_loader(call: Call) -> Value:
+    """`yaml.load(text, Loader)`: the loaders differ in which objects they make of tags."""
+    stream, loader = call.bind("stream", "Loader")
+    if not isinstance(loader, External) or not loader.name.endswith(_LOADERS):
+        return Unknown("a loader that is not known")
+    inner = Call(call.interpreter, call.name, [] if stream is None else [stream], {}, call.place)
+    return _reading(_yaml, "stream")(inner)
+
+
+_LOADERS = ("SafeLoader", "FullLoader", "UnsafeLoader", "yaml.Loader")
+
+
 def _value(found: Any, call: Call) -> Value:
     if isinstance(found, list):
         return ListValue([_value(one, call) for one in found], call.place, call.interpreter.path)
@@ -40,10 +70,16 @@ def _value(found: Any, call: Call) -> Value:
         return DictValue(items, call.place, call.interpreter.path)
     if isinstance(found, set):
         return SetValue(frozenset(found), call.place)
-    return constant(found)
+    # YAML and TOML know dates.
+    return constant(found) if isinstance(found, _PLAIN) else Unknown("no plain value")
 
+
+_PLAIN = (str, bytes, bool, int, float, complex, type(None), type(...))
 
 TABLE: dict[str, Callable[[Call], Value]] = {
     "json.loads": _reading(json.loads, "s"),
     "ast.literal_eval": _reading(ast.literal_eval, "node_or_string"),
+    "tomllib.loads": _reading(tomllib.loads, "s"),
+    "yaml.load": _yaml_with_loader,
+    **{f"yaml.{name}": _reading(_yaml, "stream") for name in ("safe_load", "full_load", "unsafe_load")},
 }
