@@ -285,6 +285,19 @@ class NameUse(Use):
     logical: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternUse(Use):
+    """A regular expression that a program writes, where it is tried on a text: ``subject``, None where that
+    is not known. ``site`` is the call; ``anything`` says whether it matches the empty text too.
+    """
+
+    pattern: str
+    subject: str | None
+    matched: bool
+    anything: bool
+    site: Place
+
+
 @dataclass(frozen=True, slots=True)
 class FileProblem:
     """Something wrong with a file itself: unreadable, not Python, too deep, a broken notebook."""

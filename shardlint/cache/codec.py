@@ -24,8 +24,8 @@ CLASSES = {
     "shardlint.findings": "Applicability Confirmation Edit Finding Fix Group Related Severity",
     "shardlint.uses": (
         "ApiReference ArityUse CallUse CarryUse CollectiveUse Environment Fact FileProblem "
-        "LocalUse LogicalAxesUse MeshUse NameUse OperationUse ParameterUse Placement ShardingUse SpecUse Use "
-        "ValueUse"
+        "LocalUse LogicalAxesUse MeshUse NameUse OperationUse ParameterUse PatternUse Placement ShardingUse "
+        "SpecUse Use ValueUse"
     ),
     "shardlint.laws.dims": "Expr Quotient Remainder Symbol",
     "shardlint.laws.values": "AxisType Failed Junk Marker Mesh Spec Unknown",

@@ -87,6 +87,10 @@ class Evaluator(Protocol):
     def record(self, use: Use) -> None:
         """Keep a use, unless nothing is to be recorded now."""
 
+    @property
+    def is_called(self) -> bool:
+        """Whether a module's own code led here, not a function that nobody calls."""
+
     def environment(self) -> Environment:
         """The environment for a use that is recorded now."""
 

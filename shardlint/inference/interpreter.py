@@ -151,6 +151,12 @@ class Interpreter:
         """Whether it is not known of any one of the possible values that it is met."""
         return bool(self.picked) or is_supposed(self.assumed)
 
+    @property
+    def is_called(self) -> bool:
+        """Whether a module's own code led here, not a function that nobody calls."""
+        outermost = next((f for f in self.frames if f.function is not None), None)
+        return outermost is None or outermost.called_at is not None
+
     def _reached_from(self) -> Fact | None:
         """How the running function was reached, when a known caller calls it."""
         frame = next((f for f in reversed(self.frames) if f.function is not None), None)

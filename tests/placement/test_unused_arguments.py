@@ -117,11 +117,11 @@ def raises(body: str) -> bool:
 
 #: What else these are given than arrays of one dtype.
 ARGUMENTS: dict[str, str] = {
-    "roll": "x, 1", "reshape": "x, (2, 8)", "swapaxes": "x, 0, 1", "moveaxis": "x, 0, 1", "expand_dims": "x, 0",
-    "split": "x, 2", "array_split": "x, 3", "one_hot": "x, 4", "einsum": "'ij,jk', x, y", "stack": "[x, y]",
-    "concatenate": "[x, y]", "hstack": "[x, y]", "vstack": "[x, y]", "tensordot": "x, y", "where": "x, x, y",
-    "take": "x, y.astype(int)", "take_along_axis": "x, y.astype(int), 0",
-    "dot_general": "x, y, (((1,), (0,)), ((), ()))",
+    "roll": "x, 1", "reshape": "x, (2, 8)", "swapaxes": "x, 0, 1", "moveaxis": "x, 0, 1",
+    "expand_dims": "x, 0", "split": "x, 2", "array_split": "x, 3", "one_hot": "x, 4",
+    "einsum": "'ij,jk', x, y", "stack": "[x, y]", "concatenate": "[x, y]", "hstack": "[x, y]",
+    "vstack": "[x, y]", "tensordot": "x, y", "where": "x, x, y", "take": "x, y.astype(int)",
+    "take_along_axis": "x, y.astype(int), 0", "dot_general": "x, y, (((1,), (0,)), ((), ()))",
 }  # fmt: skip
 
 

@@ -17,6 +17,8 @@ from shardlint.inference.calls import Call
 from shardlint.inference.iteration import constant
 from shardlint.inference.values import Bound, Const, DictValue, ListValue, Native, Value, as_int, as_str
 from shardlint.laws.values import Unknown
+from shardlint.spans import Place
+from shardlint.uses import PatternUse
 
 #: Longest pattern and text that are matched, and the most steps that a match may take at worst.
 _MAX_LENGTH, _MAX_STEPS = 1_000, 1_000_000
@@ -112,12 +114,36 @@ def _matching(name: str) -> _Method:
         number = as_int(flags)
         pattern = None if number is None else _pattern(given, number)
         subject = _subject(pattern, text)
+        matched: Any = None if pattern is None or subject is None else getattr(pattern, name)(subject)
+        if pattern is not None and name in _DECIDING:
+            _record_try(call, pattern, getattr(given, "origin", None), subject, matched is not None)
         if pattern is None or subject is None:
             return _unmatched()
-        found = getattr(pattern, name)(subject)
-        return _result(list(found) if name == "finditer" else found, call)
+        return _result(list(matched) if name == "finditer" else matched, call)
 
     return apply
+
+
+#: What decides whether a text is meant by a pattern.
+_DECIDING = frozenset({"match", "search", "fullmatch"})
+
+
+def _record_try(
+    call: Call, pattern: re.Pattern[str], written: Place | None, subject: str | None, matched: bool
+) -> None:
+    if written is None or not call.interpreter.is_called:
+        return
+    call.interpreter.record(
+        PatternUse(
+            place=written,
+            environment=call.interpreter.environment(),
+            pattern=pattern.pattern,
+            subject=subject,
+            matched=matched,
+            anything=pattern.search("") is not None,
+            site=call.place,
+        )
+    )
 
 
 def _splitting(call: Call) -> Value:
