@@ -37,6 +37,7 @@ class Editor(LanguageClient):
         self.code_lens_refreshes = 0
         self.parts: list[dict[str, Any]] = []
         self.inlay_hint_refreshes = 0
+        self.closing: dict[str, Callable[[], None]] = {}
         ours = {
             types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: _remember,
             types.CLIENT_REGISTER_CAPABILITY: _register,
@@ -114,9 +115,12 @@ class Editor(LanguageClient):
 
     def open(self, path: Path, text: str) -> str:
         """Open a file that need not exist; return its URI."""
-        uri = path.as_uri()
+        return self.open_document(path.as_uri(), text)
+
+    def open_document(self, uri: str, text: str) -> str:
         item = types.TextDocumentItem(uri=uri, language_id="python", version=1, text=text)
         self.text_document_did_open(types.DidOpenTextDocumentParams(text_document=item))
+        self.closing[uri] = lambda: self.close(uri)
         return uri
 
     def change(self, uri: str, version: int, text: str) -> None:
@@ -139,9 +143,21 @@ class Editor(LanguageClient):
         self.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes=changes))
 
     def close(self, uri: str) -> None:
+        del self.closing[uri]
         self.text_document_did_close(
             types.DidCloseTextDocumentParams(text_document=types.TextDocumentIdentifier(uri=uri))
         )
+
+    async def close_all(self) -> None:
+        """Close what is open, and forget all that was sent: the server may be another test's now."""
+        for close in list(self.closing.values()):
+            close()
+        # Once this is answered, nothing that was asked of the server before is left to be said.
+        nothing = types.TextDocumentIdentifier(uri="untitled:nothing")
+        await self.text_document_hover_async(types.HoverParams(nothing, types.Position(0, 0)))
+        self.published.clear()
+        self.messages.clear()
+        self.parts.clear()
 
     async def report(self, uri: str, version: int | None = 1) -> tuple[types.Diagnostic, ...]:
         """Wait for the report on a version of a document; None is what a closed one has."""

@@ -32,6 +32,7 @@ class Notebook:
                 cell_text_documents=documents,
             )
         )
+        editor.closing[path.as_uri()] = lambda: self.close(list(range(1, len(cells) + 1)))
 
     def cell(self, number: int) -> str:
         """Return the URI of a cell, as VS Code makes it."""
@@ -76,6 +77,7 @@ class Notebook:
         )
 
     def close(self, numbers: list[int]) -> None:
+        del self.editor.closing[self.identifier.uri]
         self.editor.notebook_document_did_close(
             types.DidCloseNotebookDocumentParams(
                 notebook_document=types.NotebookDocumentIdentifier(uri=self.identifier.uri),

@@ -57,10 +57,12 @@ async def test_the_places_of_an_axis_in_its_document(editor: Editor, tmp_path: P
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-async def test_columns_are_those_of_the_encoding(connected: Editor, tmp_path: Path, encoding: str) -> None:
-    await connected.start(encodings=[ENCODINGS[encoding]])
+async def test_columns_are_those_of_the_encoding(
+    editors: dict[str, Editor], tmp_path: Path, encoding: str
+) -> None:
+    editor = editors[encoding]
     text, place = placed(TEXT, encoding)
-    asking = Asking(connected, connected.open(tmp_path / "train.py", text), place.start)
+    asking = Asking(editor, editor.open(tmp_path / "train.py", text), place.start)
     assert place in [one.range for one in await asking.highlights()]
 
 

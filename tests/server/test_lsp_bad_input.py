@@ -60,12 +60,13 @@ async def test_bad_options_leave_the_defaults(
     assert complaint in message.message
 
 
-async def test_a_bad_configuration_leaves_the_defaults(editor: Editor, tmp_path: Path) -> None:
+async def test_a_bad_configuration_leaves_the_defaults(connected: Editor, tmp_path: Path) -> None:
+    await connected.start()
     (tmp_path / "pyproject.toml").write_text("[tool.shardlint]\nselct = []\n")
-    uri = editor.open(tmp_path / "train.py", MISTAKE)
-    assert codes(await editor.report(uri, 1)) == ["SHL103"]
-    editor.change(uri, 2, MISTAKE + "\n")
-    assert codes(await editor.report(uri, 2)) == ["SHL103"]
-    await eventually(lambda: editor.messages)
-    (message,) = editor.messages
+    uri = connected.open(tmp_path / "train.py", MISTAKE)
+    assert codes(await connected.report(uri, 1)) == ["SHL103"]
+    connected.change(uri, 2, MISTAKE + "\n")
+    assert codes(await connected.report(uri, 2)) == ["SHL103"]
+    await eventually(lambda: connected.messages)
+    (message,) = connected.messages
     assert "selct" in message.message

@@ -33,15 +33,15 @@ CASES = {
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("case", CASES)
 async def test_the_axes_that_may_be_meant(
-    connected: Editor, tmp_path: Path, case: str, encoding: str
+    editors: dict[str, Editor], tmp_path: Path, case: str, encoding: str
 ) -> None:
-    await connected.start(encodings=[ENCODINGS[encoding]])
+    editor = editors[encoding]
     program, names = CASES[case]
     text, place = placed(PRELUDE + OTHER + program, encoding)
-    uri = connected.open(tmp_path / "train.py", PRELUDE + OTHER)
-    await connected.report(uri)
-    connected.change(uri, 2, text)
-    items = await Asking(connected, uri, place.start).completions()
+    uri = editor.open(tmp_path / "train.py", PRELUDE + OTHER)
+    await editor.report(uri)
+    editor.change(uri, 2, text)
+    items = await Asking(editor, uri, place.start).completions()
     assert [item.label for item in sorted(items, key=lambda item: item.sort_text or "")] == names
 
 

@@ -144,33 +144,33 @@ async def test_a_change_on_the_disk_is_pulled(modern_editor: Editor, tmp_path: P
     assert codes(await modern_editor.pull(uri)) == ["SHL202"]
 
 
-async def test_a_change_that_nothing_depends_on_asks_for_nothing(
-    modern_editor: Editor, tmp_path: Path
-) -> None:
-    uri = modern_editor.open(tmp_path / "train.py", PRELUDE + PLACED)
-    assert codes(await modern_editor.pull(uri)) == []
+async def test_a_change_that_nothing_depends_on_asks_for_nothing(connected: Editor, tmp_path: Path) -> None:
+    await connected.start(pulls=True, modern=True)
+    uri = connected.open(tmp_path / "train.py", PRELUDE + PLACED)
+    assert codes(await connected.pull(uri)) == []
     (tmp_path / "other.py").write_text("size = 10\n")
-    modern_editor.files_changed(tmp_path / "other.py", kind=types.FileChangeType.Created)
+    connected.files_changed(tmp_path / "other.py", kind=types.FileChangeType.Created)
     (tmp_path / "pyproject.toml").write_text('[tool.shardlint]\nignore = ["SHL1"]\n')
-    modern_editor.files_changed(tmp_path / "pyproject.toml", kind=types.FileChangeType.Created)
-    await eventually(lambda: modern_editor.diagnostic_refresh_count == 1)
-    assert codes(await modern_editor.pull(uri)) == []
-    assert modern_editor.diagnostic_refresh_count == 1
+    connected.files_changed(tmp_path / "pyproject.toml", kind=types.FileChangeType.Created)
+    await eventually(lambda: connected.diagnostic_refresh_count == 1)
+    assert codes(await connected.pull(uri)) == []
+    assert connected.diagnostic_refresh_count == 1
 
 
-async def test_rules_in_a_file_of_the_project_are_watched(modern_editor: Editor, tmp_path: Path) -> None:
+async def test_rules_in_a_file_of_the_project_are_watched(connected: Editor, tmp_path: Path) -> None:
+    await connected.start(pulls=True, modern=True)
     (tmp_path / "rules.yaml").write_text("rules:\n  - [embed, model]\n")
     (tmp_path / "shardlint.toml").write_text('[logical-axes]\nfile = "rules.yaml"\nkey = "rules"\n')
     text = PRELUDE + (
         "import flax.linen as nn\n\n\ndef place(params):\n"
         '    return nn.logical_to_mesh_sharding(P("embed"), mesh)\n'
     )
-    uri = modern_editor.open(tmp_path / "train.py", text)
-    assert codes(await modern_editor.pull(uri)) == []
+    uri = connected.open(tmp_path / "train.py", text)
+    assert codes(await connected.pull(uri)) == []
     (tmp_path / "rules.yaml").write_text("rules:\n  - [embed, modle]\n")
-    modern_editor.files_changed(tmp_path / "rules.yaml")
-    await eventually(lambda: modern_editor.diagnostic_refresh_count == 1)
-    assert codes(await modern_editor.pull(uri)) != []
+    connected.files_changed(tmp_path / "rules.yaml")
+    await eventually(lambda: connected.diagnostic_refresh_count == 1)
+    assert codes(await connected.pull(uri)) != []
 
 
 async def test_what_is_watched(modern_editor: Editor) -> None:

@@ -167,6 +167,5 @@ async def test_a_path_in_any_script(editor: Editor, tmp_path: Path) -> None:
 
 async def test_an_untitled_text(editor: Editor) -> None:
     text, _ = marked(PRELUDE + MISTAKES["unknown axis"][1])
-    item = types.TextDocumentItem(uri="untitled:Untitled-1", language_id="python", version=1, text=text)
-    editor.text_document_did_open(types.DidOpenTextDocumentParams(text_document=item))
-    assert codes(await editor.report(item.uri)) == ["SHL103"]
+    uri = editor.open_document("untitled:Untitled-1", text)
+    assert codes(await editor.report(uri)) == ["SHL103"]

@@ -60,13 +60,15 @@ CASES = {
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("case", CASES)
-async def test_it_tells_what_is_known(connected: Editor, tmp_path: Path, case: str, encoding: str) -> None:
-    await connected.start(encodings=[ENCODINGS[encoding]])
+async def test_it_tells_what_is_known(
+    editors: dict[str, Editor], tmp_path: Path, case: str, encoding: str
+) -> None:
+    editor = editors[encoding]
     program, parts = CASES[case]
     text, place = placed(PRELUDE + program, encoding)
-    uri = connected.open(tmp_path / "train.py", text)
+    uri = editor.open(tmp_path / "train.py", text)
     for position in (place.start, types.Position(place.end.line, place.end.character - 1)):
-        said = await Asking(connected, uri, position).hover()
+        said = await Asking(editor, uri, position).hover()
         assert [part for part in parts if part not in said] == [], said
 
 

@@ -19,11 +19,13 @@ START = types.Position(0, 0)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-async def test_a_hint_stands_behind_its_spec(connected: Editor, tmp_path: Path, encoding: str) -> None:
-    await connected.start(encodings=[ENCODINGS[encoding]])
+async def test_a_hint_stands_behind_its_spec(
+    editors: dict[str, Editor], tmp_path: Path, encoding: str
+) -> None:
+    editor = editors[encoding]
     text, place = placed(PRELUDE + SPEC, encoding)
-    uri = connected.open(tmp_path / "train.py", text)
-    (hint,) = await Asking(connected, uri, START).hints()
+    uri = editor.open(tmp_path / "train.py", text)
+    (hint,) = await Asking(editor, uri, START).hints()
     assert (hint.label, hint.position, hint.padding_left) == ("→ f32[4, 16] × 8 devices", place.start, True)
 
 
@@ -66,9 +68,10 @@ async def test_the_editor_is_asked_to_ask_again_when_an_imported_file_changes(
     uri = modern_editor.open(tmp_path / "train.py", text + SPEC.replace("«»", ""))
     (hint,) = await Asking(modern_editor, uri, START).hints()
     assert hint.label == "→ f32[4, 16] × 8 devices"
+    refreshes = modern_editor.inlay_hint_refreshes
     layout.write_text(PRELUDE.replace("reshape(2, 4)", "reshape(4, 2)"))
     modern_editor.files_changed(layout)
-    await eventually(lambda: modern_editor.inlay_hint_refreshes)
+    await eventually(lambda: modern_editor.inlay_hint_refreshes > refreshes)
     await modern_editor.pull(uri)
     (hint,) = await Asking(modern_editor, uri, START).hints()
     assert hint.label == "→ f32[2, 16] × 8 devices"

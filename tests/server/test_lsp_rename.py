@@ -21,13 +21,13 @@ PROGRAM = (
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 async def test_every_name_of_the_axis_and_nothing_else(
-    connected: Editor, tmp_path: Path, encoding: str
+    editors: dict[str, Editor], tmp_path: Path, encoding: str
 ) -> None:
-    await connected.start(encodings=[ENCODINGS[encoding]])
+    editor = editors[encoding]
     text, place = placed(PRELUDE + PROGRAM, encoding)
-    uri = connected.open(tmp_path / "train.py", text)
-    before = await connected.report(uri)
-    asking = Asking(connected, uri, place.start)
+    uri = editor.open(tmp_path / "train.py", text)
+    before = await editor.report(uri)
+    asking = Asking(editor, uri, place.start)
     prepared = await asking.prepared()
     assert prepared is not None
     assert prepared.placeholder == "model"
@@ -38,8 +38,8 @@ async def test_every_name_of_the_axis_and_nothing_else(
     assert renamed == text.replace("'model'", "'heads'").replace('"model"', '"heads"').replace(
         "'🧪🧪', 'heads'", "'🧪🧪', 'model'"
     )
-    connected.change(uri, 2, renamed)
-    after = await connected.report(uri, 2)
+    editor.change(uri, 2, renamed)
+    after = await editor.report(uri, 2)
     assert codes(after) == codes(before) == ["SHL202"]
     assert after[0].message == before[0].message.replace("model", "heads")
 

@@ -25,16 +25,17 @@ def told(editor: Editor, settings: Any) -> None:
     editor.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=settings))
 
 
-async def test_settings_that_are_sent(editor: Editor, tmp_path: Path) -> None:
-    uri = editor.open(tmp_path / "a.py", TEXT)
-    before = codes(await editor.report(uri))
+async def test_settings_that_are_sent(connected: Editor, tmp_path: Path) -> None:
+    await connected.start()
+    uri = connected.open(tmp_path / "a.py", TEXT)
+    before = codes(await connected.report(uri))
     assert "SHL103" in before
-    told(editor, {"shardlint": {"settings": {"ignore": ["SHL103"]}}})
-    await eventually(lambda: "SHL103" not in codes(editor.published[-1].diagnostics))
-    told(editor, {"settings": {"severity": {"SHL105": "info"}}})
-    await eventually(lambda: codes(editor.published[-1].diagnostics) == before)
-    told(editor, {"enable": False})
-    await eventually(lambda: editor.published[-1].diagnostics == ())
+    told(connected, {"shardlint": {"settings": {"ignore": ["SHL103"]}}})
+    await eventually(lambda: "SHL103" not in codes(connected.published[-1].diagnostics))
+    told(connected, {"settings": {"severity": {"SHL105": "info"}}})
+    await eventually(lambda: codes(connected.published[-1].diagnostics) == before)
+    told(connected, {"enable": False})
+    await eventually(lambda: connected.published[-1].diagnostics == ())
 
 
 async def test_the_severity_is_what_the_configuration_says(editor: Editor, tmp_path: Path) -> None:
@@ -74,44 +75,46 @@ async def test_a_file_that_is_named(connected: Editor, tmp_path: Path) -> None:
     assert "SHL103" not in codes(await connected.report(uri))
 
 
-async def test_a_bad_setting_is_named_and_leaves_the_others(editor: Editor, tmp_path: Path) -> None:
-    uri = editor.open(tmp_path / "a.py", TEXT)
-    before = codes(await editor.report(uri))
-    told(editor, {"settings": {"slect": ["SHL1"]}})
-    await eventually(lambda: editor.messages)
-    (message,) = editor.messages
+async def test_a_bad_setting_is_named_and_leaves_the_others(connected: Editor, tmp_path: Path) -> None:
+    await connected.start()
+    uri = connected.open(tmp_path / "a.py", TEXT)
+    before = codes(await connected.report(uri))
+    told(connected, {"settings": {"slect": ["SHL1"]}})
+    await eventually(lambda: connected.messages)
+    (message,) = connected.messages
     assert "slect" in message.message
     assert "select" in message.message
-    told(editor, {"debounce": -1, "devices": 8})
-    await eventually(lambda: len(editor.messages) == 2)
-    assert "debounce" in editor.messages[-1].message
-    assert codes(editor.published[-1].diagnostics) == before
+    told(connected, {"debounce": -1, "devices": 8})
+    await eventually(lambda: len(connected.messages) == 2)
+    assert "debounce" in connected.messages[-1].message
+    assert codes(connected.published[-1].diagnostics) == before
 
 
-async def test_a_bad_configuration_is_shown_where_it_is_wrong(modern_editor: Editor, tmp_path: Path) -> None:
+async def test_a_bad_configuration_is_shown_where_it_is_wrong(connected: Editor, tmp_path: Path) -> None:
+    await connected.start(pulls=True, modern=True)
     config = tmp_path / "pyproject.toml"
     config.write_text('[tool.shardlint]\nignore = ["SHL103"]\n')
-    uri = modern_editor.open(tmp_path / "a.py", TEXT)
-    assert "SHL103" not in codes(await modern_editor.pull(uri))
+    uri = connected.open(tmp_path / "a.py", TEXT)
+    assert "SHL103" not in codes(await connected.pull(uri))
     config.write_text('[tool.shardlint]\n# 🧪\nignroe = ["SHL103"]\n')
-    modern_editor.files_changed(config)
-    await eventually(lambda: modern_editor.published)
-    (published,) = modern_editor.published
+    connected.files_changed(config)
+    await eventually(lambda: connected.published)
+    (published,) = connected.published
     assert published.uri == config.as_uri()
     (diagnostic,) = published.diagnostics
     assert diagnostic.range.start == types.Position(2, 0)
     assert 'did you mean "ignore"' in diagnostic.message
-    (message,) = modern_editor.messages
+    (message,) = connected.messages
     assert "pyproject.toml:3" in message.message
     # What it said before still counts, and all is well once it is repaired.
-    assert "SHL103" not in codes(await modern_editor.pull(uri))
+    assert "SHL103" not in codes(await connected.pull(uri))
     config.write_text("[tool.shardlint\n")
-    modern_editor.files_changed(config)
-    await eventually(lambda: len(modern_editor.published) == 2)
-    assert modern_editor.published[-1].diagnostics[0].range.start == types.Position(0, 0)
+    connected.files_changed(config)
+    await eventually(lambda: len(connected.published) == 2)
+    assert connected.published[-1].diagnostics[0].range.start == types.Position(0, 0)
     config.write_text('[tool.shardlint]\nselect = ["SHL103"]\n')
-    modern_editor.files_changed(config)
-    await eventually(lambda: len(modern_editor.published) == 3)
-    assert modern_editor.published[-1].diagnostics == ()
-    assert codes(await modern_editor.pull(uri)) == ["SHL103"]
-    assert len(modern_editor.messages) == 2
+    connected.files_changed(config)
+    await eventually(lambda: len(connected.published) == 3)
+    assert connected.published[-1].diagnostics == ()
+    assert codes(await connected.pull(uri)) == ["SHL103"]
+    assert len(connected.messages) == 2
