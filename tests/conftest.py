@@ -1,4 +1,4 @@
-"""What every test that asks JAX needs before JAX is imported: eight fake CPU devices."""
+"""What tests need before JAX is imported, and so do the processes that they start."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from typing import Any
 import pytest
 
 os.environ["JAX_PLATFORMS"] = "cpu"
+# What JAX accepts is decided before machine code is made; that this is slow is no matter, made fast it is.
+os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+# Where the environment forbids to keep compiled modules, each process that tests start compiles all of ours.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 _RUNNER = Path(__file__).parents[1] / "docs" / "tools" / "run_examples.py"
 
