@@ -66,20 +66,19 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def try_repo(
+def commit(
     project: Path, hook_repository: Path, cache: Path, *files: str
 ) -> subprocess.CompletedProcess[str]:
+    """Run the hook on files as a commit does; the first one to do so has pre-commit install shardlint."""
+    repository = {
+        "repo": str(hook_repository),
+        "rev": git(hook_repository, "rev-parse", "HEAD").strip(),
+        "hooks": [{"id": "shardlint"}],
+    }
+    (project / ".pre-commit-config.yaml").write_text(json.dumps({"repos": [repository]}))
+    git(project, "add", ".pre-commit-config.yaml")
     return subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pre_commit",
-            "try-repo",
-            str(hook_repository),
-            "shardlint",
-            "--files",
-            *files,
-        ],
+        [sys.executable, "-m", "pre_commit", "run", "--files", *files],
         cwd=project,
         env={**os.environ, "PRE_COMMIT_HOME": str(cache)},
         capture_output=True,
@@ -88,7 +87,7 @@ def try_repo(
 
 
 def test_a_mistake_fails_the_commit(project: Path, hook_repository: Path, cache: Path) -> None:
-    done = try_repo(project, hook_repository, cache, "bad.py", "bad.ipynb")
+    done = commit(project, hook_repository, cache, "bad.py", "bad.ipynb")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "SHL103" in done.stdout
     assert "modle" in done.stdout
@@ -98,12 +97,12 @@ def test_a_mistake_fails_the_commit(project: Path, hook_repository: Path, cache:
 
 
 def test_a_right_program_passes(project: Path, hook_repository: Path, cache: Path) -> None:
-    done = try_repo(project, hook_repository, cache, "good.py")
+    done = commit(project, hook_repository, cache, "good.py")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Passed" in done.stdout
 
 
 def test_other_files_are_not_looked_at(project: Path, hook_repository: Path, cache: Path) -> None:
-    done = try_repo(project, hook_repository, cache, "notes.md")
+    done = commit(project, hook_repository, cache, "notes.md")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Skipped" in done.stdout
