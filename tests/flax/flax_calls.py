@@ -34,6 +34,8 @@ from shardlint.uses import Use
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 os.environ["JAX_PLATFORMS"] = "cpu"
 
+#: How many times as many random programs as usual.
+SCALE = int(os.environ.get("SHARDLINT_FLAX_SCALE", "1"))
 PLACE = Span("model.py", 1, 1, 1, 2)
 #: Any initializer; the shapes do not depend on which.
 INIT = Native("ones", jax_initializers.TABLE["jax.nn.initializers.ones"])

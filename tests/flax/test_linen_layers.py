@@ -9,14 +9,14 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import pytest
-from flax_calls import Dtype, Flat, Named, call_of, flat_arrays, flat_specs, interpreter, values_of
+from flax_calls import SCALE, Dtype, Flat, Named, call_of, flat_arrays, flat_specs, interpreter, values_of
 from flax_cases import LINEN, Case, linen_case
 
 from shardlint.inference.overlays import flax_linen
 from shardlint.inference.values import Array, DictValue, Tuple
 from shardlint.laws.dims import Dim, substitute, symbol
 
-CASES = 40
+CASES = 16 * SCALE
 
 
 def real_config(config: dict[str, Any]) -> dict[str, Any]:

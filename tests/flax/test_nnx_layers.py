@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from flax import nnx
-from flax_calls import Dtype, Flat, Named, call_of, flat_arrays, flat_specs, interpreter, values_of
+from flax_calls import SCALE, Dtype, Flat, Named, call_of, flat_arrays, flat_specs, interpreter, values_of
 from flax_cases import NNX, Case, nnx_case
 
 from shardlint.inference.overlays import flax_nnx
@@ -17,7 +17,7 @@ from shardlint.inference.overlays.flax_modules import NOT_EAGER
 from shardlint.inference.values import Array, LibraryObject
 from shardlint.laws.dims import substitute, symbol
 
-CASES = 40
+CASES = 16 * SCALE
 Specs = dict[tuple[str, ...], tuple[Any, ...]]
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
+from flax_calls import SCALE
 from whole_trees import agree
 
-CASES = 30
+CASES = 12 * SCALE
 
 _LINEN = (
     "nn.Dense({n}, use_bias={b})", "nn.Dense({n}, kernel_init=part)", "nn.LayerNorm()", "nn.RMSNorm()",

@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 import pytest
-from flax_calls import run_program
+from flax_calls import SCALE, run_program
 
 from shardlint.laws.verdicts import Rejected
 
@@ -131,7 +131,7 @@ def claimed(text: str) -> str | None:
 def test_random_programs(make: Any) -> None:
     draw = random.Random(make.__name__)
     outcomes = []
-    for _ in range(120):
+    for _ in range(48 * SCALE):
         text = HEADER + make(draw)
         real = raised(text)
         if real == "TypeError":
@@ -140,8 +140,8 @@ def test_random_programs(make: Any) -> None:
             continue
         assert claimed(text) == real, text
         outcomes.append(real)
-    assert outcomes.count(None) >= 15
-    assert len(outcomes) - outcomes.count(None) >= 15
+    assert outcomes.count(None) >= 6 * SCALE
+    assert len(outcomes) - outcomes.count(None) >= 6 * SCALE
 
 
 QUIET = {

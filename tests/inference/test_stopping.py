@@ -13,7 +13,7 @@ from shardlint.api import Linter, Settings, editing, source_from_text
 LONG = "import jax\nfrom jax.sharding import PartitionSpec as P\n\n" + "".join(
     f"def f{number}(x, n):\n    for i in range(60):\n        for j in range(60):\n            x = x + i * n\n"
     f"    return P('data', *[None] * n)\n\n\ny{number} = f{number}(1, {number})\n"
-    for number in range(400)
+    for number in range(40)
 )
 SHORT = LONG[: LONG.index("def f3(")]
 

@@ -7,6 +7,7 @@ import random
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 from jax.sharding import NamedSharding
 from real_jax import real_mesh, real_spec
@@ -41,7 +42,7 @@ def test_device_bytes_agree_with_what_devices_hold() -> None:
             shape.append(split * draw.randint(1, 5))
         spec, dtype = Spec(tuple(entries[: draw.randint(0, 3)])), draw.choice(DTYPES)
         sharding = NamedSharding(real_mesh(mesh), real_spec(spec))
-        array = jax.device_put(jnp.zeros(shape, dtype), sharding)
+        array = jax.device_put(np.zeros(shape, jnp.dtype(dtype)), sharding)
         shards = array.addressable_shards
         assert {s.data.nbytes for s in shards} == {device_bytes(mesh, spec, tuple(shape), dtype)}
         assert array.nbytes == array_bytes(tuple(shape), dtype)

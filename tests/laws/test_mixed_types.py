@@ -17,7 +17,7 @@ from shardlint.laws.values import AxisType, Mesh
 from shardlint.laws.verdicts import Accepted, Rejected
 
 #: How many cases JAX is asked.
-ASKED = 300
+ASKED = 100
 
 
 def test_no_mixture_is_accepted_that_is_refused_of_both() -> None:

@@ -8,21 +8,21 @@ from dataclasses import replace
 
 import pytest
 from judging import Case, judge_case
-from random_cases import Tally, causes, draw_cases, must_decide, set_against_jax
+from random_cases import Tally, cases_of_each_cause, causes, draw_cases, must_decide, set_against_jax
 from real_jax import PROGRAMS
 
 from shardlint.laws.dims import Dim, substitute, symbol
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Rejected, Undecided, Verdict
 
-COUNT = int(os.environ.get("SHARDLINT_RANDOM_CASES", "2790"))
+COUNT = int(os.environ.get("SHARDLINT_RANDOM_CASES", "1200"))
 SEED = 20308
 
 
 @pytest.fixture(scope="module")
 def against_jax() -> tuple[dict[Api, Tally], list[str]]:
     """All random cases, judged and run."""
-    return set_against_jax(COUNT, SEED)
+    return set_against_jax(cases_of_each_cause(COUNT, SEED))
 
 
 def test_laws_agree_with_jax(against_jax: tuple[dict[Api, Tally], list[str]]) -> None:

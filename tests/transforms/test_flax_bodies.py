@@ -78,13 +78,14 @@ def test_statistics_need_their_axis(where: str, norm: str, step: str) -> None:
         "apply": "layer.apply(variables, x, mutable=['batch_stats'])[0]",
     }[step]
     transformed = {
-        "jit": "jax.jit(f)(jnp.ones((2, 8)))",
-        "vmap": "jax.vmap(f, axis_name='x')(jnp.ones((4, 2, 8)))",
-        "other": "jax.vmap(f, axis_name='z')(jnp.ones((4, 2, 8)))",
-        "shard_map": "jax.shard_map(f, mesh=mesh, in_specs=P('x'), out_specs=P())(jnp.ones((4, 8)))",
+        "jit": "jax.eval_shape(jax.jit(f), jnp.ones((2, 8)))",
+        "vmap": "jax.eval_shape(jax.vmap(f, axis_name='x'), jnp.ones((4, 2, 8)))",
+        "other": "jax.eval_shape(jax.vmap(f, axis_name='z'), jnp.ones((4, 2, 8)))",
+        "shard_map": "jax.eval_shape("
+        "jax.shard_map(f, mesh=mesh, in_specs=P('x'), out_specs=P()), jnp.ones((4, 8)))",
     }[where]
     text = f"""{HEADER}plain = {norm.replace("axis_name='x'", "")}
-variables = plain.init(jax.random.key(0), jnp.ones((2, 8)))
+{"variables = plain.init(jax.random.key(0), jnp.ones((2, 8)))" if step == "apply" else ""}
 layer = {norm}
 def f(x):
     made = {called}

@@ -13,7 +13,7 @@ from collections import Counter
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.findings import Severity
 
-CASES = int(os.environ.get("SHARDLINT_LOWERED_CASES", "60"))
+CASES = int(os.environ.get("SHARDLINT_LOWERED_CASES", "45"))
 SEED = int(os.environ.get("SHARDLINT_LOWERED_SEED", "0"))
 HEADER = """import jax, jax.numpy as jnp, numpy as np
 from jax import lax
