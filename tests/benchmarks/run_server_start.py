@@ -28,7 +28,7 @@ from pygls.lsp.server import LanguageServer
 server = LanguageServer("bare", "1")
 
 @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-def opened(server, params):
+def opened(params):
     server.text_document_publish_diagnostics(
         types.PublishDiagnosticsParams(uri=params.text_document.uri, diagnostics=[])
     )
