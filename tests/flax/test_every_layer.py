@@ -9,13 +9,13 @@ import flax.linen as nn
 import jax
 import pytest
 from flax import nnx
-from flax_calls import run_program
+from flax_calls import SCALE, run_program
 from layer_programs import LINEN, NNX, POOLS, linen_program, nnx_program, pool_program
 
 from shardlint.inference.values import Array, DictValue, LibraryObject, SpecValue, Value, as_items
 from shardlint.laws.verdicts import Rejected
 
-CASES = 12
+CASES = 6 * SCALE
 #: What of the real arrays must be known exactly.
 DECIDED = 0.95
 #: What Flax itself refuses: layers that do not fit their inputs.

@@ -25,7 +25,7 @@ from shardlint.inference import InferenceSettings, analyze
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted(FIXTURES.glob("*.py"))
 #: Damaged copies of each file, and a folder of more files; the environment may ask for more.
-COPIES = int(os.environ.get("SHARDLINT_DAMAGED", "3"))
+COPIES = int(os.environ.get("SHARDLINT_DAMAGED", "2"))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

@@ -21,7 +21,7 @@ from shardlint.stopping import NOW, Stop, Stopped, stoppable
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted(FIXTURES.glob("*.py"))
 #: Edits of each file; the environment may ask for more.
-EDITS = int(os.environ.get("SHARDLINT_EDITS", "12"))
+EDITS = int(os.environ.get("SHARDLINT_EDITS", "8"))
 
 MODEL = '''
 import jax

@@ -11,7 +11,7 @@ from differential import compare
 from random_programs import ProgramMaker
 
 #: Programs; the environment may ask for more.
-PROGRAMS = int(os.environ.get("SHARDLINT_PROGRAMS", "160"))
+PROGRAMS = int(os.environ.get("SHARDLINT_PROGRAMS", "80"))
 CHUNKS = 8
 
 

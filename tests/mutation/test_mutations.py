@@ -16,7 +16,7 @@ from shardlint.findings import Finding
 
 FIXTURES = sorted(path for path in (ROOT / "fixtures").iterdir() if path.suffix in (".py", ".ipynb"))
 SAMPLE = random.Random(4).sample(FIXTURES, 5)
-MUTANTS = 8
+MUTANTS = 5
 
 PROGRAM = """\
 import jax, jax.numpy as jnp, numpy as np

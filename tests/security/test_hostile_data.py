@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hostile import contents, is_clean, run
 
+from shardlint.cli import main
+
 GOOD = """\
 import jax
 from jax.sharding import NamedSharding, PartitionSpec as P
@@ -73,11 +75,20 @@ def test_a_hostile_file_ends_no_run(what: str, tree: Path) -> None:
         done.stdout
     )
     assert is_clean(tree)
+    assert contents(tree) == before
+
+
+def test_hostile_files_are_not_written_to_and_told_of_in_every_format(tree: Path) -> None:
+    for number, (name, data, _) in enumerate(FILES.values()):
+        (tree / f"{number}{name}").write_bytes(data)
+    before = contents(tree)
     run(tree, "check", "--fix", "--unsafe-fixes")
     assert contents(tree) == before
     for format_ in ("full", "json", "sarif"):
-        again = run(tree, "check", "--output-format", format_)
-        assert again.returncode == 1, again.stderr
+        done = run(tree, "check", "--output-format", format_)
+        assert done.returncode == 1, done.stderr
+        for number, (name, _, said) in enumerate(FILES.values()):
+            assert not said or f"{number}{name}" in done.stdout, (format_, name, said)
 
 
 # -- configuration ---------------------------------------------------------------------------------
@@ -94,8 +105,14 @@ TOML: dict[str, str] = {
 }
 
 
-@pytest.mark.parametrize("what", TOML)
-@pytest.mark.parametrize("name", ["shardlint.toml", "pyproject.toml"])
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        *(("shardlint.toml", what) for what in TOML),
+        ("pyproject.toml", "deep arrays"),
+        ("pyproject.toml", "a NUL"),
+    ],
+)
 def test_a_hostile_configuration_is_told_of(name: str, what: str, tree: Path) -> None:
     head = "[tool.shardlint]\n" if name.startswith("pyproject") else ""
     (tree / name).write_bytes((head + TOML[what] + "\n").encode(errors="surrogateescape"))
@@ -113,14 +130,18 @@ OURS = [
 
 
 @pytest.mark.parametrize("key", OURS)
-def test_a_configuration_does_not_say_what_is_run_or_written(key: str, tree: Path) -> None:
+def test_a_configuration_does_not_say_what_is_run_or_written(
+    key: str, tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     table, _, name = key.rpartition(".")
     section = f"[tool.shardlint{'.' * bool(table)}{table}]"
     (tree / "pyproject.toml").write_text(f'{section}\n{name} = "{tree}/good.py"\n')
     before = contents(tree)
-    done = run(tree, "check")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "unknown key" in done.stderr
+    monkeypatch.chdir(tree)
+    code = main(["check"])
+    said = capsys.readouterr()
+    assert (code, said.out) == (2, "")
+    assert "unknown key" in said.err
     assert contents(tree) == before
 
 

@@ -185,7 +185,7 @@ def trimmed(spec: Spec) -> tuple[Any, ...]:
 def test_random_calls_agree_with_jax() -> None:
     count, known = Counter[str](), Counter[str]()
     missed: Counter[str] = Counter()
-    for seed in range(400 * SCALE):
+    for seed in range(160 * SCALE):
         text = Program(random.Random(seed)).text()
         real, error = run_for_real(text)
         found = evaluate(text)
@@ -204,7 +204,7 @@ def test_random_calls_agree_with_jax() -> None:
         for number in real.keys() & found.probes.keys():
             compare(text, number, found.probes[number], real[number], known)
     assert count["class"] >= 0.97 * count["found"], count
-    assert min(count["accepted"], count["rejected"]) > 0.25 * 400 * SCALE, count
+    assert min(count["accepted"], count["rejected"]) > 0.25 * 160 * SCALE, count
     assert count["found"] >= 0.9 * count["rejected"], "\n".join(missed)
     assert known["shapes"] >= 0.9 * known["arrays"] and known["types"] >= 0.7 * known["arrays"], known
 
@@ -212,7 +212,7 @@ def test_random_calls_agree_with_jax() -> None:
 def test_calls_outside_jit_are_not_refused_where_they_run() -> None:
     """Bodies run step by step there, with checks of their own."""
     count = Counter[str]()
-    for seed in range(10_000, 10_000 + 60 * SCALE):
+    for seed in range(10_000, 10_000 + 30 * SCALE):
         text = (
             Program(random.Random(seed)).text().replace("jax.eval_shape(lambda x: outer(x), x)", "outer(x)")
         )
@@ -221,7 +221,7 @@ def test_calls_outside_jit_are_not_refused_where_they_run() -> None:
         assert not verdicts or error is not None, f"seed {seed}: rejected, but it runs: {verdicts}\n{text}"
         count["rejected" if error else "accepted"] += 1
         count["found"] += error is not None and bool(verdicts)
-    assert count["accepted"] > 10 * SCALE and count["found"] >= 0.7 * count["rejected"], count
+    assert count["accepted"] > 5 * SCALE and count["found"] >= 0.7 * count["rejected"], count
 
 
 def _signature(function: str) -> inspect.Signature:
