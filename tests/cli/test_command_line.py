@@ -218,7 +218,7 @@ def test_layout_shows_what_each_device_holds(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(RIGHT)
     done = run(tmp_path, "layout", "a.py")
     assert done.returncode == 0
-    assert "shard    (8, 4), 128 B on each device" in done.stdout
+    assert "shard    (8, 4), 128 bytes on each device" in done.stdout
     assert "│ 0,4 │ 1,5 │ 2,6 │ 3,7 │" in done.stdout
     assert run(tmp_path, "layout", "a.py:7").stdout == done.stdout
     assert "No array with a known shape, spec and mesh on line 6" in run(tmp_path, "layout", "a.py:6").stdout
