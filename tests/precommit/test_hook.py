@@ -66,6 +66,16 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def pre_commit(project: Path, cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pre_commit", *arguments],
+        cwd=project,
+        env={**os.environ, "PRE_COMMIT_HOME": str(cache)},
+        capture_output=True,
+        text=True,
+    )
+
+
 def commit(
     project: Path, hook_repository: Path, cache: Path, *files: str
 ) -> subprocess.CompletedProcess[str]:
@@ -77,13 +87,14 @@ def commit(
     }
     (project / ".pre-commit-config.yaml").write_text(json.dumps({"repos": [repository]}))
     git(project, "add", ".pre-commit-config.yaml")
-    return subprocess.run(
-        [sys.executable, "-m", "pre_commit", "run", "--files", *files],
-        cwd=project,
-        env={**os.environ, "PRE_COMMIT_HOME": str(cache)},
-        capture_output=True,
-        text=True,
-    )
+    return pre_commit(project, cache, "run", "--files", *files)
+
+
+def test_the_hook_is_tried(project: Path, hook_repository: Path, cache: Path) -> None:
+    """Without a configuration: it is installed anew for this."""
+    done = pre_commit(project, cache, "try-repo", str(hook_repository), "shardlint", "--files", "bad.py")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "SHL103" in done.stdout
 
 
 def test_a_mistake_fails_the_commit(project: Path, hook_repository: Path, cache: Path) -> None:
