@@ -155,6 +155,8 @@ class Draw:
         return Tuple(tuple(Const(a - rank if self.chance(0.3) else a) for a in chosen))
 
     def dtype_value(self) -> Value:
+        if self.chance(0.03):
+            return Const(self.pick(4, 2.0, True))  # no dtypes
         return self.pick(
             Const("float32"), Const("int32"), External("jax.numpy.bfloat16"), External("jax.numpy.int8"),
             External("numpy.float16"), External("builtins.float"), External("builtins.int"),

@@ -186,8 +186,12 @@ def mixed(call: Call, arrays: Sequence[Array]) -> tuple[str | None, bool]:
 
 
 def dtype_argument(value: Value | None, default: str | None) -> str | None:
-    """The dtype an argument asks for; the default when it is None or not given."""
-    return default if value is None or is_none(value) else as_dtype(value)
+    """The dtype an argument asks for; the default when it is None or not given. A number names none."""
+    if value is None or is_none(value):
+        return default
+    if isinstance(value, Integer) or (isinstance(value, Const) and isinstance(value.value, int | float)):
+        reject("a number for a dtype")
+    return as_dtype(value)
 
 
 def given(value: Value | None) -> bool:
