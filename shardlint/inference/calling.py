@@ -164,7 +164,10 @@ def escape(args: Sequence[Value], kwargs: dict[str, Value]) -> None:
 
 def hand_over(interpreter: Interpreter, args: Sequence[Value], kwargs: dict[str, Value]) -> None:
     """Give objects and functions to code that is not seen: it may change the ones and call the others."""
+    from shardlint.inference.overlays.py_mocks import replace_named
+
     escape(args, kwargs)
+    replace_named(interpreter, args)
     for value in (*args, *kwargs.values()):
         if (function := wrapped_function(value)) is not None:
             interpreter.handed.setdefault(function.code.key, born())

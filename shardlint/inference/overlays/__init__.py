@@ -104,6 +104,7 @@ def _modules() -> tuple[Any, ...]:
         py_imports,
         py_iterators,
         py_literals,
+        py_mocks,
         py_objects,
         py_re,
         py_records,
@@ -113,8 +114,8 @@ def _modules() -> tuple[Any, ...]:
 
     return (
         py_builtins, py_stdlib, py_collections, py_iterators, py_objects, py_dataclasses, py_enums,
-        py_records, py_literals, py_re, py_imports, jax_tree_paths, numpy_, numpy_types, jax_numpy, jax_lax,
-        jax_convolution, jax_control, jax_nn, jax_random, jax_initializers, jax_tree, jax_specs,
+        py_records, py_literals, py_re, py_imports, py_mocks, jax_tree_paths, numpy_, numpy_types, jax_numpy,
+        jax_lax, jax_convolution, jax_control, jax_nn, jax_random, jax_initializers, jax_tree, jax_specs,
         jax_sharding, jax_meshes, jax_devices, jax_contexts, jax_jit, jax_shard_map, jax_collectives,
         jax_transforms, jax_derivatives,
         jax_placement, jaxtyping, axes, flax_boxes, flax_derived, flax_linen, flax_lifted, flax_logical,

@@ -1,0 +1,71 @@
+"""Names that tests replace: `unittest.mock.patch`, and whatever gets an object with the name of an attribute.
+
+From then on nothing is known of what stands there, also after the test, which puts the old value back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from shardlint.inference.calls import Call
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.mutation import set_attribute
+from shardlint.inference.values import ClassValue, Instance, ModuleValue, Value, as_str
+from shardlint.laws.values import Unknown
+
+_REPLACED = Unknown("a test replaces it")
+#: What has attributes that tests replace.
+_HOLDERS = ModuleValue | ClassValue | Instance
+
+
+def replace_named(interpreter: Evaluator, args: Sequence[Value]) -> None:
+    """Unseen code gets an object with the name of an attribute, which it may set: ``monkeypatch.setattr``."""
+    if len(args) > 1 and isinstance(args[0], _HOLDERS) and (name := as_str(args[1])) is not None:
+        set_attribute(interpreter, args[0], name, _REPLACED)
+
+
+def _patch(call: Call) -> Value:
+    """``patch("package.module.name", ...)``."""
+    target = call.argument(0, "target")
+    if (text := as_str(target)) is not None and "." in text:
+        holder = _found(call, text.split(".")[:-1])
+        if isinstance(holder, _HOLDERS):
+            set_attribute(call.interpreter, holder, text.rpartition(".")[2], _REPLACED)
+    return Unknown("a patch")
+
+
+def _found(call: Call, parts: list[str]) -> Value:
+    """What a dotted name stands for: the longest module that is seen, then attributes."""
+    for count in range(len(parts), 0, -1):
+        found = call.interpreter.import_module(".".join(parts[:count]), call.place)
+        if isinstance(found, ModuleValue):
+            for name in parts[count:]:
+                found = call.interpreter.attribute(found, name, call.place)
+            return found
+    return Unknown("a module that is not seen")
+
+
+def _patch_object(call: Call) -> Value:
+    """``patch.object(target, "name", ...)``."""
+    target, name = call.argument(0, "target"), call.argument(1, "attribute")
+    if target is not None and name is not None:
+        replace_named(call.interpreter, [target, name])
+    return Unknown("a patch")
+
+
+def _patch_multiple(call: Call) -> Value:
+    """``patch.multiple(target, name=..., ...)``."""
+    target = call.argument(0, "target")
+    text = as_str(target)
+    holder = target if text is None else _found(call, text.split("."))
+    if isinstance(holder, _HOLDERS):
+        for name in call.kwargs.keys() - {"target", "spec", "create", "spec_set", "autospec", "new_callable"}:
+            set_attribute(call.interpreter, holder, name, _REPLACED)
+    return Unknown("a patch")
+
+
+TABLE: dict[str, Callable[[Call], Value]] = {
+    f"{module}.patch{name}": function
+    for module in ("unittest.mock", "mock")
+    for name, function in (("", _patch), (".object", _patch_object), (".multiple", _patch_multiple))
+}
