@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference import naming
 from shardlint.inference.overlays.flax_metadata import Names
-from shardlint.inference.values import Value
+from shardlint.inference.values import Value, as_items, as_str
 from shardlint.laws.dims import Shape
 from shardlint.laws.logical_axes import LogicalRule, Mistake, NotAPair, RuleTable
 from shardlint.laws.source import mesh_source, spec_source
@@ -85,6 +85,9 @@ def record_mistake(
     in_rules = dimension is None and mistake in (Mistake.NOT_RULES, Mistake.INCONSISTENT)
     calls = calls or Calls()
     place = (origin or setting.place) if in_rules else setting.place_of(dimension)
+    ruled = _axes_place(setting.written, text, axes) if mistake is Mistake.UNKNOWN_MESH_AXIS else None
+    if place is not None and ruled is not None:
+        facts, place = (Fact(f'"{text}" names a dimension here', place),), ruled
     if place is None:
         return
     interpreter.record(
@@ -103,6 +106,18 @@ def record_mistake(
             known=known,
         )
     )
+
+
+def _axes_place(rules: Value | None, name: str, axes: tuple[str, ...]) -> Place | None:
+    """Where the rules say that a name lies along these axes, if one of them does."""
+    for rule in as_items(rules) or ():
+        pair = as_items(rule) or ()
+        if len(pair) == 2 and as_str(pair[0]) == name:
+            held = as_items(pair[1])
+            for axis in (pair[1],) if held is None else held:
+                if as_str(axis) in axes and (place := getattr(axis, "origin", None)) is not None:
+                    return place
+    return None
 
 
 # -- witnesses ------------------------------------------------------------------------------------------
