@@ -39,15 +39,20 @@ if TYPE_CHECKING:
 _IN_PLACE = {"Add": "__iadd__", "Subtract": "__isub__", "Multiply": "__imul__", "BitOr": "__ior__"}
 
 
-def set_attribute(interpreter: Evaluator, receiver: Value, name: str, value: Value) -> None:
-    """Set ``receiver.name``; on an undecided branch the attribute may be either value."""
+def set_attribute(
+    interpreter: Evaluator, receiver: Value, name: str, value: Value, plainly: bool = False
+) -> None:
+    """Set ``receiver.name``; on an undecided branch the attribute may be either value.
+
+    ``plainly`` as `object.__setattr__` does it, whatever the class has.
+    """
     if isinstance(value, Array) and value.name is None:
         value = replace(value, name=name)
     if isinstance(receiver, Alternatives):
         for option in receiver.options:
             with interpreter.forked():
-                set_attribute(interpreter, option, name, value)
-    elif isinstance(receiver, Instance) and not _is_plain(receiver, name):
+                set_attribute(interpreter, option, name, value, plainly)
+    elif isinstance(receiver, Instance) and not _is_plain(receiver, name, plainly):
         # A property's setter, or `__setattr__`, decides what happens.
         forget(receiver)
     elif isinstance(receiver, Instance | ClassValue):
@@ -83,10 +88,11 @@ def _set(
     return join([before, value])
 
 
-def _is_plain(receiver: Instance, name: str) -> bool:
+def _is_plain(receiver: Instance, name: str, plainly: bool) -> bool:
     """Whether setting an attribute does no more than that."""
     found = class_attribute(receiver.cls, name)
-    if isinstance(found, Unknown | Instance) or class_attribute(receiver.cls, "__setattr__") is not None:
+    overridden = not plainly and class_attribute(receiver.cls, "__setattr__") is not None
+    if isinstance(found, Unknown | Instance) or overridden:
         return False
     return not (isinstance(found, LibraryObject) and found.kind == "builtins.property")
 

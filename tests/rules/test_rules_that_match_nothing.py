@@ -10,6 +10,7 @@ from shardlint.api import Linter, Settings, source_from_text
 
 PRELUDE = """
 import re
+from fnmatch import fnmatch
 from jax.sharding import PartitionSpec as P
 
 class Table:
@@ -41,6 +42,9 @@ PROGRAMS: dict[str, bool] = {
     "RULES = [('c/kernel', P('x'))]\ndef run(names):\n    return [pick(RULES, n) for n in names]": False,
     "RULES = [('c/kernel', P('x'))]\ndef run(names):\n    return [pick(RULES, n) for n in names]\n"
     "run(NAMES)": True,
+    "RULES = [('c/*', P('x'))]\n[fnmatch(n, p) for n in NAMES for p, s in RULES]": True,
+    "RULES = [('c/*', P('x')), ('*', P())]\n[fnmatch(n, p) for n in NAMES for p, s in RULES]": True,
+    "RULES = [('a/*', P('x'))]\n[fnmatch(n, p) for n in NAMES for p, s in RULES]": False,
     "TABLE = Table([('A', P('x')), ('B', P('y'))])\n[TABLE[n] for n in NAMES]": True,
     "TABLE = Table([('A', P('x')), ('a', P('y'))])\n[TABLE[n] for n in NAMES]": False,
     "DENSE = [('c/kernel', P('x'))]\nSPARSE = [('a/', P('y'))]\n"
@@ -56,6 +60,6 @@ def test_a_table_is_reported_if_re_finds_nothing(program: str) -> None:
     if not found:
         return
     patterns = [row[0] for row in re.findall(r"\(\s*'([^']+)',\s*(P\()", program)]
-    matching = [p for p in patterns if any(re.search(p, name) for name in eval(NAMES)) and p != ".*"]
+    matching = [p for p in patterns if any(re.search(p, name) for name in eval(NAMES)) and "*" not in p]
     assert not matching
     assert text.splitlines()[found[0].span.line - 1].strip().startswith(("RULES", "TABLE", "'c/kernel'"))

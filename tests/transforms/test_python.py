@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
+import fnmatch
 import functools
 import itertools
 import json
@@ -22,7 +23,7 @@ from probing import SCALE, Tally, compare, evaluate
 from shardlint.inference.values import Const, DictValue, ListValue, SetValue, Tuple, Value
 
 PRELUDE = """\
-import ast, copy, dataclasses, functools, itertools, json, math, operator, tomllib, yaml
+import ast, copy, dataclasses, fnmatch, functools, itertools, json, math, operator, tomllib, yaml
 
 @dataclasses.dataclass
 class Config:
@@ -30,6 +31,18 @@ class Config:
     depth: int = 2
     sizes: list = dataclasses.field(default_factory=list)
     name: str = dataclasses.field(default="n")
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    width: int
+    half: object = dataclasses.field(init=False)
+    def __post_init__(self):
+        object.__setattr__(self, "half", (self.width // 2, type(self).__name__))
+
+class Checked(Frozen):
+    @property
+    def area(self):
+        return self.half * 2
 
 @dataclasses.dataclass
 class Wide(Config):
@@ -109,6 +122,11 @@ Config(N).name.upper() | ast.literal_eval(repr(X)) | ast.literal_eval(S)
 ast.literal_eval("{'a': [1, (2,)]}") | json.loads('{"a": [1, null, 2.5], "b": {"c": true}}')
 json.loads('[1, "x"]') | json.loads(S) | json.loads('[1,') | json.loads('{"a": 1}')['a']
 (lambda v: (v.append(N), v))(json.loads('[1]'))
+Frozen(N).half | Checked(N).area | Frozen(X).half | type(Wide(N)) is Wide | type(Wide(N)) is Config
+type(Config(N))(X).width | type(Wide(N)).__name__
+(lambda c: (object.__setattr__(c, S, X), c.width))(Wide(N)) | fnmatch.fnmatch('a/kernel', '*/kernel')
+fnmatch.fnmatch(S, S) | fnmatch.fnmatchcase(S, '[a-m]*') | fnmatch.fnmatch(S, '?*') | fnmatch.fnmatch(S, X)
+(lambda c: (object.__setattr__(c, 'width', X), c.width, c.half))(Frozen(N)) | type(X) is Config
 list(Wide.__dataclass_fields__) | {k: v for k, v in D.items() if k not in Config(N).__dataclass_fields__}
 Config(**{k: v for k, v in {'width': N, 'b': 2}.items() if k in Config.__dataclass_fields__}).width
 [f.name for f in dataclasses.fields(Wide)] | S in Config.__dataclass_fields__ | yaml.safe_load(S)
@@ -123,6 +141,7 @@ REAL: dict[str, Any] = {
     "json": json,
     "copy": copy,
     "dataclasses": dataclasses,
+    "fnmatch": fnmatch,
     "functools": functools,
     "itertools": itertools,
     "math": math,

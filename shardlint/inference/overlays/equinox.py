@@ -328,9 +328,16 @@ def _tree_at(call: Call) -> Value:
     where, tree, replace, function, is_leaf = call.bind(
         "where", "pytree", replace=None, replace_fn=None, is_leaf=NONE
     )
-    if where is None or tree is None or not is_none(is_leaf) or (replace is None) is (function is None):
+    if where is None or tree is None or (replace is None) is (function is None):
         unresolved("the arguments are not known")
-    marked = tree_map(lambda leaf: LibraryObject("equinox.leaf", {"value": leaf}), tree)
+
+    def whole(node: Value) -> bool:
+        if is_leaf is None or is_none(is_leaf):
+            return False
+        answer = as_bool(call.interpreter.call(is_leaf, [node], {}, call.place))
+        return unresolved("what a leaf is is not known") if answer is None else answer
+
+    marked = tree_map(lambda leaf: LibraryObject("equinox.leaf", {"value": leaf}), tree, is_leaf=whole)
     found = call.interpreter.call(where, [marked], {}, call.place)
     single = not isinstance(found, Tuple | ListValue) or _holds(marked, found)
     nodes = [found] if single else list(as_items(found) or ())

@@ -209,14 +209,26 @@ def _hasattr(call: Call) -> Value:
 
 
 def _setattr(call: Call) -> Value:
+    """``setattr(obj, name, value)``, and ``object.__setattr__``, which asks no class."""
     receiver, name, value = call.bind("obj", "name", "value")
     text = as_str(name)
     if receiver is not None and value is not None:
         if text is None:
             forget(receiver)
         else:
-            set_attribute(call.interpreter, receiver, text, value)
+            plainly = call.name == "builtins.object.__setattr__"
+            set_attribute(call.interpreter, receiver, text, value, plainly)
     return NONE
+
+
+def _type(call: Call) -> Value:
+    """``type(obj)`` of an object of the program's classes."""
+    value = call.args[0] if len(call.args) == 1 and not call.kwargs else None
+    if isinstance(value, Instance) and not value.opaque:
+        return value.cls
+    if isinstance(value, Tuple) and value.cls is not None:
+        return value.cls
+    return Unknown("type()")
 
 
 def _super(call: Call) -> Value:
@@ -265,6 +277,8 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "builtins.getattr": _getattr,
     "builtins.hasattr": _hasattr,
     "builtins.setattr": _setattr,
+    "builtins.object.__setattr__": _setattr,
+    "builtins.type": _type,
     "builtins.super": _super,
     "builtins.property": _descriptor("builtins.property"),
     "builtins.staticmethod": _descriptor("builtins.staticmethod"),

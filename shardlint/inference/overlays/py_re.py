@@ -5,6 +5,7 @@ A pattern and a match are constants, Python's own objects.
 
 from __future__ import annotations
 
+import fnmatch
 import math
 import re
 from collections.abc import Callable, Iterable
@@ -178,6 +179,19 @@ def _substituting(call: Call) -> Value:
     return Const(pattern.sub(lambda match: next(replaced) or "", subject, limit))
 
 
+def _globbing(call: Call) -> Value:
+    """`fnmatch.fnmatch(name, pat)`, where file names have upper and lower case."""
+    text, glob = call.bind("name", "pat")
+    wanted = as_str(glob)
+    pattern = None if wanted is None else _pattern(Const(fnmatch.translate(wanted)))
+    subject = _subject(pattern, text)
+    if pattern is None:
+        return _unmatched()
+    matched = subject is not None and pattern.match(subject) is not None
+    _record_try(call, pattern, getattr(glob, "origin", None), subject, matched)
+    return _unmatched() if subject is None else Const(matched)
+
+
 def _escape(call: Call) -> Value:
     text = as_str(call.args[0]) if len(call.args) == 1 else None
     return _unmatched() if text is None else Const(re.escape(text))
@@ -230,6 +244,8 @@ def regex_attribute(value: Const, name: str) -> Value:
 TABLE: dict[str, _Method] = {
     "re.compile": _compile,
     "re.escape": _escape,
+    "fnmatch.fnmatch": _globbing,
+    "fnmatch.fnmatchcase": _globbing,
     **{f"re.{name}": function for name, function in _FUNCTIONS.items()},
 }
 
