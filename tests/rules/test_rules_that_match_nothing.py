@@ -45,6 +45,8 @@ PROGRAMS: dict[str, bool] = {
     "RULES = [('c/*', P('x'))]\n[fnmatch(n, p) for n in NAMES for p, s in RULES]": True,
     "RULES = [('c/*', P('x')), ('*', P())]\n[fnmatch(n, p) for n in NAMES for p, s in RULES]": True,
     "RULES = [('a/*', P('x'))]\n[fnmatch(n, p) for n in NAMES for p, s in RULES]": False,
+    "import jax, outside\nRULES = [('c/kernel', P('x'))]\nTREE = {'a': outside.model(), 'b': 1., 'c': [2.]}\n"
+    "jax.tree_util.tree_map_with_path(lambda p, x: pick(RULES, jax.tree_util.keystr(p)), TREE)": False,
     "TABLE = Table([('A', P('x')), ('B', P('y'))])\n[TABLE[n] for n in NAMES]": True,
     "TABLE = Table([('A', P('x')), ('a', P('y'))])\n[TABLE[n] for n in NAMES]": False,
     "DENSE = [('c/kernel', P('x'))]\nSPARSE = [('a/', P('y'))]\n"

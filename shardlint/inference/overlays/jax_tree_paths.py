@@ -78,16 +78,24 @@ def map_with_path(call: Call) -> Value:
     function, tree, *rest = call.args
 
     def at_leaf(path: tuple[Value, ...], leaf: Value, *parts: Value) -> Value:
-        made = call.interpreter.call(function, [Tuple(path), leaf, *parts], {}, call.place)
-        # What is not known may be a whole tree.
+        made = call.interpreter.call(function, [_path_to(path, leaf), leaf, *parts], {}, call.place)
         return leaf if isinstance(leaf, Unknown | Alternatives) else made
 
     return tree_map_with_path(at_leaf, tree, *rest, is_leaf=stops(call, call.kwargs.get("is_leaf")))
 
 
+def _path_to(path: tuple[Value, ...], leaf: Value) -> Value:
+    """The path to a leaf; what is not known may be a whole tree, whose paths go on."""
+    return (
+        Unknown("a path into what is not known") if isinstance(leaf, Unknown | Alternatives) else Tuple(path)
+    )
+
+
 def _pairs(call: Call, tree: Value | None, is_leaf: Value | None) -> ListValue:
     found = leaves_with_path(tree or NONE, stops(call, is_leaf))
-    return ListValue([Tuple((Tuple(path), leaf)) for path, leaf in found], path=call.interpreter.path)
+    return ListValue(
+        [Tuple((_path_to(path, leaf), leaf)) for path, leaf in found], path=call.interpreter.path
+    )
 
 
 def leaves(call: Call) -> Value:
