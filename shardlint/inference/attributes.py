@@ -75,6 +75,10 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
             return interpreter.project.loose[full]
         if interpreter.project.reference(interpreter, full, place):
             return Unknown(f"JAX has no `{full}`")
+        if full.endswith(".thread_resources.env.physical_mesh") and full.startswith("jax."):
+            from shardlint.inference.overlays.jax_contexts import physical_mesh
+
+            return physical_mesh(interpreter)
         return interpreter.project.external(full)
     if isinstance(value, ModuleValue):
         return interpreter.project.member(interpreter, value, name)

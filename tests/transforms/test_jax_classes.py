@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from probing import evaluate
 
-from shardlint.inference.values import Const
+from shardlint.inference.values import Const, Tuple
 from shardlint.laws.values import Unknown
 
 PRELUDE = """\
@@ -64,3 +64,24 @@ def test_a_mesh_that_is_set_whichever_is_not_empty(wide: bool, sets: str, known:
         jax.set_mesh(None)
     (value,) = evaluate(text, {"wide": Unknown("the caller's")}).probes.values()
     assert value == Const(real[0]) if known else isinstance(value, Unknown)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "m = pxla.thread_resources.env.physical_mesh\nprobe(0, m.empty)",
+        "with mesh:\n    probe(0, pxla.thread_resources.env.physical_mesh.axis_names)",
+        "with mesh:\n    pass\nprobe(0, pxla.thread_resources.env.physical_mesh.empty)",
+        "with jax.set_mesh(mesh):\n    probe(0, pxla.thread_resources.env.physical_mesh.empty)",
+        "probe(0, jax._src.mesh.thread_resources.env.physical_mesh.empty)",
+    ],
+)
+def test_the_mesh_of_a_with_block(text: str) -> None:
+    text = f"{PRELUDE}import jax._src.mesh\nfrom jax.interpreters import pxla\n{text}\n"
+    real: dict[int, Any] = {}
+    exec(text, {"probe": real.__setitem__})
+    (value,) = evaluate(text).probes.values()
+    if isinstance(value, Tuple):
+        assert tuple(item.value for item in value.items if isinstance(item, Const)) == real[0]
+    else:
+        assert value == Const(real[0])

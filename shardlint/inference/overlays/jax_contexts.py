@@ -115,6 +115,12 @@ def _get_mesh(call: Call) -> Value:
     return MeshValue(replace(NO_MESH, abstract=False)) if mesh is None else mesh
 
 
+def physical_mesh(interpreter: Evaluator) -> MeshValue | Unknown:
+    """``thread_resources.env.physical_mesh``: what ``with mesh:`` set, an empty mesh where nothing did."""
+    mesh = interpreter.context.legacy_mesh
+    return MeshValue(replace(NO_MESH, abstract=False)) if mesh is None else mesh
+
+
 def _not_callable(call: Call) -> Value:
     """`set_mesh(mesh)` and `use_abstract_mesh(mesh)` are no decorators."""
     detail = "it is no decorator and cannot be called; use it in a `with` statement"
