@@ -52,7 +52,7 @@ from shardlint.rules.wording import (
     array_text,
     axes_text,
     entry_of,
-    listed_place,
+    entry_place,
     mesh_of,
     size_text,
     sizes_text,
@@ -73,7 +73,7 @@ def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Pro
     yield Problem(
         f"dimension {verdict.dimension} of {array_text(use)} has size {size_text(verdict.size)}, "
         f"which {axes_text(entry, mesh)} {verb}" + (f"; {would} would" if would else ""),
-        listed_place(use, verdict.dimension),
+        entry_place(use, verdict.dimension),
     )
 
 

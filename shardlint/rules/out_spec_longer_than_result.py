@@ -58,7 +58,7 @@ from collections.abc import Iterable
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Api, Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import array_text, listed_place, shape_text, spec_text
+from shardlint.rules.wording import array_text, shape_text, spec_text, surplus_place
 from shardlint.uses import Placement
 
 
@@ -77,7 +77,7 @@ def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
     )
     yield Problem(
         f"{array_text(use)} {result} on each device, too short for {spec_text(use)}; {way_out}",
-        listed_place(use, len(shape)),
+        surplus_place(use, len(shape)),
     )
 
 

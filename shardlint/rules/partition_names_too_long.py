@@ -51,10 +51,10 @@ from shardlint.rules.wording import (
     array_text,
     count_text,
     is_parameter,
-    listed_place,
     shape_text,
     spec_of,
     spec_text,
+    surplus_place,
 )
 from shardlint.uses import ParameterUse, Placement
 
@@ -70,7 +70,7 @@ def check(use: ParameterUse | Placement, settings: RuleSettings) -> Iterable[Pro
         yield Problem(
             f"{array_text(use)} has rank {len(use.shape)}, shape {shape_text(use.shape)}, "
             f"but {count_text(len(names), 'partitioning name')}: {spec_text(use)}",
-            listed_place(use, len(use.shape)),
+            surplus_place(use, len(use.shape)),
         )
 
 

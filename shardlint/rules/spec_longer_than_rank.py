@@ -45,7 +45,7 @@ from collections.abc import Iterable
 from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Api, Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import FLAX_APIS, array_text, count_text, listed_place, shape_text
+from shardlint.rules.wording import FLAX_APIS, array_text, count_text, shape_text, surplus_place
 from shardlint.uses import Placement
 
 #: Reported as out-spec-longer-than-result and partition-names-too-long.
@@ -67,7 +67,7 @@ def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
     yield Problem(
         f"{use.spec} has {count_text(length, 'entry')}, but {array_text(use)} has rank {rank}, "
         f"shape {shape_text(use.shape)}; drop {dropping}",
-        listed_place(use, rank if verdict.dimension is None else verdict.dimension),
+        surplus_place(use, rank if verdict.dimension is None else verdict.dimension),
     )
 
 

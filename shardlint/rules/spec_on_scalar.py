@@ -42,7 +42,7 @@ from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Api, Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording import FLAX_APIS, array_text, listed_place, spec_text
+from shardlint.rules.wording import FLAX_APIS, array_text, spec_text, surplus_place
 from shardlint.uses import Placement
 
 #: Reported as out-spec-longer-than-result and partition-names-too-long.
@@ -57,7 +57,7 @@ def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
     if use.api in _OTHERS or use.shape != ():
         return
     yield Problem(
-        f"{array_text(use)} is a scalar, which {spec_text(use)} cannot split; use P()", listed_place(use, 0)
+        f"{array_text(use)} is a scalar, which {spec_text(use)} cannot split; use P()", surplus_place(use, 0)
     )
 
 

@@ -65,7 +65,7 @@ from shardlint.rules.wording import (
     array_text,
     axes_text,
     entry_of,
-    listed_place,
+    entry_place,
     mesh_of,
     size_text,
     sizes_text,
@@ -86,7 +86,7 @@ def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Pro
             f"dimension {dimension} of {array_text(use)} has size {size_text(size)}, not divisible by "
             f"{axes_text(entry, mesh)}: JAX silently replicates it"
             + (f"; {would} would be split" if would else ""),
-            listed_place(use, dimension),
+            entry_place(use, dimension),
         )
 
 

@@ -162,11 +162,8 @@ def entry_of(use: SpecHolder, dimension: int | None) -> Entry:
     return Unknown("no such entry")
 
 
-def listed_place(use: SpecHolder, dimension: int | None) -> Place:
-    """Where an entry is listed that is too many, or too much for this array.
-
-    If it was looked up by a name, that is where this stands: the table serves other arrays too.
-    """
+def surplus_place(use: SpecHolder, dimension: int | None) -> Place:
+    """Where an entry that is too many is listed: where the name is written by which it was looked up."""
     place = entry_place(use, dimension)
     return place.name if isinstance(place, LookedUp) else place
 
