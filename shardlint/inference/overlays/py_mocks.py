@@ -16,6 +16,8 @@ from shardlint.laws.values import Unknown
 _REPLACED = Unknown("a test replaces it")
 #: What has attributes that tests replace.
 _HOLDERS = ModuleValue | ClassValue | Instance
+#: Arguments of `patch.multiple` that name nothing to replace.
+_OPTIONS = frozenset({"target", "spec", "create", "spec_set", "autospec", "new_callable"})
 
 
 def replace_named(interpreter: Evaluator, args: Sequence[Value]) -> None:
@@ -59,7 +61,7 @@ def _patch_multiple(call: Call) -> Value:
     text = as_str(target)
     holder = target if text is None else _found(call, text.split("."))
     if isinstance(holder, _HOLDERS):
-        for name in call.kwargs.keys() - {"target", "spec", "create", "spec_set", "autospec", "new_callable"}:
+        for name in (name for name in call.kwargs if name not in _OPTIONS):
             set_attribute(call.interpreter, holder, name, _REPLACED)
     return Unknown("a patch")
 
