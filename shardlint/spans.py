@@ -24,6 +24,12 @@ class Span:
         """Return itself: a span is a place that is already known."""
         return self
 
+    def __contains__(self, other: Span) -> bool:
+        """Whether another span lies in this one."""
+        begins = (self.line, self.column) <= (other.line, other.column)
+        ends = (other.end_line, other.end_column) <= (self.end_line, self.end_column)
+        return (self.path, self.cell) == (other.path, other.cell) and begins and ends
+
     def order(self) -> tuple[str, int, int, int]:
         """Sort key: reading order within a file."""
         return (self.path, -1 if self.cell is None else self.cell, self.line, self.column)

@@ -88,7 +88,8 @@ class Placement(Use):
     ``subject`` is the array in the user's words (``kernel``, ``argument 0 of `step```); ``raw`` is
     true for a bare ``P`` that takes its mesh from the context. ``spec`` is a str (what the user
     wrote) when something else stands where a spec is meant. ``dtype`` is a numpy-style name. ``held``
-    is how the array is sharded on that mesh already, None where that is not known.
+    is how the array is sharded on that mesh already, None where that is not known. ``beside`` tells that the
+    code that places the array makes the spec too, or stands in a function that does.
     """
 
     api: Api
@@ -100,6 +101,7 @@ class Placement(Use):
     raw: bool = False
     held: Spec | None = None
     entry_places: tuple[Place | None, ...] = ()
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

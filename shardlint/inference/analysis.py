@@ -64,7 +64,7 @@ class Program:
     def __init__(self, source: Source, settings: InferenceSettings) -> None:
         # An analysis that was broken off may have changed something.
         share_unchanged()
-        self.project = Project(settings.roots, run_module)
+        self.project = Project(settings.roots, run_module, source)
         self.interpreter = Interpreter(settings, self.project)
         if source.devices is not None:
             self.interpreter.device_count = source.devices

@@ -91,6 +91,9 @@ class Evaluator(Protocol):
     def is_called(self) -> bool:
         """Whether a module's own code led here, not a function that nobody calls."""
 
+    def sees(self, place: Place, other: Place) -> bool:
+        """Whether the code that runs at a place shows the other: in one function, or one around it."""
+
     def environment(self) -> Environment:
         """The environment for a use that is recorded now."""
 

@@ -165,6 +165,15 @@ class Interpreter:
         name = frame.function.name
         return Fact(f"{f'`{name}`' if name.isidentifier() else 'it'} is called here", frame.called_at)
 
+    def sees(self, place: Place, other: Place) -> bool:
+        """Whether the code that runs at a place shows the other: in one function, or one around it.
+
+        A module's own code is read from its beginning.
+        """
+        if self.frame.function is None:
+            return place.path == other.path
+        return isinstance(place, NodePlace) and isinstance(other, NodePlace) and place.unit is other.unit
+
     def environment(self) -> Environment:
         """The environment for a use that is recorded now."""
         context = self.context

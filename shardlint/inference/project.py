@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from shardlint.inference.budget import Budget
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import EFFECTS, born, changed
 from shardlint.inference.joins import options
+from shardlint.inference.planned import planned
 from shardlint.inference.reading import note_variable
 from shardlint.inference.releases import state_of
 from shardlint.inference.rewriting import fix_of
@@ -45,8 +47,8 @@ class ModuleRun:
     """One module of the project: its text in parts, and its scope as far as it has run."""
 
     __slots__ = (
-        "alone", "asks_mesh", "changes", "complete", "device_count", "errors", "given", "imported", "loose",
-        "made", "name", "parts", "scope", "seen", "source", "switches", "turns", "within",
+        "alone", "asks_mesh", "changed_by", "changes", "complete", "device_count", "errors", "given",
+        "imported", "loose", "made", "name", "parts", "scope", "seen", "source", "switches", "turns", "within",
     )  # fmt: skip
 
     def __init__(self, name: str, source: Source, given: Dim | None = None) -> None:
@@ -75,6 +77,8 @@ class ModuleRun:
         self.alone = True
         #: The numbers of what it made as it ran, it and what it imported.
         self.made = range(0)
+        #: The modules that changed something of it as they were imported, and that it does not import.
+        self.changed_by: set[Path] = set()
 
 
 #: Modules that programs imported, so that the next one need not run them again.
@@ -131,8 +135,13 @@ def _identity(path: Path, interpreter: Interpreter) -> Key:
 class Project:
     """The modules around the files that are analyzed; ``execute`` runs one."""
 
-    def __init__(self, roots: tuple[str, ...], execute: Callable[[Interpreter, ModuleRun], object]) -> None:
-        self._execute = execute
+    def __init__(
+        self,
+        roots: tuple[str, ...],
+        execute: Callable[[Interpreter, ModuleRun], object],
+        program: Source | None = None,
+    ) -> None:
+        self._execute, self.program = execute, program
         self.roots = tuple(Path(root) for root in roots)
         self.modules: dict[Path, ModuleRun] = {}
         self.running: list[ModuleRun] = []
@@ -188,7 +197,7 @@ class Project:
             changed(0)
             key = _identity(path, interpreter)
             run = _shared.get(key)
-            if run is not None and all(self.modules.get(p, one) is one for p, one in run.within.items()):
+            if run is not None and self._fits(run):
                 self.modules.update(run.within)
             else:
                 run = self._first_run(interpreter, path, name)
@@ -207,6 +216,26 @@ class Project:
             self._begun[-1].imported[path] = run
         seen.hand_on(run.seen)
         return run
+
+    def _fits(self, run: ModuleRun) -> bool:
+        """Whether a module that ran for another program is as it would be if this one ran it."""
+        if any(self.modules.get(path, one) is not one for path, one in run.within.items()):
+            return False
+        changed_by = {path for one in run.within.values() for path in one.changed_by}
+        return not changed_by or changed_by <= self._planned
+
+    @cached_property
+    def _planned(self) -> frozenset[Path]:
+        """What the program may import."""
+        known = {path: run for (path, *_), run in _shared.items()}
+        return frozenset() if self.program is None else planned(self.program, self.locate, known)
+
+    def _note_changes(self, path: Path, run: ModuleRun) -> None:
+        """Note which modules importing this one changed, such as registers: others may not import it."""
+        numbers = sorted(EFFECTS.touched)
+        for one in self.modules.values() if numbers else ():
+            if one is not run and path not in one.within and _any_between(numbers, one.made):
+                one.changed_by.add(path)
 
     def _first_run(self, interpreter: Interpreter, path: Path, name: str) -> ModuleRun:
         """Run a module as if nothing else ran, but for the modules that did already."""
@@ -240,7 +269,7 @@ class Project:
         began = run.scope.serial
         run.alone &= all(one.alone or one.scope.serial > began for one in run.within.values())
         run.made = range(first, born())
-        # What modules change of each other as they are imported, such as registers, is how they are.
+        self._note_changes(path, run)
         EFFECTS.touched = touched
         return run
 

@@ -52,7 +52,7 @@ from shardlint.rules.wording import (
     array_text,
     axes_text,
     entry_of,
-    entry_place,
+    meeting,
     mesh_of,
     size_text,
     sizes_text,
@@ -70,10 +70,12 @@ def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Pro
         return
     verb = "does not divide" if isinstance(verdict.size, int) else "never divides"
     would = sizes_text(verdict.size, verdict.ways)
+    place, written = meeting(use, verdict.dimension)
     yield Problem(
         f"dimension {verdict.dimension} of {array_text(use)} has size {size_text(verdict.size)}, "
         f"which {axes_text(entry, mesh)} {verb}" + (f"; {would} would" if would else ""),
-        entry_place(use, verdict.dimension),
+        place,
+        related=written,
     )
 
 

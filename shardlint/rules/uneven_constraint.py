@@ -65,7 +65,7 @@ from shardlint.rules.wording import (
     array_text,
     axes_text,
     entry_of,
-    entry_place,
+    meeting,
     mesh_of,
     size_text,
     sizes_text,
@@ -82,11 +82,13 @@ def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Pro
         size, entry = use.shape[dimension], entry_of(use, dimension)
         ways = product(mesh.size_of(axis) for axis in entry_axes(entry))
         would = sizes_text(size, ways)
+        place, written = meeting(use, dimension)
         yield Problem(
             f"dimension {dimension} of {array_text(use)} has size {size_text(size)}, not divisible by "
             f"{axes_text(entry, mesh)}: JAX silently replicates it"
             + (f"; {would} would be split" if would else ""),
-            entry_place(use, dimension),
+            place,
+            related=written,
         )
 
 

@@ -12,7 +12,17 @@ from shardlint.laws.values import Entry, Mesh, Spec, Unknown, entry_axes, entry_
 from shardlint.laws.verdicts import Api
 from shardlint.rules.base import Problem
 from shardlint.spans import LookedUp, Place
-from shardlint.uses import CallUse, CollectiveUse, MeshUse, ParameterUse, Placement, ShardingUse, SpecUse, Use
+from shardlint.uses import (
+    CallUse,
+    CollectiveUse,
+    Fact,
+    MeshUse,
+    ParameterUse,
+    Placement,
+    ShardingUse,
+    SpecUse,
+    Use,
+)
 
 #: The kinds of use in which a spec (or a parameter's names) is judged.
 SPEC_KINDS: tuple[type[Use], ...] = (SpecUse, ShardingUse, Placement, ParameterUse)
@@ -166,6 +176,21 @@ def surplus_place(use: SpecHolder, dimension: int | None) -> Place:
     """Where an entry that is too many is listed: where the name is written by which it was looked up."""
     place = entry_place(use, dimension)
     return place.name if isinstance(place, LookedUp) else place
+
+
+def meeting(use: SpecHolder, dimension: int | None) -> tuple[Place, tuple[Fact, ...]]:
+    """Where an entry meets the array that it does not suit, and where it is written if that is elsewhere.
+
+    A spec may serve many arrays: who places one beside it looks there. It is not elsewhere if it stands in
+    the call, or in one that leads there.
+    """
+    place = entry_place(use, dimension)
+    if not isinstance(use, Placement) or not use.beside or use.api in FLAX_APIS:
+        return place, ()
+    written = place.resolve()
+    if any(written in at.resolve() for at in (use.place, *(fact.place for fact in use.facts))):
+        return place, ()
+    return use.place, (Fact(f"{spec_text(use)} is written here", place),)
 
 
 def entry_place(use: SpecHolder, dimension: int | None) -> Place:

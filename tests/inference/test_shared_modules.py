@@ -124,3 +124,44 @@ def test_what_a_program_changes_of_a_module_is_not_so_for_the_next(change: str, 
         linter.check_source(read_source(str(tmp_path / "changes.py")))
         found = linter.check_source(read_source(str(tmp_path / "user.py")))
         assert [finding.code for finding in found] == ["SHL202", "SHL202"]
+
+
+REGISTER = """
+FOUND = {}
+def register(name):
+    def note(cls):
+        if name in FOUND:
+            raise KeyError(name)
+        FOUND[name] = cls
+        return cls
+    return note
+def spec(name):
+    return FOUND[name]().spec()
+"""
+REGISTERED = """
+from register import register
+@register("layer")
+class Layer:
+    def spec(self):
+        return ("{}", None)
+"""
+REGISTERING = """
+import {}
+import jax, jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+from register import spec
+mesh = jax.make_mesh((2, 4), ("data", "model"))
+jax.device_put(jnp.ones((6, 6)), NamedSharding(mesh, P(*spec("layer"))))
+"""
+
+
+@pytest.mark.parametrize("order", [("rows", "columns", "rows"), ("columns", "rows", "columns")])
+def test_what_modules_register_is_so_where_they_are_imported(order: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "register.py").write_text(REGISTER)
+    linter = Linter(Settings(devices=8))
+    for name, axis in (("rows", "data"), ("columns", "model")):
+        (tmp_path / f"{name}.py").write_text(REGISTERED.format(axis))
+        (tmp_path / f"by_{name}.py").write_text(REGISTERING.format(name))
+    for name in order:
+        found = linter.check_source(read_source(str(tmp_path / f"by_{name}.py")))
+        assert [finding.code for finding in found] == ([] if name == "rows" else ["SHL202"]), name

@@ -81,6 +81,7 @@ def place_array(
             raw=raw,
             held=held,
             entry_places=_entry_places(target),
+            beside=_is_beside(interpreter, target, place),
         )
     )
     sharding = _sharding(target, interpreter) if not isinstance(verdict, Rejected) else None
@@ -250,6 +251,13 @@ def text_of(value: Value) -> str:
 def _entry_places(target: Value) -> tuple[Place | None, ...]:
     spec = target.spec if isinstance(target, ShardingValue) else target
     return spec.places if isinstance(spec, SpecValue) else ()
+
+
+def _is_beside(interpreter: Evaluator, target: Value, place: Place) -> bool:
+    """Whether the code at a place makes the spec that is used there, or stands in a function that does."""
+    spec = target.spec if isinstance(target, ShardingValue) else target
+    made = spec.origin if isinstance(spec, SpecValue) else None
+    return made is not None and interpreter.sees(place, made)
 
 
 def record_open(
