@@ -48,7 +48,8 @@ class ModuleRun:
 
     __slots__ = (
         "alone", "asks_mesh", "changed_by", "changes", "complete", "device_count", "errors", "given",
-        "imported", "loose", "made", "name", "parts", "scope", "seen", "source", "switches", "turns", "within",
+        "imported", "loose", "made", "name", "parts", "scope", "seen", "source", "switches", "turns",
+        "within",
     )  # fmt: skip
 
     def __init__(self, name: str, source: Source, given: Dim | None = None) -> None:
