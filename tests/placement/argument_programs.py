@@ -191,7 +191,11 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
         "SHL301",
     ),
     OBJECTS
-    + "jax.shard_map(lambda t: t.x, mesh=auto, in_specs=Pair(P('x'), P()), out_specs=P('x'))(Pair(a, a))": (),
+    + "jax.shard_map(lambda t: t.x, mesh=auto, in_specs=Pair(P('x'), P()), out_specs=P('x'))(Pair(a, a))": (
+        "SHL301",
+    ),
+    OBJECTS
+    + "jax.shard_map(lambda t: t.y, mesh=auto, in_specs=(Pair(P('x'), P()),), out_specs=P())(Pair(a, a))": (),
     "jax.jit(lambda t: t, in_shardings=({'w': split},))({'w': a})": (),
     "jax.jit(lambda v, w: v, in_shardings=[split, split])(a, a)": (),
     # what stands among shard_map's specs, and is none
