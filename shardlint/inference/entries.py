@@ -16,7 +16,7 @@ from shardlint.inference.budget import Exhausted
 from shardlint.inference.calling import around_method, wrapped_function
 from shardlint.inference.context import Context, Frame, assumed_rules
 from shardlint.inference.functions import parameters, run_function
-from shardlint.inference.interpreter import Interpreter, unknown_argument
+from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.reach import Reach
 from shardlint.inference.selves import entry_instance
 from shardlint.inference.syntax import BrokenText, NodePlace
@@ -225,17 +225,22 @@ def _construct(interpreter: Interpreter, constructor: Function, instance: Instan
     interpreter.reached, interpreter.called_wrappers = reached, called
 
 
+def _unknown_argument(name: str) -> Unknown:
+    """The value of a parameter whose caller is not known."""
+    return Unknown(f"`{name}` is decided by the caller")
+
+
 def unknown_arguments(interpreter: Interpreter, function: Function, starred: bool) -> dict[str, Value]:
     """Arguments of a caller that is not known; ``self`` is an instance of the method's class."""
     params = parameters(function.code)
     names = [p.name.value for p in (*params.posonly_params, *params.params)]
-    bound: dict[str, Value] = {name: unknown_argument(name) for name in names}
+    bound: dict[str, Value] = {name: _unknown_argument(name) for name in names}
     if function.owner is not None and names:
         construct = partial(_construct, interpreter)
         instance = bound[names[0]] = entry_instance(interpreter, function.owner, function, construct)
         describe_fields(interpreter, instance)
     if starred:
-        bound |= {p.name.value: unknown_argument(p.name.value) for p in params.kwonly_params}
+        bound |= {p.name.value: _unknown_argument(p.name.value) for p in params.kwonly_params}
         for param in (params.star_arg, params.star_kwarg):
             if isinstance(param, cst.Param):
                 bound[param.name.value] = Unknown("starred arguments")

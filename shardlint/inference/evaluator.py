@@ -92,7 +92,7 @@ class Evaluator(Protocol):
         """Whether a module's own code led here, not a function that nobody calls."""
 
     def sees(self, place: Place, other: Place) -> bool:
-        """Whether the code that runs at a place shows the other: in one function, or one around it."""
+        """Whether the code that runs at a place shows the other: one function around both, or the module."""
 
     def environment(self) -> Environment:
         """The environment for a use that is recorded now."""

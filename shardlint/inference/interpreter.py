@@ -166,10 +166,7 @@ class Interpreter:
         return Fact(f"{f'`{name}`' if name.isidentifier() else 'it'} is called here", frame.called_at)
 
     def sees(self, place: Place, other: Place) -> bool:
-        """Whether the code that runs at a place shows the other: in one function, or one around it.
-
-        A module's own code is read from its beginning.
-        """
+        """Whether the code that runs at a place shows the other: one function around both, or the module."""
         if self.frame.function is None:
             return place.path == other.path
         return isinstance(place, NodePlace) and isinstance(other, NodePlace) and place.unit is other.unit
@@ -425,7 +422,7 @@ class Interpreter:
             )
         return (
             self.project.external(f"builtins.{name}")
-            if is_builtin(name)
+            if hasattr(builtins, name)
             else Unknown(f"`{name}` is not defined")
         )
 
@@ -495,13 +492,3 @@ class Interpreter:
     def running(self, code: Code) -> int:
         """How often a function is on the stack."""
         return sum(frame.function is code for frame in self.frames)
-
-
-def is_builtin(name: str) -> bool:
-    """Whether Python itself defines a name."""
-    return hasattr(builtins, name)
-
-
-def unknown_argument(name: str) -> Unknown:
-    """The value of a parameter whose caller is not known."""
-    return Unknown(f"`{name}` is decided by the caller")

@@ -74,7 +74,7 @@ async def test_where_the_mesh_the_shape_and_the_spec_come_from_is_related(
     uri = editor.open(tmp_path / "train.py", text)
     (diagnostic,) = await editor.report(uri)
     lines = text.split("\n")
-    assert lines[diagnostic.range.start.line].startswith("spec =")
+    assert lines[diagnostic.range.start.line].startswith("y =")
     written = {
         related.message: _written(lines, related.location.range)
         for related in diagnostic.related_information or ()
@@ -83,7 +83,7 @@ async def test_where_the_mesh_the_shape_and_the_spec_come_from_is_related(
     assert written == {
         "`mesh` has the axes (data=2, model=4)": mesh,
         "`x` has shape (8, 10)": "jnp.zeros((8, 10))",
-        'P("data", "model") is used here': "jax.device_put(x, sharding)",
+        'P("data", "model") is written here': '"model"',
     }
 
 
