@@ -147,9 +147,10 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _layout(options: argparse.Namespace) -> int:
+    from shardlint.laws.verdicts import Rejected
     from shardlint.output import layout
     from shardlint.output.styles import styles_for
-    from shardlint.uses import FileProblem, Use
+    from shardlint.uses import FileProblem
 
     file, colon, line = options.place.rpartition(":")
     if not colon or not line.isdigit():
@@ -160,14 +161,18 @@ def _layout(options: argparse.Namespace) -> int:
     linter = _linter(options)
     uses = linter.uses(linter.read_paths([file])[1])
     problems = [use for use in uses if isinstance(use, FileProblem)]
-    layouts = [found for use in uses if isinstance(use, Use) and (found := layout.layout_of(use)) is not None]
+    placed = [use for use in uses if isinstance(use, layout.LAID_OUT)]
     if line:
-        layouts = [found for found in layouts if found.span.line <= int(line) <= found.span.end_line]
+        spans = {id(use): use.place.resolve() for use in placed}
+        placed = [use for use in placed if spans[id(use)].line <= int(line) <= spans[id(use)].end_line]
+    layouts = [found for use in placed if (found := layout.layout_of(use)) is not None]
     for problem in problems:
         complain(f"{file}: {problem.message}")
     if not layouts:
         where = f" on line {line}" if line else ""
-        print(f"No array with a known shape, spec and mesh{where} in {file}.")
+        refused = any(isinstance(use.verdict, Rejected) for use in placed)
+        why = f" JAX refuses what is there; `shardlint check {file}` says why." if refused else ""
+        print(f"No array with a known shape, spec and mesh{where} in {file}.{why}")
     sys.stdout.write(layout.render(layouts, styles_for(sys.stdout)))
     return FAILED if problems else CLEAN
 

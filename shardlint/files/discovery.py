@@ -181,9 +181,9 @@ def _plain(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
 
 @lru_cache(maxsize=256)
 def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec
+    from shardlint.files.patterns import ignore_spec
 
-    return GitIgnoreSpec.from_lines(patterns)
+    return ignore_spec(patterns)
 
 
 def _ignores_above(folder: str) -> list[tuple[str, GitIgnoreSpec]]:
@@ -200,11 +200,11 @@ def _ignores_above(folder: str) -> list[tuple[str, GitIgnoreSpec]]:
 
 
 def _read_ignore(folder: str) -> list[tuple[str, GitIgnoreSpec]]:
-    from pathspec import GitIgnoreSpec
+    from shardlint.files.patterns import ignore_spec
 
     try:
         data = seen.read(os.path.join(folder, IGNORES), _MOST_BYTES)
     except OSError:
         return []
     text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
-    return [(folder, GitIgnoreSpec.from_lines(text.split("\n")))]
+    return [(folder, ignore_spec(text.split("\n")))]

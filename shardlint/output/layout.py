@@ -27,6 +27,9 @@ _MOST_SLICES = 8
 #: Devices of one block that are listed before they are summed up.
 _MOST_DEVICES = 4
 
+#: The uses that have a layout.
+LAID_OUT = (Placement, ParameterUse)
+
 Block = tuple[int, ...]
 T = TypeVar("T")
 

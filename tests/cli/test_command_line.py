@@ -224,6 +224,11 @@ def test_layout_shows_what_each_device_holds(tmp_path: Path) -> None:
     assert "No array with a known shape, spec and mesh on line 6" in run(tmp_path, "layout", "a.py:6").stdout
 
 
+def test_layout_says_where_jax_refuses_the_array(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(BROKEN)
+    assert "JAX refuses what is there; `shardlint check a.py` says why." in run(tmp_path, "layout", "a.py").stdout
+
+
 def test_run_sets_the_finding_beside_what_jax_does(tmp_path: Path) -> None:
     head, line = BROKEN.rstrip().rsplit("\n", 1)
     cases = "".join(
