@@ -182,7 +182,7 @@ def _written(report: Report, path: str) -> Outcome:
 def _ignored(linter: Linter, report: Report, reason: str) -> Outcome:
     """Add comments to the lines of all findings, once those that do nothing are out."""
     from shardlint.fixing.documents import CannotChange, read_document, write
-    from shardlint.fixing.ignoring import ignoring
+    from shardlint.fixing.ignoring import UNSILENCED, ignoring
     from shardlint.fixing.rounds import fix_all
 
     if any(char in reason for char in "\r\n#"):
@@ -207,8 +207,14 @@ def _ignored(linter: Linter, report: Report, reason: str) -> Outcome:
                 added, files = added + comments.count, files + 1
         except CannotChange as error:
             failures.append(str(error))
-    said = f"Added comments for {added} finding{'s' * (added != 1)} in {files} file{'s' * (files != 1)}."
-    return Outcome(report, 2 if failures else 0, said=(said,), failures=tuple(failures))
+    said = [f"Added comments for {added} finding{'s' * (added != 1)} in {files} file{'s' * (files != 1)}."]
+    # Comments in vain are gone already.
+    readable = {source.path for source in report.sources}
+    left = [f.code for f in failing if f.code in UNSILENCED - {"SHL012"} or f.span.path not in readable]
+    if left:
+        codes = ", ".join(sorted(set(left)))
+        said.append(f"No comment can ignore {len(left)} other{'s' * (len(left) != 1)} ({codes}).")
+    return Outcome(report, 2 if failures else 0, said=tuple(said), failures=tuple(failures))
 
 
 def _fails(finding: Finding) -> bool:

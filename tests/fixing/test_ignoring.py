@@ -169,6 +169,15 @@ def test_comments_are_added_to_a_notebook(tmp_path: Path) -> None:
     assert check(tmp_path, "a.ipynb").code == 0
 
 
+def test_what_no_comment_can_ignore_is_said(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(f"{HEADER}{BAD}\nx = 1  # shardlint: ignore[SHL999]\n")
+    (tmp_path / "b.py").write_text(f"{HEADER}def f(:\n")
+    assert check(tmp_path, ".", "--add-ignores").err.splitlines() == [
+        "Added comments for 1 finding in 1 file.",
+        "No comment can ignore 2 others (SHL001, SHL013).",
+    ]
+
+
 def test_a_reason_that_the_encoding_lacks(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_bytes(b"# coding: latin-1\n" + (HEADER + BAD).encode())
