@@ -11,6 +11,8 @@ from shardlint.inference.values import (
     MAX_ALTERNATIVES,
     Alternatives,
     Array,
+    Const,
+    Perhaps,
     Tag,
     Tuple,
     Value,
@@ -74,7 +76,7 @@ def join_tagged(pairs: Iterable[tuple[Value, Tag]]) -> Value:
             continue
         if isinstance(option, Unknown):
             forget(Tuple(tuple(value for value, _ in pairs)))
-            return option if len(pairs) == 1 else unsized(option)
+            return option if len(pairs) == 1 else _swallowed(option, pairs)
         met = ((i, _merged(other, option)) for i, other in enumerate(kept))
         found, merged = next(((i, value) for i, value in met if value is not None), (None, None))
         if found is None or merged is None:
@@ -91,6 +93,28 @@ def join_tagged(pairs: Iterable[tuple[Value, Tag]]) -> Value:
     if len(kept) == 1:
         return kept[0]
     return Alternatives(tuple(kept), None, tuple(tags))
+
+
+def _swallowed(unknown: Unknown, pairs: Sequence[tuple[Value, Tag]]) -> Unknown:
+    """What is unknown on some branches and may be constants on others, of which tests may be made."""
+    constants: list[Const] = []
+    tags: list[Tag] = []
+    others: list[Tag] = []
+    for value, outer in pairs:
+        perhaps = isinstance(value, Perhaps)
+        rows = zip((value, *value.constants), value.tags, strict=True) if perhaps else tagged(value)
+        for option, inner in rows:
+            if (tag := combined(inner, outer)) is None:
+                continue
+            if isinstance(option, Const):
+                constants.append(option)
+                tags.append(tag)
+            else:
+                others.append(tag)
+    common = NO_TAG if not others else frozenset.intersection(*others)
+    if not common or not constants or len(constants) > MAX_ALTERNATIVES:
+        return unsized(unknown)
+    return Perhaps(unknown.reason, constants=tuple(constants), tags=(common, *tags))
 
 
 def _merged(a: Value, b: Value) -> Value | None:

@@ -30,6 +30,7 @@ from shardlint.inference.values import (
     MeshValue,
     Missing,
     Partial,
+    Perhaps,
     SetValue,
     ShardingValue,
     Sized,
@@ -51,7 +52,7 @@ CHANGING = (ListValue, DictValue, SetValue, Instance, LibraryObject)
 #: Values of which a new one can be made at any time.
 FROZEN = (
     Alternatives, Array, Bound, Const, Devices, External, Generated, Integer, MeshValue, Missing, Partial,
-    ShardingValue, Sized, Slice, SpecValue, Tuple, Unknown,
+    Perhaps, ShardingValue, Sized, Slice, SpecValue, Tuple, Unknown,
 )  # fmt: skip
 _DESCRIBED = frozenset({*CHANGING, *FROZEN, Function})
 _LEFT_OUT = {"born", "path", "reason", "code", "scope"}
@@ -155,7 +156,7 @@ class Keys:
                 return number
             number = self._numbers[id(value)] = len(self.objects)
             self.objects.append(value)
-        elif kind is Alternatives and any(value.tags):
+        elif (kind is Alternatives or kind is Perhaps) and any(value.tags):
             # Like sizes: in another tree the same tests may have other numbers.
             self._met += 1
             number = tuple(map(self.of_tag, value.tags))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.joins import join
+from shardlint.inference.joins import combined, join_tagged, tagged
 from shardlint.inference.truth import truth
-from shardlint.inference.values import Alternatives, Array, Value, as_int
+from shardlint.inference.values import Alternatives, Array, Perhaps, Tag, Value, as_int
 from shardlint.inference.variables import narrow
 from shardlint.laws import dims
 from shardlint.laws.dims import Dim, Shape
@@ -18,6 +19,9 @@ from shardlint.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
+
+#: A value that a variable may have, and the branches that it comes from.
+Row = tuple[Value, Tag]
 
 
 def refine(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) -> bool:
@@ -38,10 +42,16 @@ def refine(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) ->
         holder = interpreter.find(name)
         value = None if holder is None else holder.variables[name]
         if isinstance(value, Alternatives):
-            kept = _possible(interpreter, test, name, value, outcome)
+            kept = _possible(interpreter, test, name, tagged(value), outcome)
             if not kept:
                 return False
-            narrow(interpreter, name, join(kept))
+            narrow(interpreter, name, join_tagged(kept))
+        elif isinstance(value, Perhaps):
+            rows = tuple(zip(value.constants, value.tags[1:], strict=True))
+            kept = [(value, value.tags[0]), *_possible(interpreter, test, name, rows, outcome)]
+        else:
+            continue
+        _leave_out(interpreter, frozenset.intersection(*(tag for _, tag in kept)))
     if isinstance(test, cst.Comparison) and outcome:
         _learn_rank(interpreter, test)
     return True
@@ -60,20 +70,32 @@ def _can_be(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) -
 
 
 def _possible(
-    interpreter: Interpreter, test: cst.BaseExpression, name: str, value: Alternatives, outcome: bool
-) -> list[Value]:
+    interpreter: Interpreter, test: cst.BaseExpression, name: str, rows: Iterable[Row], outcome: bool
+) -> list[Row]:
+    """The values of a name under which a test may come out so, and the branches they come from."""
     from shardlint.inference.expressions import evaluate
 
-    kept: list[Value] = []
+    kept: list[Row] = []
     scope, before = interpreter.scope, interpreter.scope.variables
-    for option in value.options:
+    for option, tag in rows:
         scope.variables = {**before, name: option}
         with interpreter.silent(), interpreter.forked():
             decided = truth(evaluate(interpreter, test))
         if decided is None or decided is outcome:
-            kept.append(option)
+            kept.append((option, tag))
     scope.variables = before
     return kept
+
+
+def _leave_out(interpreter: Interpreter, taken: Tag) -> None:
+    """Leave out what the function's other variables are where other branches than these were taken."""
+    if not taken:
+        return
+    for name, value in interpreter.scope.variables.items():
+        if isinstance(value, Alternatives) and any(value.tags):
+            kept = [(option, tag) for option, tag in tagged(value) if combined(taken, tag) is not None]
+            if 0 < len(kept) < len(value.options):
+                narrow(interpreter, name, join_tagged(kept))
 
 
 def _learn_rank(interpreter: Interpreter, test: cst.Comparison) -> None:

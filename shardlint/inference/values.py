@@ -398,6 +398,17 @@ def unsized(value: Unknown) -> Unknown:
     return Unknown(value.reason) if isinstance(value, Sized) else value
 
 
+@dataclass(frozen=True, slots=True)
+class Perhaps(Unknown):
+    """Something unknown that comes from some branches, and constants that it may be from others.
+
+    ``tags`` holds the branches: first those of what is unknown, then each constant's.
+    """
+
+    constants: tuple[Const, ...] = field(compare=False, kw_only=True)
+    tags: tuple[Tag, ...] = field(compare=False, kw_only=True)
+
+
 def as_int(value: Value | None) -> int | None:
     """Return a known integer, or None."""
     dim = as_dim(value)

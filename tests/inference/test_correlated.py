@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import random
+import sys
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from shardlint.api import Linter, Settings
@@ -47,6 +54,13 @@ INSIDE = """
     specs = (P("model"), P("model") if flat else None)
     return jax.shard_map(inner, mesh=mesh, in_specs=P("model"), out_specs=specs)(jnp.zeros((8,)))
 """
+SIBLING = """
+    first, second = None, P("data")
+    if flat:
+        first, second = {first}, P("data", "model")
+    if {test}:
+        put((8,), second)
+"""
 PROGRAMS = {
     "each branch's own": ("    put(shape, spec)", []),
     "the same test again": ("    if flat:\n        put((8,), spec)", []),
@@ -65,6 +79,11 @@ PROGRAMS = {
     "a test that a part decides": (PART, []),
     "the same test in a function inside": (INSIDE.format(test="flat"), []),
     "another test in a function inside": (INSIDE.format(test="not flat"), ["warning"]),
+    "a test of another variable": (SIBLING.format(first="8", test="first is None"), []),
+    "its other outcome": (SIBLING.format(first="8", test="first is not None"), ["error"]),
+    "a test of one that may be unknown": (SIBLING.format(first="other()", test="first is None"), ["warning"]),
+    "its decided outcome": (SIBLING.format(first="other()", test="first is not None"), ["error"]),
+    "a test that decides nothing": (SIBLING.format(first="other()", test="first != 8"), ["warning"]),
 }
 
 
@@ -74,3 +93,61 @@ def test_branches(name: str) -> None:
     source = source_from_text("program.py", f"{HEADER}{BRANCHES}{body}\n")
     found = Linter(Settings(devices=8)).check_source(source)
     assert [str(finding.severity) for finding in found] == expected, found
+
+
+_VALUES = ("None", "None", "one", "two", "u()", "v()", "a", "b")
+_TESTS = ("u()", "p", "x is None", "not q", "x is not None", "x is not None and y is None", "x is None or q")
+_PLACED = 'jax.device_put({}, NamedSharding(mesh, P("data", "model")))'
+
+
+def _block(chance: random.Random, depth: int, indent: str) -> list[str]:
+    """Statements that set variables on branches, and place them by a spec of two entries."""
+    lines = []
+    for _ in range(chance.randint(1, 3)):
+        kind = chance.random()
+        x, y = chance.sample("abc", 2)
+        if kind < 0.35 or depth == 0:
+            lines.append(f"{indent}{x} = {chance.choice(_VALUES)}")
+        elif kind < 0.55:
+            lines.append(indent + _PLACED.format(x))
+        else:
+            lines.append(f"{indent}if {chance.choice(_TESTS).replace('x', x).replace('y', y)}:")
+            lines += _block(chance, depth - 1, indent + "    ")
+            if chance.random() < 0.6:
+                lines += [f"{indent}else:", *_block(chance, depth - 1, indent + "    ")]
+    return lines
+
+
+def _passed(program: str) -> set[int]:
+    """The lines that some run gets by of those that place something."""
+    passed: set[int] = set()
+
+    def put(array: Any, _: object) -> None:
+        if array == 1:  # a rank
+            raise ValueError
+        passed.add(sys._getframe(1).f_lineno)
+
+    names: dict[str, Any] = {"one": 1, "two": 2, "jax": SimpleNamespace(device_put=put), "mesh": None}
+    names |= {"NamedSharding": lambda *_: None, "P": lambda *_: None}
+    exec(program, names)
+    chance = random.Random(program)
+    for p, q in [(False, False), (False, True), (True, False), (True, True)] * 10:
+        with contextlib.suppress(ValueError):
+            names["f"](p, q, lambda: chance.choice((None, 1, 2)), lambda: chance.choice((None, 1, 2)))
+    return passed
+
+
+def test_no_error_where_some_branches_run() -> None:
+    """Random programs that set and test variables on branches: an error is where no run gets by."""
+    errors = 0
+    count = int(os.environ.get("SHARDLINT_RANDOM_CASES", "200"))
+    for seed in range(count):
+        chance = random.Random(seed)
+        body = "\n".join(line for _ in range(3) for line in _block(chance, 2, "    "))
+        program = f"def f(p, q, u, v):\n    a = b = c = None\n{body}\n"
+        head = f"{HEADER}one, two = jnp.zeros(8), jnp.zeros((8, 8))\n"
+        found = Linter(Settings(devices=8)).check_source(source_from_text("program.py", head + program))
+        wrong = {f.span.line - head.count("\n") for f in found if str(f.severity) == "error"}
+        assert not (wrong and wrong & _passed(program)), program
+        errors += len(wrong)
+    assert errors > count / 20
