@@ -95,14 +95,17 @@ def join_tagged(pairs: Iterable[tuple[Value, Tag]]) -> Value:
     return Alternatives(tuple(kept), None, tuple(tags))
 
 
+def _rows(value: Perhaps) -> tuple[tuple[Value, Tag], ...]:
+    return tuple(zip((value, *value.constants), value.tags, strict=True))
+
+
 def _swallowed(unknown: Unknown, pairs: Sequence[tuple[Value, Tag]]) -> Unknown:
     """What is unknown on some branches and may be constants on others, of which tests may be made."""
     constants: list[Const] = []
     tags: list[Tag] = []
     others: list[Tag] = []
     for value, outer in pairs:
-        perhaps = isinstance(value, Perhaps)
-        rows = zip((value, *value.constants), value.tags, strict=True) if perhaps else tagged(value)
+        rows = _rows(value) if isinstance(value, Perhaps) else tagged(value)
         for option, inner in rows:
             if (tag := combined(inner, outer)) is None:
                 continue

@@ -226,7 +226,8 @@ def test_layout_shows_what_each_device_holds(tmp_path: Path) -> None:
 
 def test_layout_says_where_jax_refuses_the_array(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(BROKEN)
-    assert "JAX refuses what is there; `shardlint check a.py` says why." in run(tmp_path, "layout", "a.py").stdout
+    said = run(tmp_path, "layout", "a.py").stdout
+    assert "JAX refuses what is there; `shardlint check a.py` says why." in said
 
 
 def test_run_sets_the_finding_beside_what_jax_does(tmp_path: Path) -> None:
