@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shardlint.inference.effects import EFFECTS, NOTHING, born
+from shardlint.inference.effects import EFFECTS, NOTHING, Lost, born
 from shardlint.inference.functions import LookedAt
 from shardlint.inference.memory import Note
 from shardlint.laws.versions import Release
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class EntryRun:
     """What one evaluation added to an analysis.
 
-    ``ran`` are the codes that ran or were looked at. ``alone`` tells that it changed nothing that others
-    may read.
+    ``ran`` are the codes that ran or were looked at. ``lost`` are the containers that others may read whose
+    items are not known any more; ``alone`` tells that it changed nothing else that others may read.
     """
 
     uses: list[Use]
@@ -32,6 +32,7 @@ class EntryRun:
     called: set[int]
     turns: set[Release]
     asks_mesh: bool
+    lost: tuple[Lost, ...]
     alone: bool
 
     def depends_on(self, code: Hashable) -> bool:
@@ -49,6 +50,8 @@ class EntryRun:
         i.called_wrappers |= self.called
         i.turns |= self.turns
         i.asks_mesh = i.asks_mesh or self.asks_mesh
+        for container, _ in self.lost:
+            container.items = None
 
 
 def recorded(interpreter: Interpreter, evaluate: Callable[[], object]) -> EntryRun:
@@ -58,7 +61,7 @@ def recorded(interpreter: Interpreter, evaluate: Callable[[], object]) -> EntryR
     switches, devices = frozenset(i.switches), i.device_count
     oldest, EFFECTS.oldest, EFFECTS.entered, EFFECTS.leaks = EFFECTS.oldest, NOTHING, born(), False
     i.uses, i.problems, i.notes, i.ran, i.reached, i.called_wrappers = [], [], [], set(), set(), set()
-    i.turns, i.asks_mesh = set(), False
+    i.turns, i.asks_mesh, EFFECTS.lost = set(), False, []
     try:
         evaluate()
     finally:
@@ -71,6 +74,7 @@ def recorded(interpreter: Interpreter, evaluate: Callable[[], object]) -> EntryR
             called=i.called_wrappers,
             turns=i.turns,
             asks_mesh=i.asks_mesh,
+            lost=tuple(EFFECTS.lost),
             alone=not EFFECTS.leaks and i.device_count == devices and switches == i.switches,
         )
         i.uses, i.problems, i.notes, i.ran, i.reached, i.called_wrappers, i.turns, i.asks_mesh = before

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
+from typing import Any
 
 _numbers = itertools.count(1)
 #: Younger than everything.
@@ -20,6 +21,10 @@ def born() -> int:
     return next(_numbers)
 
 
+#: A container that changed in ways that are not followed, and the items it held before.
+Lost = tuple[Any, Any]
+
+
 @dataclass(slots=True)
 class Effects:
     """The effects of the innermost run whose result may be kept.
@@ -27,8 +32,9 @@ class Effects:
     ``oldest`` is the number of the oldest thing that was changed. ``mute_matters`` tells that something
     depends on whether uses are recorded. ``epoch`` counts the changes of classes and wrappers: that a run
     reads them is not noted. ``entered`` is the number at which the evaluation of an entry began, and
-    ``leaks`` tells that it changed something older, which other entries may read. ``touched`` are the numbers
-    of all that was changed since somebody asked.
+    ``leaks`` tells that it changed something older, which other entries may read. ``lost`` are the older
+    containers of which it only lost sight, and what they held. ``touched`` are the numbers of all that was
+    changed since somebody asked.
     """
 
     oldest: int = NOTHING
@@ -36,6 +42,7 @@ class Effects:
     mute_matters: bool = False
     entered: int = 0
     leaks: bool = False
+    lost: list[Lost] = field(default_factory=list)
     touched: set[int] = field(default_factory=set)
 
 
@@ -53,6 +60,15 @@ def changed(number: int) -> None:
     """Note a change of the thing with this number; 0 is what is older than everything, and no object."""
     EFFECTS.touched.add(number)
     changed_here(number)
+
+
+def lose(container: Any) -> None:
+    """Make the items of a container unknown, for good: what changes it later changes nothing."""
+    EFFECTS.touched.add(container.born)
+    EFFECTS.oldest = min(EFFECTS.oldest, container.born)
+    if 0 < container.born < EFFECTS.entered:
+        EFFECTS.lost.append((container, container.items))
+    container.items = None
 
 
 def changed_here(number: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shardlint.inference.classes import library_bases
-from shardlint.inference.effects import changed
+from shardlint.inference.effects import changed, lose
 from shardlint.inference.values import (
     Alternatives,
     Array,
@@ -33,14 +33,12 @@ def forget(value: Value) -> None:
             waiting.extend(one.items)
         elif isinstance(one, ListValue):
             if one.items is not None:
-                changed(one.born)
                 waiting.extend(one.items)
-                one.items = None
+                lose(one)
         elif isinstance(one, DictValue):
             if one.items is not None:
-                changed(one.born)
                 waiting.extend(one.items.values())
-                one.items = None
+                lose(one)
         elif isinstance(one, LibraryObject) and one.kind.startswith("collections."):
             waiting.extend(one.fields.values())
         elif isinstance(one, LibraryObject) and one.kind.startswith("flax.nnx."):
@@ -49,8 +47,7 @@ def forget(value: Value) -> None:
             one.fields.update({name: _elsewhere(value) for name, value in one.fields.items()})
         elif isinstance(one, SetValue):
             if one.items is not None and not one.frozen:
-                changed(one.born)
-                one.items = None
+                lose(one)
         elif isinstance(one, Instance) and one.cls.members is None:
             if not one.forgotten or one.attributes:
                 changed(one.born)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -102,21 +103,17 @@ def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, 
     if isinstance(receiver, External) and receiver.name == "os.environ":
         interpreter.set_environment(key, value)
     elif isinstance(receiver, ListValue | DictValue) and receiver.items is not None:
-        changed(receiver.born)
-        if not interpreter.certain(receiver.path):
-            forget(receiver)
-        elif isinstance(receiver, DictValue):
-            found, name = hashable(key)
-            if found:
-                receiver.items[name] = value
-            else:
-                forget(receiver)
+        index: Hashable
+        if isinstance(receiver, DictValue):
+            found, index = hashable(key)
         else:
             index = as_int(key)
-            if index is None or not -len(receiver.items) <= index < len(receiver.items):
-                forget(receiver)
-            else:
-                receiver.items[index] = value
+            found = index is not None and -len(receiver.items) <= index < len(receiver.items)
+        if found and interpreter.certain(receiver.path):
+            changed(receiver.born)
+            receiver.items[index] = value  # type: ignore[index]
+        else:
+            forget(receiver)
     elif isinstance(receiver, Instance) and not receiver.forgotten:
         method = interpreter.attribute(receiver, "__setitem__", place)
         if isinstance(method, Unknown):

@@ -42,6 +42,7 @@ class Resumable:
     def _begin(self, source: Source) -> None:
         self.stands = False
         self._source, self._program, self._times = source, Program(source, self._settings), 0
+        self._lost: dict[object, set[int]] = {}
         interpreter = self._program.interpreter
         interpreter.settle()
         self._before = {name: copy(getattr(interpreter, name)) for name in _CHANGED}
@@ -54,8 +55,9 @@ class Resumable:
         with while_evaluating():
             if source != self._source and not self._resume(source):
                 self._begin(source)
+            lost = self._lost
             found = self._evaluated(noticed)
-            if self._times > 1 and not self._is_alone():
+            if self._times > 1 and not (self._is_alone() and self._lost == lost):
                 self._begin(source)
                 found = self._evaluated(noticed)
         return [*source.problems, *found]
@@ -65,11 +67,17 @@ class Resumable:
             setattr(self._program.interpreter, name, copy(value))
         self._times += 1
         self.stands = False
+        EFFECTS.lost = []
         try:
             return self._program.uses(noticed)
         finally:
             # An entry that was broken off may have changed what others read.
             self.stands = not EFFECTS.leaks
+            runs = self._program.entries.runs
+            self._lost = {key: {id(one) for one, _ in run.lost} for key, run in runs.items() if run.lost}
+            # The next time entries find in containers what they found now.
+            for container, items in (*(one for run in runs.values() for one in run.lost), *EFFECTS.lost):
+                container.items = items
 
     def _is_alone(self) -> bool:
         """Whether no entry changed what another may read."""

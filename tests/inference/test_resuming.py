@@ -147,6 +147,48 @@ def test_edits_of_a_class(seed: int) -> None:
     assert made < asked, "no program was resumed"
 
 
+#: Functions that read what others may change before or after them.
+REGISTERS = """
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+SHAPES, SPECS, SEEN = [(6, 8)], {"w": P("data", "model", None)}, {1}
+
+def put(shape, spec):
+    return jax.device_put(jnp.zeros(shape), NamedSharding(mesh, spec))
+
+def early():
+    put(SHAPES[0], P("model"))
+    return put((8, 8), SPECS["w"])
+
+def log(shape, verbose):
+    if verbose and shape not in SEEN:
+        SEEN.add(shape)
+        SHAPES.append(shape)
+    return shape
+
+def late(verbose):
+    log((8, 8), verbose)
+    put(SHAPES[0], P("model"))
+    return put((8, 8), SPECS["w"])
+
+def enter(name, spec):
+    SPECS[name] = spec
+
+def last():
+    put((2, 2), SPECS["w"])
+    for shape in SHAPES:
+        put(shape, P(None, "model"))
+"""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_edits_of_functions_that_fill_registers(seed: int) -> None:
+    made, asked = follow("registers.py", REGISTERS, 3 * EDITS, str(seed))
+    assert made < asked, "no program was resumed"
+
+
 def test_an_edit_that_changes_an_import_is_seen(tmp_path: Path) -> None:
     helper, main = tmp_path / "helper.py", tmp_path / "main.py"
     helper.write_text("ROWS = 8\n")

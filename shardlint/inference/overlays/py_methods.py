@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from shardlint.inference import naming
 from shardlint.inference.calls import Call
-from shardlint.inference.effects import changed
+from shardlint.inference.effects import changed, lose
 from shardlint.inference.iteration import constant, hashable, iterate
 from shardlint.inference.overlays.py_collections import SET_METHODS, entries, most_common
 from shardlint.inference.overlays.py_iterators import sort
@@ -60,10 +60,10 @@ def _mutable(call: Call) -> ListValue | DictValue | None:
     receiver = call.args[0]
     if not isinstance(receiver, ListValue | DictValue) or receiver.items is None:
         return None
-    changed(receiver.born)
     if call.opaque or not call.interpreter.certain(receiver.path):
-        receiver.items = None
+        lose(receiver)
         return None
+    changed(receiver.born)
     return receiver
 
 
@@ -198,8 +198,8 @@ def _setdefault(call: Call) -> Value:
     receiver, key, default = call.bind("self", "key", default=NONE)
     found, wanted = hashable(key) if key is not None else (False, None)
     if not isinstance(known, DictValue) or known.items is None or not found or default is None:
-        if isinstance(receiver, DictValue):
-            receiver.items = None
+        if isinstance(receiver, DictValue) and receiver.items is not None:
+            lose(receiver)
         return Unknown("setdefault()")
     return known.items.setdefault(wanted, default)
 
