@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -103,17 +102,14 @@ def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, 
     if isinstance(receiver, External) and receiver.name == "os.environ":
         interpreter.set_environment(key, value)
     elif isinstance(receiver, ListValue | DictValue) and receiver.items is not None:
-        index: Hashable
-        if isinstance(receiver, DictValue):
-            found, index = hashable(key)
-        else:
-            index = as_int(key)
-            found = index is not None and -len(receiver.items) <= index < len(receiver.items)
-        if found and interpreter.certain(receiver.path):
-            changed(receiver.born)
-            receiver.items[index] = value  # type: ignore[index]
-        else:
+        if not (interpreter.certain(receiver.path) and _has_place(receiver, key)):
             forget(receiver)
+            return
+        changed(receiver.born)
+        if isinstance(receiver, DictValue):
+            receiver.items[hashable(key)[1]] = value
+        else:
+            receiver.items[as_int(key)] = value  # type: ignore[index]
     elif isinstance(receiver, Instance) and not receiver.forgotten:
         method = interpreter.attribute(receiver, "__setitem__", place)
         if isinstance(method, Unknown):
@@ -128,6 +124,14 @@ def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, 
             forget(receiver)
     elif not isinstance(receiver, Array):
         forget(receiver)
+
+
+def _has_place(receiver: ListValue | DictValue, key: Value) -> bool:
+    """Whether it is known which item of a container with known items a key means."""
+    if isinstance(receiver, DictValue):
+        return hashable(key)[0]
+    index = as_int(key)
+    return index is not None and -len(receiver.items or ()) <= index < len(receiver.items or ())
 
 
 def augment(interpreter: Evaluator, operator: str, left: Value, right: Value, place: Place) -> Value | None:
