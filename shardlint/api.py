@@ -453,11 +453,10 @@ class Linter:
 
     def is_fixture(self, path: str) -> bool:
         """Whether a path is one of the configured fixtures."""
-        from pathspec import GitIgnoreSpec
+        from shardlint.files.patterns import ignore_spec
 
         settings = self.settings_of(path)
-        relative = os.path.relpath(path, settings.root)
-        return GitIgnoreSpec.from_lines(settings.fixtures).match_file(relative)
+        return ignore_spec(settings.fixtures).match_file(os.path.relpath(path, settings.root))
 
     def _mark_expected(self, findings: list[Finding], sources: dict[str, Source]) -> list[Finding]:
         """Mark the findings of fixtures that a comment on their line announces."""
@@ -467,7 +466,8 @@ class Linter:
             path = finding.span.path
             if path not in announced:
                 source = sources.get(path)
-                announced[path] = expectations_of(source) if source and self.is_fixture(path) else []
+                written = expectations_of(source) if source else []
+                announced[path] = written if written and self.is_fixture(path) else []
             expected = any(announces(expectation, finding) for expectation in announced[path])
             marked.append(dataclasses.replace(finding, expected=True) if expected else finding)
         return marked

@@ -205,8 +205,12 @@ def _rules(options: argparse.Namespace) -> int:
 
 
 def _server(options: argparse.Namespace) -> int:
+    from shardlint.collecting import collecting_seldom
+
     try:
-        from shardlint_server.server import main as serve
+        # The protocol's thousand classes are made to stay.
+        with collecting_seldom():
+            from shardlint_server.server import main as serve
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
             raise

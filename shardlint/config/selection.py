@@ -159,9 +159,9 @@ def _matches(pattern: str, path: str, folder: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _spec(pattern: str) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec
+    from shardlint.files.patterns import ignore_spec
 
-    return GitIgnoreSpec.from_lines([pattern])
+    return ignore_spec([pattern])
 
 
 def without_effect(settings: Settings) -> list[str]:

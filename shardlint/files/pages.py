@@ -46,3 +46,15 @@ class Page:
 def parsed(text: str) -> tuple[ast.Module, list[str]]:
     """The tree and the lines of a text. Raises SyntaxError, ValueError and RecursionError."""
     return ast.parse(text), split_lines(text)
+
+
+@lru_cache(maxsize=4)
+def expressions(tree: ast.Module) -> tuple[ast.expr, ...]:
+    """All expressions of a tree, the outer ones first."""
+    return tuple(node for node in ast.walk(tree) if isinstance(node, ast.expr))
+
+
+@lru_cache(maxsize=4)
+def parents(tree: ast.Module) -> dict[ast.AST, ast.AST]:
+    """What each node of a tree is directly in."""
+    return {child: parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)}

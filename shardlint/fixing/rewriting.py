@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from shardlint.files.pages import Page, parsed
+from shardlint.files.pages import Page, expressions, parents, parsed
 from shardlint.files.sources import Source
 from shardlint.findings import Applicability, Edit, Finding, Fix
 from shardlint.fixing.importing import CannotImport, Names
@@ -66,8 +66,8 @@ class _Desk:
         span = self.finding.span
         text = self.page.text_of(span).strip()
         best: tuple[int, ast.expr] | None = None
-        for node in ast.walk(self.page.tree):
-            if not isinstance(node, ast.expr) or not self._around(node, span):
+        for node in expressions(self.page.tree):
+            if not self._around(node, span):
                 continue
             written = self.page.written(node)
             inner = written[1:-1].strip() if isinstance(node, ast.Tuple) and written[:1] == "(" else None
@@ -84,9 +84,7 @@ class _Desk:
 
     def parents(self, node: ast.AST) -> Iterator[ast.AST]:
         """What a node is directly in, then what that is in."""
-        above = {
-            child: parent for parent in ast.walk(self.page.tree) for child in ast.iter_child_nodes(parent)
-        }
+        above = parents(self.page.tree)
         while (parent := above.get(node)) is not None:
             yield parent
             node = parent
