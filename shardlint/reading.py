@@ -37,16 +37,29 @@ def read_paths(
         except OSError:
             relevant[file.path] = None
             continue
-        matters = file.named or settings.exhaustive or mentions_sharding(data)
+        matters = file.named or mentions_sharding(data)
         (relevant if matters else others)[file.path] = data
-    if not relevant:
+    if not relevant and not (others and settings.exhaustive):
         return len(found), []
     from shardlint.files import read_source
 
     sources = [read_source(path, data) for path, data in relevant.items()]
-    if others:
+    order = {file.path: number for number, file in enumerate(found)}
+    if settings.exhaustive:
+        # What is wrong with files that have nothing to do with sharding is for other tools to say.
+        sources += filter(_is_sound, map(read_source, others, others.values()))
+        sources.sort(key=lambda source: order[source.path])
+    elif others:
         from shardlint.inference.callers import calling
 
-        order = {file.path: number for number, file in enumerate(found)}
         sources = sorted([*sources, *calling(sources, others)], key=lambda source: order[source.path])
     return len(found), sources
+
+
+def _is_sound(source: Source) -> bool:
+    """Whether a source can be read and parsed."""
+    from shardlint.inference.syntax import split
+
+    return not source.problems and not any(
+        split(source.path, cell.index, cell.text).errors for cell in source.cells
+    )

@@ -4,8 +4,8 @@
 
 Without a file a class of 165 methods is made, of 2,800 lines, whose arrays lie on one mesh. Each edit changes
 one line of one function of the same text, whose findings are known; every tenth one changes the line that
-makes the mesh, if the file has one. With ``--compare`` the findings after each edit are compared with those of a
-program that is made anew, and the exit code is 1 if they differ.
+makes the mesh, if the file has one. With ``--compare`` the findings after each edit are compared with those
+of a program that is made anew, and the exit code is 1 if they differ.
 """
 
 from __future__ import annotations

@@ -74,6 +74,13 @@ def test_callers_are_read(tmp_path: Path, files: dict[str, str]) -> None:
     assert found == Linter(replace(settings, exhaustive=True)).check_paths([str(tmp_path)]).findings
 
 
+def test_a_broken_file_without_sharding_is_left_to_other_tools(tmp_path: Path) -> None:
+    write(tmp_path, {"broken.py": "x = 'open\n", "idle.py": "import os\n"})
+    for exhaustive in (False, True):
+        settings = Settings(root=str(tmp_path), devices=8, exhaustive=exhaustive)
+        assert Linter(settings).check_paths([str(tmp_path)]).findings == []
+
+
 def test_others_are_not(tmp_path: Path) -> None:
     """What calls nothing that matters, or has the name from elsewhere, costs no evaluation."""
     others = {
