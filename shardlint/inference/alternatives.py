@@ -71,6 +71,8 @@ def met(before: Context, ends: Sequence[Context], reason: str) -> Context:
     if any(end.mesh != first.mesh for end in ends):
         unknown = SomeMesh if all(_has_axes(end.mesh) for end in ends) else Unknown
         merged = replace(before, mesh=unknown(reason))
+    if any(end.legacy_mesh != first.legacy_mesh for end in ends):
+        merged = replace(merged, legacy_mesh=Unknown(reason))
     if any(end.logical_rules is not first.logical_rules for end in ends):
         merged = replace(merged, logical_rules=Unknown(reason))
     return merged

@@ -45,9 +45,17 @@ ERRORS: list[tuple[str, str, set[str]]] = [
     ("super", "class A:\n    def size(self):\n        return 8\nclass B(A):\n    def size(self):\n        return super().size() - 2\nput(jnp.zeros(B().size()), 'model')", {"SHL202"}),
     ("a logger only reads", "import logging\nlogger = logging.getLogger(__name__)\nsizes = {'n': 6}\nlogger.info('%s', sizes)\nput(jnp.zeros(sizes['n']), 'model')", {"SHL202"}),
     ("a checkpointer only reads", "import tempfile\nimport orbax.checkpoint as ocp\nstate = {'x': jnp.zeros(6)}\nwith ocp.StandardCheckpointer() as saver:\n    saver.save(tempfile.mkdtemp() + '/state', state)\nput(state['x'], 'model')", {"SHL202"}),
+    ("a class that enters a mesh, unknown axis", "class Entered:\n    def __enter__(self):\n        mesh.__enter__()\n    def __exit__(self, *_):\n        mesh.__exit__(None, None, None)\nwith Entered():\n    jax.jit(lambda x: jax.lax.with_sharding_constraint(x, P('modle')))(jnp.zeros((8, 8)))", {"SHL103"}),
+    ("a class that sets a mesh, unknown axis", "class Entered:\n    def __enter__(self):\n        self.set = jax.set_mesh(mesh)\n        self.set.__enter__()\n    def __exit__(self, *_):\n        self.set.__exit__(None, None, None)\nwith Entered():\n    jax.jit(lambda x: jax.lax.with_sharding_constraint(x, P('modle')))(jnp.zeros((8, 8)))", {"SHL103"}),
+    ("a class with a stack, unknown axis", "class Entered:\n    def __enter__(self):\n        import contextlib\n        self.stack = contextlib.ExitStack()\n        self.stack.enter_context(jax.set_mesh(mesh))\n    def __exit__(self, *_):\n        self.stack.close()\nwith Entered():\n    jax.jit(lambda x: jax.lax.with_sharding_constraint(x, P('modle')))(jnp.zeros((8, 8)))", {"SHL103"}),
+    ("a mesh entered by hand", "mesh.__enter__()\ntry:\n    jax.jit(lambda x: jax.lax.with_sharding_constraint(x, P('modle')))(jnp.zeros((8, 8)))\nfinally:\n    mesh.__exit__(None, None, None)", {"SHL103"}),
 ]  # fmt: skip
 
 SILENT: list[tuple[str, str]] = [
+    ("a class that enters a mesh", "class Entered:\n    def __enter__(self):\n        mesh.__enter__()\n    def __exit__(self, *_):\n        mesh.__exit__(None, None, None)\nwith Entered():\n    jax.jit(lambda x: jax.lax.with_sharding_constraint(x, P('model')))(jnp.zeros((8, 8)))"),
+    ("a class that sets a mesh", "class Entered:\n    def __enter__(self):\n        self.set = jax.set_mesh(mesh)\n        self.set.__enter__()\n    def __exit__(self, *_):\n        self.set.__exit__(None, None, None)\nwith Entered():\n    jax.jit(lambda x: jax.lax.with_sharding_constraint(x, P('model')))(jnp.zeros((8, 8)))"),
+    ("a class with a stack", "class Entered:\n    def __enter__(self):\n        import contextlib\n        self.stack = contextlib.ExitStack()\n        self.stack.enter_context(jax.set_mesh(mesh))\n    def __exit__(self, *_):\n        self.stack.close()\nwith Entered():\n    jax.jit(lambda x: jax.lax.with_sharding_constraint(x, P('model')))(jnp.zeros((8, 8)))"),
+    ("a mesh entered by hand on one branch", "def enter(): mesh.__enter__()\nif jax.device_count() > len('123'): enter()\njax.jit(lambda x: jax.lax.with_sharding_constraint(x, P('model')))(jnp.zeros((8, 8)))\nmesh.__exit__(None, None, None)"),
     ("shadowed P", "P = jnp.zeros\nx = P(6)"),
     ("own shard_map", "def shard_map(f, specs):\n    return f\nshard_map(lambda x: x, P('nothing'))(jnp.zeros(6))"),
     ("caught", "try:\n    put(jnp.zeros(6), 'model')\nexcept ValueError:\n    pass"),

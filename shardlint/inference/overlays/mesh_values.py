@@ -159,9 +159,26 @@ def _update_axis_types(call: Call) -> Value:
     return _update(Call(call.interpreter, call.name, [held], {"axis_types": types}, call.place))
 
 
+def _enter(call: Call) -> Value:
+    """``mesh.__enter__()``, as programs call it that leave the block elsewhere or never."""
+    from shardlint.inference.overlays.jax_contexts import enter_mesh
+
+    held = call.args[0]
+    if isinstance(held, MeshValue):
+        call.interpreter.context = enter_mesh(call.interpreter, held, call.place)
+    return held
+
+
+def _leave(call: Call) -> Value:
+    """``mesh.__exit__(...)``: the mesh of some block around it is set again."""
+    interpreter = call.interpreter
+    interpreter.context = replace(interpreter.context, legacy_mesh=Unknown("the mesh of another block"))
+    return Const(False)
+
+
 _METHODS: dict[str, Callable[[Call], Value]] = {
     "update": _update,
     "update_axis_types": _update_axis_types,
-    "__enter__": lambda call: call.args[0],
-    "__exit__": lambda call: Const(False),
+    "__enter__": _enter,
+    "__exit__": _leave,
 }
