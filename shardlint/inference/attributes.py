@@ -13,6 +13,7 @@ from shardlint.inference.classes import (
     stands_for,
 )
 from shardlint.inference.forgetting import forget
+from shardlint.inference.library_names import is_set
 from shardlint.inference.overlays.py_dataclasses import fields_by_name
 from shardlint.inference.overlays.py_records import named_tuple_class_attribute
 from shardlint.inference.reading import note_attribute
@@ -73,6 +74,8 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
         full = f"{value.name}.{name}"
         if full in interpreter.project.loose:
             return interpreter.project.loose[full]
+        if is_set(interpreter, full):
+            return Unknown(f"the program sets `{full}`")
         if interpreter.project.reference(interpreter, full, place):
             return Unknown(f"JAX has no `{full}`")
         if full.endswith(".thread_resources.env.physical_mesh") and full.startswith("jax."):

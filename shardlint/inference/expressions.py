@@ -265,6 +265,11 @@ def _call(interpreter: Interpreter, node: cst.Call) -> Value:
     function = evaluate(interpreter, node.func)
     args, kwargs, opaque, places = evaluate_arguments(interpreter, node.args)
     found = call_value(interpreter, function, args, kwargs, interpreter.place(node), opaque, places)
+    sets = isinstance(node.func, cst.Attribute) and node.func.attr.value == "setattr"
+    if sets and isinstance(function, Unknown) and args:
+        from shardlint.inference.overlays.py_mocks import replace_written
+
+        replace_written(interpreter, args[0], interpreter.place(node))
     if interpreter.context.mesh is None and _may_set_mesh(function, node, (*args, *kwargs.values())):
         mesh = Unknown("a function that is not seen may set a mesh")
         interpreter.context = replace(interpreter.context, mesh=mesh)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.assignment import bind
+from shardlint.inference.library_names import is_set
 from shardlint.inference.overlays import is_known
 from shardlint.inference.values import Const, External, ModuleValue, Value, as_items, as_str
 from shardlint.laws.values import Unknown
@@ -89,7 +90,9 @@ def import_from(interpreter: Interpreter, node: cst.ImportFrom) -> None:
             value = submodule
         elif isinstance(module, External):
             full = f"{module.name}.{imported}"
-            if project.reference(interpreter, full, place, "ImportError"):
+            if is_set(interpreter, full):
+                value = Unknown(f"the program sets `{full}`")
+            elif project.reference(interpreter, full, place, "ImportError"):
                 value = Unknown(f"JAX has no `{full}`")
             else:
                 value = project.external(full)

@@ -10,6 +10,7 @@ from shardlint.inference.effects import changed, changed_for_all
 from shardlint.inference.forgetting import forget
 from shardlint.inference.iteration import hashable, iterate
 from shardlint.inference.joins import join, options
+from shardlint.inference.library_names import set_library_name
 from shardlint.inference.values import (
     Alternatives,
     Array,
@@ -74,6 +75,8 @@ def set_attribute(
     elif isinstance(receiver, Native):
         changed_for_all(receiver.born)
         receiver.attributes[name] = value
+    elif isinstance(receiver, External):
+        set_library_name(interpreter, f"{receiver.name}.{name}")
 
 
 def _set(

@@ -35,6 +35,7 @@ def other(x):
 HEAD = """\
 from unittest import mock
 from unittest.mock import patch
+import jax
 import jax.numpy as jnp
 from app import model
 """
@@ -49,6 +50,22 @@ TESTS = {
     "a class": ('@mock.patch.object(model.Layer, "inner")\ndef test(inner):\n' + CALL, False),
     "several": ("@patch.multiple(model, attend=abs)\ndef test(monkeypatch):\n" + CALL, False),
     "block": (f'def test(monkeypatch):\n    with patch("app.model.attend"):\n    {CALL}', False),
+    "by its name": ('def test(monkeypatch):\n    monkeypatch.setattr("app.model.attend", abs)\n' + CALL, False),
+    "a library's function": (
+        'def test(monkeypatch):\n    monkeypatch.setattr(jax, "device_put", lambda x, s: x)\n' + CALL,
+        False,
+    ),
+    "a library's, by its name": (
+        'def test(monkeypatch):\n    monkeypatch.setattr("jax.device_put", lambda x, s: x)\n' + CALL,
+        False,
+    ),
+    "a library's, patched": ('@patch("jax.device_put")\ndef test(put):\n' + CALL, False),
+    "another of the library's": ('@patch("jax.device_get")\ndef test(get):\n' + CALL, True),
+    "a library's, set": (
+        f"def test(_):\n    before, jax.device_put = jax.device_put, print\n    try:\n    {CALL}"
+        "    finally:\n        jax.device_put = before\n",
+        False,
+    ),
     "monkeypatch": ('def test(monkeypatch):\n    monkeypatch.setattr(model, "attend", abs)\n' + CALL, False),
 }
 
@@ -69,7 +86,7 @@ def test_replaced(text: str, raises: bool, tmp_path: Path, monkeypatch: pytest.M
     scope: dict[str, Any] = {}
     exec(HEAD + text, scope)
     test = scope["test"]
-    takes = getattr(test, "__wrapped__", test).__code__.co_varnames[:1] == ("monkeypatch",)
+    takes = getattr(test, "__wrapped__", test).__code__.co_varnames[:1] in (("monkeypatch",), ("_",))
     outcome = ""
     try:
         test(*([monkeypatch] if takes else []))

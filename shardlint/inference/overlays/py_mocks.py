@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.mutation import set_attribute
-from shardlint.inference.values import ClassValue, Instance, ModuleValue, Value, as_str
+from shardlint.inference.values import ClassValue, External, Instance, ModuleValue, Value, as_str
 from shardlint.laws.values import Unknown
+from shardlint.spans import Place
 
 _REPLACED = Unknown("a test replaces it")
 #: What has attributes that tests replace.
-_HOLDERS = ModuleValue | ClassValue | Instance
+_HOLDERS = ModuleValue | ClassValue | Instance | External
 #: Arguments of `patch.multiple` that name nothing to replace.
 _OPTIONS = frozenset({"target", "spec", "create", "spec_set", "autospec", "new_callable"})
 
@@ -28,23 +29,28 @@ def replace_named(interpreter: Evaluator, args: Sequence[Value]) -> None:
 
 def _patch(call: Call) -> Value:
     """``patch("package.module.name", ...)``."""
-    target = call.argument(0, "target")
-    if (text := as_str(target)) is not None and "." in text:
-        holder = _found(call, text.split(".")[:-1])
-        if isinstance(holder, _HOLDERS):
-            set_attribute(call.interpreter, holder, text.rpartition(".")[2], _REPLACED)
+    replace_written(call.interpreter, call.argument(0, "target"), call.place)
     return Unknown("a patch")
 
 
-def _found(call: Call, parts: list[str]) -> Value:
-    """What a dotted name stands for: the longest module that is seen, then attributes."""
+def replace_written(interpreter: Evaluator, target: Value | None, place: Place) -> None:
+    """A test replaces what a text names, in full: ``monkeypatch.setattr("package.module.name", ...)``."""
+    text = as_str(target)
+    if text is not None and "." in text:
+        holder = _found(interpreter, text.split(".")[:-1], place)
+        if isinstance(holder, _HOLDERS):
+            set_attribute(interpreter, holder, text.rpartition(".")[2], _REPLACED)
+
+
+def _found(interpreter: Evaluator, parts: list[str], place: Place) -> Value:
+    """What a dotted name stands for: the longest module that is seen, else a library, then attributes."""
     for count in range(len(parts), 0, -1):
-        found = call.interpreter.import_module(".".join(parts[:count]), call.place)
-        if isinstance(found, ModuleValue):
-            for name in parts[count:]:
-                found = call.interpreter.attribute(found, name, call.place)
-            return found
-    return Unknown("a module that is not seen")
+        found = interpreter.import_module(".".join(parts[:count]), place)
+        if isinstance(found, ModuleValue) or count == 1:
+            break
+    for name in parts[count:]:
+        found = interpreter.attribute(found, name, place)
+    return found
 
 
 def _patch_object(call: Call) -> Value:
@@ -59,7 +65,7 @@ def _patch_multiple(call: Call) -> Value:
     """``patch.multiple(target, name=..., ...)``."""
     target = call.argument(0, "target")
     text = as_str(target)
-    holder = target if text is None else _found(call, text.split("."))
+    holder = target if text is None else _found(call.interpreter, text.split("."), call.place)
     if isinstance(holder, _HOLDERS):
         for name in (name for name in call.kwargs if name not in _OPTIONS):
             set_attribute(call.interpreter, holder, name, _REPLACED)

@@ -1,0 +1,20 @@
+"""Names of libraries that a program sets: from then on nothing is known of what stands there.
+
+Programs give JAX the names of other releases (``jax.shard_map = shard_map``); tests replace its functions.
+"""
+
+from __future__ import annotations
+
+from shardlint.inference.evaluator import Evaluator
+
+_SETS = "sets "
+
+
+def set_library_name(interpreter: Evaluator, name: str) -> None:
+    """Note that the program sets ``name``, in full: all that runs later may depend on it."""
+    interpreter.switches.add(_SETS + name)
+
+
+def is_set(interpreter: Evaluator, name: str) -> bool:
+    """Whether the program has set a library's name."""
+    return bool(interpreter.switches) and _SETS + name in interpreter.switches
