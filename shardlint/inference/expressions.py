@@ -21,7 +21,7 @@ from shardlint.inference.functions import Code
 from shardlint.inference.generators import give, items_of, opened
 from shardlint.inference.indexing import get_item
 from shardlint.inference.iteration import hashable, too_large
-from shardlint.inference.joins import join, join_tagged, join_variables, options, same_kind
+from shardlint.inference.joins import combined, join, join_tagged, join_variables, options, same_kind
 from shardlint.inference.operators import binary_operation, compare, unary_operation
 from shardlint.inference.overlays.py_strings import formatted
 from shardlint.inference.refine import refine
@@ -245,8 +245,9 @@ def _conditional(interpreter: Interpreter, node: cst.IfExp) -> Value:
     for branch, holds in ((node.body, True), (node.orelse, False)):
         scope.variables = state = dict(before)
         with interpreter.forked(), interpreter.assuming(node.test, holds) as tag:
-            if tag is not None and refine(interpreter, node.test, holds):
-                found.append((evaluate(interpreter, branch), tag))
+            if tag is not None and (learned := refine(interpreter, node.test, holds)) is not None:
+                interpreter.assumed = combined(interpreter.assumed, learned) or interpreter.assumed
+                found.append((evaluate(interpreter, branch), tag | learned))
         ends.append(widened(scope, before, state))
     scope.variables = join_variables(ends)
     return join_tagged(found)

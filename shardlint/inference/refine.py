@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.joins import combined, join_tagged, tagged
+from shardlint.inference.joins import NO_TAG, combined, join_tagged, tagged
 from shardlint.inference.truth import truth
 from shardlint.inference.values import Alternatives, Array, Perhaps, Tag, Value, as_int
 from shardlint.inference.variables import narrow
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 Row = tuple[Value, Tag]
 
 
-def refine(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) -> bool:
-    """Narrow variables to what makes the test come out so; False when nothing can.
+def refine(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) -> Tag | None:
+    """Narrow variables to what makes the test come out so; None when nothing can.
+
+    Returns the branches that must have been taken before for it to come out so.
 
     A variable with several possible values keeps those under which the test may have this outcome.
     A name whose truth is undecided becomes the constant it must be to get here.
@@ -34,27 +36,33 @@ def refine(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) ->
         return refine(interpreter, test.expression, not outcome)
     if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And) == outcome:
         # Both sides come out so; the right one is decided where the left one does.
-        return all(
-            _can_be(interpreter, side, outcome) and refine(interpreter, side, outcome)
-            for side in (test.left, test.right)
-        )
+        learned = NO_TAG
+        for side in (test.left, test.right):
+            found = refine(interpreter, side, outcome) if _can_be(interpreter, side, outcome) else None
+            if found is None:
+                return None
+            learned |= found
+        return learned
+    learned = NO_TAG
     for name in interpreter.names_in(test):
         holder = interpreter.find(name)
         value = None if holder is None else holder.variables[name]
         if isinstance(value, Alternatives):
             kept = _possible(interpreter, test, name, tagged(value), outcome)
             if not kept:
-                return False
+                return None
             narrow(interpreter, name, join_tagged(kept))
         elif isinstance(value, Perhaps):
             rows = tuple(zip(value.constants, value.tags[1:], strict=True))
             kept = [(value, value.tags[0]), *_possible(interpreter, test, name, rows, outcome)]
         else:
             continue
-        _leave_out(interpreter, frozenset.intersection(*(tag for _, tag in kept)))
+        taken = frozenset.intersection(*(tag for _, tag in kept))
+        learned |= taken
+        _leave_out(interpreter, taken)
     if isinstance(test, cst.Comparison) and outcome:
         _learn_rank(interpreter, test)
-    return True
+    return learned
 
 
 def _can_be(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) -> bool:

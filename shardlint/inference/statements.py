@@ -15,7 +15,7 @@ from shardlint.inference.expressions import evaluate
 from shardlint.inference.facts import with_notes
 from shardlint.inference.functions import Code
 from shardlint.inference.imports import import_from, import_names, import_succeeds
-from shardlint.inference.joins import join_variables
+from shardlint.inference.joins import combined, join_variables
 from shardlint.inference.loops import pick, run_for, run_while
 from shardlint.inference.mutation import augment
 from shardlint.inference.operators import binary_operation
@@ -217,12 +217,13 @@ def _fork(
         scope.variables = dict(before)
         interpreter.context = context
         with interpreter.assuming(test, outcome) as tag:
-            if tag is None or not refine(interpreter, test, outcome):
+            if tag is None or (learned := refine(interpreter, test, outcome)) is None:
                 continue
+            interpreter.assumed = combined(interpreter.assumed, learned) or interpreter.assumed
             if (end := execute_branch(interpreter, body)) is not None:
                 ends.append(widened(scope, before, end))
                 contexts.append(interpreter.context)
-                tags.append(tag)
+                tags.append(tag | learned)
     if len(ends) != 1:
         interpreter.variants, interpreter.picked = outer
     if not ends:

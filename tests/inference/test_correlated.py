@@ -61,6 +61,14 @@ SIBLING = """
     if {test}:
         put((8,), second)
 """
+CHOSEN = """
+    part = shape
+    if len(part) == 2:
+        chosen = P("data", "model")
+    else:
+        chosen = P("model")
+    put(shape, chosen)
+"""
 PROGRAMS = {
     "each branch's own": ("    put(shape, spec)", []),
     "the same test again": ("    if flat:\n        put((8,), spec)", []),
@@ -83,6 +91,11 @@ PROGRAMS = {
     "its other outcome": (SIBLING.format(first="8", test="first is not None"), ["error"]),
     "a test of one that may be unknown": (SIBLING.format(first="other()", test="first is None"), ["warning"]),
     "its decided outcome": (SIBLING.format(first="other()", test="first is not None"), ["error"]),
+    "what a test chooses": (CHOSEN, []),
+    "what an expression chooses": (
+        '    n = len(shape)\n    put(shape, P("data", "model") if n == 2 else P("model"))',
+        [],
+    ),
     "a test that decides nothing": (SIBLING.format(first="other()", test="first != 8"), ["warning"]),
 }
 

@@ -50,7 +50,10 @@ TESTS = {
     "a class": ('@mock.patch.object(model.Layer, "inner")\ndef test(inner):\n' + CALL, False),
     "several": ("@patch.multiple(model, attend=abs)\ndef test(monkeypatch):\n" + CALL, False),
     "block": (f'def test(monkeypatch):\n    with patch("app.model.attend"):\n    {CALL}', False),
-    "by its name": ('def test(monkeypatch):\n    monkeypatch.setattr("app.model.attend", abs)\n' + CALL, False),
+    "by its name": (
+        'def test(monkeypatch):\n    monkeypatch.setattr("app.model.attend", abs)\n' + CALL,
+        False,
+    ),
     "a library's function": (
         'def test(monkeypatch):\n    monkeypatch.setattr(jax, "device_put", lambda x, s: x)\n' + CALL,
         False,
