@@ -34,11 +34,14 @@ def calling(mentioning: Iterable[Source], others: Mapping[str, bytes]) -> list[S
         for module in _imported(path, data):
             importers[module].append(path)
     words: dict[str, frozenset[bytes]] = {}
-    waiting = [(source, _names(source)) for source in mentioning]
+    waiting = [(source, frozenset[bytes]()) for source in mentioning]
     found: dict[str, Source] = {}
     while waiting:
-        source, names = waiting.pop()
-        for path in (path for module in _spellings(source.path) for path in importers.get(module, ())):
+        source, imported = waiting.pop()
+        paths = [path for module in _spellings(source.path) for path in importers.get(module, ())]
+        # Most files are imported by none of the others.
+        names = _names(source, imported) if any(path not in found for path in paths) else imported
+        for path in paths:
             if path in found:
                 continue
             if path not in words:
@@ -46,8 +49,8 @@ def calling(mentioning: Iterable[Source], others: Mapping[str, bytes]) -> list[S
             # A package hands on whole modules: ``from . import layers``.
             named = {Path(source.path).stem.encode()} if names and Path(path).stem == "__init__" else set()
             if met := (names | named) & words[path]:
-                found[path] = read = read_source(path, others[path])
-                waiting.append((read, _names(read, met)))
+                found[path] = read_source(path, others[path])
+                waiting.append((found[path], met))
     return list(found.values())
 
 
@@ -99,7 +102,7 @@ def _is_library(module: bytes) -> bool:
     return first is not None and first[0].decode() in LIBRARIES
 
 
-def _names(source: Source, imported: frozenset[bytes] = frozenset()) -> frozenset[bytes]:
+def _names(source: Source, imported: frozenset[bytes]) -> frozenset[bytes]:
     """The names that a source binds to what can reach a use of sharding, those it imports among them."""
     taken = frozenset(name.decode() for name in imported)
     bound = (Relevance(split(source.path, cell.index, cell.text).parts, taken).names for cell in source.cells)
