@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shardlint import seen
 from shardlint.files.sources import Source, read_source
 
 if TYPE_CHECKING:
@@ -15,38 +16,71 @@ if TYPE_CHECKING:
 #: Finds the file of a module by the path of the file that imports it, and its dotted name.
 Locate = Callable[[Path, str], Path | None]
 
+#: What files import, by their path, their stamp and the roots of the project: the files, and what was read.
+_imports: dict[Hashable, tuple[tuple[Path, ...], seen.Seen]] = {}
+_MOST = 20_000
 
-def planned(source: Source, locate: Locate, known: Mapping[Path, ModuleRun]) -> frozenset[Path]:
+
+def forget() -> None:
+    """Forget what files import: others may have come or gone."""
+    _imports.clear()
+
+
+def planned(
+    source: Source, locate: Locate, roots: Hashable, known: Mapping[Path, ModuleRun]
+) -> frozenset[Path]:
     """The modules that a program imports on whatever path, and what these import in turn.
 
-    ``known`` are modules that ran, which tell what they imported; others are read.
+    ``locate`` looks for them, also under ``roots``. ``known`` are modules that ran, which tell what they
+    imported; others are read.
     """
     found: set[Path] = set()
-    waiting = [(Path(source.path), source)]
+    waiting = list(_located(source, locate))
     while waiting:
-        here, text = waiting.pop()
-        for path in filter(None, (locate(here, name) for name in _imported(text))):
-            if path in found:
-                continue
-            found.add(path)
-            if path in known:
-                found.update(known[path].within)
-            else:
-                waiting.append((path, read_source(str(path))))
+        path = waiting.pop()
+        if path in found:
+            continue
+        found.add(path)
+        if path in known:
+            found.update(known[path].within)
+        else:
+            waiting += _imported_by(path, locate, roots)
     return frozenset(found)
 
 
-def _imported(source: Source) -> Iterator[str]:
-    """The dotted names of modules that a text imports; what is imported from one may be one too."""
+def _imported_by(path: Path, locate: Locate, roots: Hashable) -> tuple[Path, ...]:
+    """The files that a file imports: found once, whichever programs ask."""
+    key = (path, seen.stamp(str(path)), roots)
+    kept = _imports.get(key)
+    if kept is None:
+        if len(_imports) >= _MOST:
+            _imports.clear()
+        with seen.recording() as looked:
+            kept = _imports[key] = (tuple(_located(read_source(str(path)), locate)), looked)
+    seen.hand_on(kept[1])
+    return kept[0]
+
+
+def _located(source: Source, locate: Locate) -> Iterator[Path]:
+    """The files that a source imports; what is imported from a package may be one of its modules."""
+    here = Path(source.path)
+    for node in _import_statements(source):
+        if isinstance(node, ast.Import):
+            yield from filter(None, (locate(here, alias.name) for alias in node.names))
+            continue
+        module = "." * node.level + (node.module or "")
+        path = locate(here, module)
+        if path is not None:
+            yield path
+        if path is None or path.name == "__init__.py":
+            start = module if module.endswith(".") else f"{module}."
+            yield from filter(None, (locate(here, start + alias.name) for alias in node.names))
+
+
+def _import_statements(source: Source) -> Iterator[ast.Import | ast.ImportFrom]:
     for cell in source.cells:
         try:
             tree = ast.parse(cell.text)
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                yield from (name.name for name in node.names)
-            elif isinstance(node, ast.ImportFrom):
-                module = "." * node.level + (node.module or "")
-                yield module
-                yield from (f"{module}{'.' if node.module else ''}{name.name}" for name in node.names)
+        yield from (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))

@@ -19,6 +19,7 @@ from shardlint.inference.budget import Budget
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import EFFECTS, born, changed
 from shardlint.inference.joins import options
+from shardlint.inference.planned import forget as forget_imports
 from shardlint.inference.planned import planned
 from shardlint.inference.reading import note_variable
 from shardlint.inference.releases import state_of
@@ -94,7 +95,7 @@ def refresh() -> None:
     All of them: what a module holds may come from any other.
     """
     if any(seen.stamp(str(path)) != stamp for path, stamp, *_ in _shared):
-        _shared.clear()
+        forget()
 
 
 def share_unchanged() -> None:
@@ -114,8 +115,9 @@ def _any_between(numbers: Sequence[int], between: range) -> bool:
 
 
 def forget() -> None:
-    """Forget the modules that programs share."""
+    """Forget the modules that programs share, and what files import."""
     _shared.clear()
+    forget_imports()
 
 
 def _spelled(root: Path, here: Path) -> Path:
@@ -229,7 +231,13 @@ class Project:
     def _planned(self) -> frozenset[Path]:
         """What the program may import."""
         known = {path: run for (path, *_), run in _shared.items()}
-        return frozenset() if self.program is None else planned(self.program, self.locate, known)
+        if self.program is None:
+            return frozenset()
+        return planned(self.program, self._importable, self.roots, known)
+
+    def _importable(self, here: Path, name: str) -> Path | None:
+        """The file of a module that an import runs; libraries are not read."""
+        return None if name.split(".")[0] in LIBRARIES else self.locate(here, name)
 
     def _note_changes(self, path: Path, run: ModuleRun) -> None:
         """Note which modules importing this one changed, such as registers: others may not import it."""
