@@ -37,6 +37,13 @@ WRAPPED = """\
 def f(x):
     return jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P("x")))
 y = f(jnp.zeros(8))"""
+STORED = """\
+def later(f):
+    return lambda x: unseen(lambda y: f(y))(x)
+@later
+def f(x):
+    return jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P("x")))
+y = f(jnp.zeros(8))"""
 KEPT = """\
 def f(x):
     return jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P("x")))"""
@@ -56,7 +63,11 @@ def errors(text: str) -> int:
     return sum(isinstance(getattr(use, "verdict", None), Rejected) for use in uses)
 
 
-@pytest.mark.parametrize("function", [DECORATED, GIVEN, WRAPPED], ids=["decorated", "given", "wrapped"])
+@pytest.mark.parametrize(
+    "function", [DECORATED, GIVEN, WRAPPED, STORED], ids=["decorated", "given", "wrapped", "stored"]
+)
+    "function", [DECORATED, GIVEN, WRAPPED, STORED], ids=["decorated", "given", "wrapped", "stored"]
+)
 @pytest.mark.parametrize(
     ("before", "after", "found"),
     [
