@@ -66,8 +66,6 @@ def errors(text: str) -> int:
 @pytest.mark.parametrize(
     "function", [DECORATED, GIVEN, WRAPPED, STORED], ids=["decorated", "given", "wrapped", "stored"]
 )
-    "function", [DECORATED, GIVEN, WRAPPED, STORED], ids=["decorated", "given", "wrapped", "stored"]
-)
 @pytest.mark.parametrize(
     ("before", "after", "found"),
     [
