@@ -252,9 +252,8 @@ class _Parser(argparse.ArgumentParser):
         found, rest = super().parse_known_args(args, namespace)
         wrong = next((one.partition("=")[0] for one in rest if one.startswith("-")), None)
         if wrong is not None:
-            self.error(
-                f"there is no option {wrong}{_nearest(wrong, ['--version', *self._option_string_actions])}"
-            )
+            options = [one for one in ("--version", *self._option_string_actions) if one != wrong]
+            self.error(f"there is no option {wrong}{_nearest(wrong, options)}")
         return found, rest
 
     def error(self, message: str) -> NoReturn:

@@ -47,13 +47,20 @@ export const run: Run = (line, cwd) =>
     child.stdin?.end();
   });
 
-/** Looks whether a candidate can serve. An interpreter is asked what it has; an executable is started and let go. */
+/**
+ * Looks whether a candidate can serve. An interpreter is asked what it has; an executable is asked who it is, then
+ * started and let go: any other program might end at once, and well.
+ */
 export async function probe(candidate: Candidate, cwd: string, runs: Run = run): Promise<Probed> {
   if (candidate.kind === "executable") {
-    const { missing, code, stderr } = await runs(commandLine(candidate, ["server"]), cwd);
-    if (missing) {
+    const named = await runs(commandLine(candidate, ["--version"]), cwd);
+    if (named.missing) {
       return { problem: "not found", detail: `there is no ${candidate.command}` };
     }
+    if (!named.stdout.startsWith("shardlint ")) {
+      return { problem: "broken", detail: named.stderr.trim() || "it does not say that it is shardlint" };
+    }
+    const { code, stderr } = await runs(commandLine(candidate, ["server"]), cwd);
     if (code === 0) {
       return {};
     }

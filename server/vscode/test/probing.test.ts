@@ -25,15 +25,20 @@ test("what an interpreter answers", async () => {
 });
 
 test("what an executable does", async () => {
-  assert.equal(await problemOf(OWN, {}), undefined);
+  const stdout = "shardlint 1.0\n";
+  assert.equal(await problemOf(OWN, { stdout }), undefined);
+  assert.equal(await problemOf(OWN, {}), "broken");
   assert.equal(await problemOf(OWN, { code: -1, missing: true }), "not found");
-  assert.equal(await problemOf(OWN, { code: 2, stderr: 'pip install "shardlint[server]"' }), "no server");
-  assert.equal(await problemOf(OWN, { code: 1, stderr: "Traceback" }), "broken");
+  const lacking = { code: 2, stdout, stderr: 'pip install "shardlint[server]"' };
+  assert.equal(await problemOf(OWN, lacking), "no server");
+  assert.equal(await problemOf(OWN, { code: 1, stdout, stderr: "Traceback" }), "broken");
 });
 
 test("the first that can serve is taken, and all refusals are kept", async () => {
-  const runs = async (line: { command: string }) =>
-    line.command === "shardlint" ? RAN : { ...RAN, stdout: "True False False 3.11" };
+  const runs = async (line: { command: string }) => ({
+    ...RAN,
+    stdout: line.command === "shardlint" ? "shardlint 1.0" : "True False False 3.11",
+  });
   assert.deepEqual(await choose([PYTHON, OWN], ".", runs), { chosen: OWN });
   const { refused } = (await choose([PYTHON], ".", runs)) as { refused: readonly { problem: string }[] };
   assert.deepEqual(
