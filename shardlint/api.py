@@ -147,15 +147,19 @@ class Linter:
         uses: list[Use] = []
         return Analysis(source, tuple(self._check([source], uses_met=uses)), tuple(uses))
 
-    def read_paths(self, paths: Iterable[str], progress: Progress | None = None) -> tuple[int, list[Source]]:
+    def read_paths(
+        self, paths: Iterable[str], progress: Progress | None = None, broken: bool = False
+    ) -> tuple[int, list[Source]]:
         """Return the number of files under the paths, and the sources of those that can matter.
 
         A file that does not mention sharding can matter when something relevant imports it, which is
-        inference's to find out, or when it calls what does. A file named by the user always matters.
+        inference's to find out, or when it calls what does. A file named by the user always matters, and
+        with `exhaustive` settings any does that can be read, or is ``broken`` if that is asked for.
         """
         from shardlint.reading import read_paths
 
-        return read_paths(paths, self._nearest or (lambda folder: self.settings), self.settings, progress)
+        nearest = self._nearest or (lambda folder: self.settings)
+        return read_paths(paths, nearest, self.settings, progress, broken)
 
     def confirm(self, report: Report, python: str | None = None, progress: Progress | None = None) -> Report:
         """Have the real JAX run a witness of each finding, and run the fixtures among the files.
@@ -211,7 +215,9 @@ class Linter:
         from shardlint.fixture_tables import table_of
 
         everything = dataclasses.replace(self.settings, exhaustive=True)
-        sources = [s for s in Linter(everything).read_paths(paths)[1] if not s.path.endswith(".pyi")]
+        sources = [
+            s for s in Linter(everything).read_paths(paths, broken=True)[1] if not s.path.endswith(".pyi")
+        ]
         found = {source.path: self.check_source(source) for source in sources}
         results = {result.run.path: result for result in self._run(sources, found, python, progress)}
         tables = []

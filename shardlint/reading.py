@@ -17,10 +17,12 @@ def read_paths(
     nearest: Callable[[str], Settings],
     settings: Settings,
     progress: Progress | None = None,
+    broken: bool = False,
 ) -> tuple[int, list[Source]]:
     """Return the number of files under the paths, and the sources of those that can matter, in order.
 
-    ``nearest`` tells the settings for a folder, ``settings`` are those of the run.
+    ``nearest`` tells the settings for a folder, ``settings`` are those of the run. Where all files can
+    matter, ``broken`` ones are left out if they do not mention sharding, unless they are asked for.
     """
     from shardlint.files.discovery import discover
     from shardlint.files.prefilter import mentions_sharding
@@ -47,7 +49,8 @@ def read_paths(
     order = {file.path: number for number, file in enumerate(found)}
     if settings.exhaustive:
         # What is wrong with files that have nothing to do with sharding is for other tools to say.
-        sources += filter(_is_sound, map(read_source, others, others.values()))
+        rest = map(read_source, others, others.values())
+        sources += rest if broken else filter(_is_sound, rest)
         sources.sort(key=lambda source: order[source.path])
     elif others:
         from shardlint.inference.callers import calling

@@ -32,7 +32,7 @@ VALUES = {
     for name in (
         "effects", "values", "calls", "evaluator", "context", "settings", "assumed",
         "releases", "joins", "alternatives", "truth", "iteration", "classes", "forgetting", "mutation",
-        "naming",
+        "library_names", "naming",
     )
 }  # fmt: skip
 OVERLAYS = "shardlint.inference.overlays"

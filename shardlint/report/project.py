@@ -23,7 +23,7 @@ class Reader(Protocol):
     """What reads files and runs inference over them (`shardlint.api.Linter`)."""
 
     def read_paths(
-        self, paths: Iterable[str], progress: Progress | None = None
+        self, paths: Iterable[str], progress: Progress | None = None, broken: bool = False
     ) -> tuple[int, list[Source]]: ...
 
     def uses(
@@ -43,7 +43,7 @@ def report_paths(
     as far as these import them. Files that cannot be read are in the notes.
     """
     settings, paths = replace(settings, exhaustive=True), list(paths)
-    _, read = reader(settings).read_paths(paths, progress)
+    _, read = reader(settings).read_paths(paths, progress, broken=True)
     asked = {os.path.realpath(path) for path in paths}
     sources = [one for one in read if os.path.realpath(one.path) in asked or _makes_parameters(one)]
     runs: list[tuple[NamedMesh | None, list[Use]]] = []
