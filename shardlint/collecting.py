@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 
-#: How many objects more than at the last collection are worth another one: some 60 MB.
-_MANY = 400_000
+#: How many objects more than at the last collection are worth another one: some 150 MB.
+_MANY = 1_000_000
 #: Of so many collections, one looks at all objects, the others at the new ones alone.
-_FULL = 8
+_FULL = 4
 _collections = count(1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ def read_paths(
     matter, ``broken`` ones are left out if they do not mention sharding, unless they are asked for.
     """
     from shardlint.files.discovery import discover
-    from shardlint.files.prefilter import mentions_sharding
+    from shardlint.files.prefilter import code_mentions_sharding
     from shardlint.seen import MOST_BYTES, read
 
     found = discover(paths, lambda folder: nearest(folder).filter)
@@ -39,7 +40,7 @@ def read_paths(
         except OSError:
             relevant[file.path] = None
             continue
-        matters = file.named or mentions_sharding(data)
+        matters = file.named or code_mentions_sharding(data)
         (relevant if matters else others)[file.path] = data
     if not relevant and not (others and settings.exhaustive):
         return len(found), []
@@ -55,7 +56,10 @@ def read_paths(
     elif others:
         from shardlint.inference.callers import calling
 
-        sources = sorted([*sources, *calling(sources, others)], key=lambda source: order[source.path])
+        callers = calling(
+            sources, others, lambda path: nearest(os.path.dirname(os.path.abspath(path))).import_roots
+        )
+        sources = sorted([*sources, *callers], key=lambda source: order[source.path])
     return len(found), sources
 
 

@@ -20,6 +20,18 @@ STRING_OR_COMMENT = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+#: A comment, or a docstring with what stands before it; other strings match without a group. A text in triple
+#: quotes on a line of its own behind a colon may also be the value in a dict: what it says is no code either.
+_PROSE = re.compile(
+    rf"""
+    (?P<docstring> (?: \A | :[ \t]*(?:\#[^\n]*)?\r?\n ) (?: [ \t]*(?:\#[^\n]*)?\r?\n )*+ [ \t]*[rRuU]?
+        (?: \"{{3}} (?: [^"\\]++ | \\. | "(?!"") )*+ \"{{3}}
+          | '{{3}} (?: [^'\\]++ | \\. | '(?!'') )*+ '{{3}} ) )
+    | {STRING_OR_COMMENT.pattern}
+    """,
+    STRING_OR_COMMENT.flags,
+)
+
 #: Python's line ends; `str.splitlines` knows more, which Python does not.
 NEWLINE = re.compile(r"\r\n|\r|\n")
 
@@ -50,6 +62,16 @@ def comments(text: str) -> Iterator[Comment]:
         seen = match.start()
         before = text[line_start : match.start()]
         yield Comment(line, len(before) + 1, match["comment"], not before.strip())
+
+
+def without_prose(text: str) -> str:
+    """The text without docstrings and comments."""
+    return _PROSE.sub(_code, text) if "#" in text or '"""' in text or "'''" in text else text
+
+
+def _code(match: re.Match[str]) -> str:
+    """What is left of a string, of a comment, or of a docstring and the colon before it."""
+    return {"docstring": ":", "comment": ""}.get(match.lastgroup or "", match[0])
 
 
 def next_code_line(text: str, line: int) -> int:

@@ -3,9 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from shardlint import seen
+
+#: In how many folders above a file the packages that it imports are looked for.
+_ABOVE = 5
+
+
+def import_folders(path: Path, roots: Iterable[Path]) -> list[Path]:
+    """The folders in which what a file imports by an absolute name is looked for, nearest first.
+
+    Its own, those above it up to its package's root, and the project's roots.
+    """
+    return [*list(path.parents)[:_ABOVE], *(_spelled(root, path) for root in roots)]
+
+
+def _spelled(root: Path, here: Path) -> Path:
+    """A folder as the path of the file that asks begins: no file may go by two paths."""
+    whole = Path(os.path.abspath(root))
+    for folder in here.parents:
+        base = Path(os.path.abspath(folder))
+        if whole.is_relative_to(base):
+            return folder / whole.relative_to(base)
+    return whole
 
 
 def module_file(folder: str, parts: Sequence[str]) -> str | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from shardlint.files.lexing import without_prose
+
 #: Of these, every program with something to judge mentions one: its specs, meshes and shardings, its
 #: collectives, its partitioned parameters, or a comment to shardlint. Parts of names on purpose:
 #: ``in_shardings`` and ``out_shardings`` are one needle. One search each is faster than one pattern of all.
@@ -23,7 +25,7 @@ _WORDS = (
 #: Patterns, each with a text that all it finds hold: most files do not, so most are never compiled.
 _PATTERNS = {
     **{word: rf"\b{word}" for word in _WORDS},
-    "Mesh": "Mesh(?!grid)",
+    "Mesh": r"Mesh(?!grid|\d)",
     "expect": r"#\s*expect(?:-silent)?:\s*[A-Z]+\d",
     # Names that only some releases of JAX have, where nothing else tells of sharding.
     "tree_": r"jax\.tree_(?!util)|\bjax import .*\btree_(?!util)",
@@ -39,6 +41,8 @@ _PATTERNS = {
 _LEADING = {"mesh": "(?<![a-z])mesh(?!grid)", "import": r"import[^\n]*\bP\b"}
 _ENCODED = (b"harding", *(needle.encode() for needle in _NEEDLES))
 _ENCODED_PATTERNS = {needle.encode(): pattern.encode() for needle, pattern in (_PATTERNS | _LEADING).items()}
+#: A comment to shardlint.
+_TOLD = re.compile(r"shardlint:|expect(?:-silent)?:")
 #: A sharding given by keyword, or under that name in a dict.
 _CALLED = re.compile(r"""\bPS?\(|harding(?:\s*=(?!=)|["'])""")
 
@@ -49,6 +53,20 @@ def mentions_sharding(data: bytes) -> bool:
         needle in data and re.search(pattern, data) is not None
         for needle, pattern in _ENCODED_PATTERNS.items()
     )
+
+
+def code_mentions_sharding(data: bytes) -> bool:
+    """Whether a file does so outside of its docstrings and comments, or in a comment to shardlint."""
+    if not mentions_sharding(data):
+        return False
+    # Of bytes that Python reads, all that is looked for is ASCII.
+    text = data.decode("latin-1")
+    return speaks_to_shardlint(text) or mentions_sharding(without_prose(text).encode("latin-1"))
+
+
+def speaks_to_shardlint(text: str) -> bool:
+    """Whether a text holds a comment to shardlint."""
+    return _TOLD.search(text) is not None
 
 
 def speaks_of_sharding(text: str) -> bool:

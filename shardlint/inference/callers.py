@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
+from shardlint.files.modules import import_folders
 from shardlint.files.sources import Source, read_source
 from shardlint.inference.project import LIBRARIES
 from shardlint.inference.relevance import Relevance
@@ -24,21 +26,29 @@ _IMPORT = re.compile(rb"""[ \t]*"?(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]
 _KEYWORD = re.compile(rb"import[ \t]")
 
 
-def calling(mentioning: Iterable[Source], others: Mapping[str, bytes]) -> list[Source]:
+def calling(
+    mentioning: Iterable[Source], others: Mapping[str, bytes], roots: Callable[[str], Iterable[str]]
+) -> list[Source]:
     """Return the sources, among other files by path, that can reach what the given ones define.
 
-    An absolute import means any file whose path ends so: one too many costs time, one too few a finding.
+    ``roots`` tells for a file the folders that its project's imports are resolved in.
     """
     importers: defaultdict[str, list[str]] = defaultdict(list)
     for path, data in others.items():
         for module in _imported(path, data):
             importers[module].append(path)
+    looked_in = cache(lambda path: _folders(path, roots(path)))
     words: dict[str, frozenset[bytes]] = {}
     waiting = [(source, frozenset[bytes]()) for source in mentioning]
     found: dict[str, Source] = {}
     while waiting:
         source, imported = waiting.pop()
-        paths = [path for module in _spellings(source.path) for path in importers.get(module, ())]
+        paths = [
+            path
+            for folder, module in _spellings(source.path)
+            for path in importers.get(module, ())
+            if folder is None or folder in looked_in(path)
+        ]
         # Most files are imported by none of the others.
         names = _names(source, imported) if any(path not in found for path in paths) else imported
         for path in paths:
@@ -80,13 +90,21 @@ def _spelled(path: str, module: str) -> str:
     return (Path(path).absolute().parents[dots - 1] / rest).as_posix()
 
 
-def _spellings(path: str) -> Iterator[str]:
-    """All that may import a file: the last parts of its path, and the whole."""
-    whole = Path(path).absolute().with_suffix("")
-    module = whole.parent if whole.name == "__init__" else whole
-    parts = module.parts[1:]
-    yield from ("/".join(parts[start:]) for start in range(len(parts)))
-    yield module.as_posix()
+def _spellings(path: str) -> Iterator[tuple[Path | None, str]]:
+    """The names that may import a file: the last parts of its path with the folder before them; the whole."""
+    whole = Path(path).absolute()
+    if whole.suffix != ".py":
+        return
+    module = whole.parent if whole.name == "__init__.py" else whole.with_suffix("")
+    for folder in module.parents:
+        yield folder, module.relative_to(folder).as_posix()
+    yield None, module.as_posix()
+
+
+def _folders(path: str, roots: Iterable[str]) -> frozenset[Path]:
+    """Where the absolute imports of a file are looked for."""
+    whole = Path(path).absolute()
+    return frozenset(import_folders(whole, map(Path, roots)))
 
 
 def _import_statements(data: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Sequence
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shardlint import seen
-from shardlint.files.modules import module_file
+from shardlint.files.modules import import_folders, module_file
 from shardlint.files.sources import Source, read_source
 from shardlint.findings import Fix
 from shardlint.inference.budget import Budget
@@ -118,16 +117,6 @@ def forget() -> None:
     """Forget the modules that programs share, and what files import."""
     _shared.clear()
     forget_imports()
-
-
-def _spelled(root: Path, here: Path) -> Path:
-    """A folder as the path of the file that asks begins: no file may go by two paths."""
-    whole = Path(os.path.abspath(root))
-    for folder in here.parents:
-        base = Path(os.path.abspath(folder))
-        if whole.is_relative_to(base):
-            return folder / whole.relative_to(base)
-    return whole
 
 
 def _identity(path: Path, interpreter: Interpreter) -> Key:
@@ -311,9 +300,8 @@ class Project:
             for _ in range(dots - 1):
                 folder = folder.parent
             return _module_file(folder, parts)
-        # Beside the file, then in each folder above it up to the package's root, then in the roots.
-        folders = [here.parent, *list(here.parents)[1:5], *(_spelled(root, here) for root in self.roots)]
-        return next((found for folder in folders if (found := _module_file(folder, parts))), None)
+        found = (_module_file(folder, parts) for folder in import_folders(here, self.roots))
+        return next(filter(None, found), None)
 
     def external(self, name: str) -> Value:
         """Return a library's name, in its canonical spelling."""

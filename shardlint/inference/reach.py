@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from shardlint.files.lexing import without_prose
 from shardlint.inference.classes import lineage
 from shardlint.inference.project import LIBRARIES
 from shardlint.inference.selves import CONSTRUCTORS, sets_of_self
@@ -56,7 +57,6 @@ _CALLED = re.compile(r"(?<!def )\b([^\W\d]\w*)\s*\(")
 _PASSED = re.compile(r"[(,=]\s*(?:[\w.]*\.)?([^\W\d]\w*)\s*(?=[,)\n])")
 _CHAIN = re.compile(r"(?<![\w.])([^\W\d]\w*)((?:\.[^\W\d]\w*)+)")
 _ASKS_CLASS = re.compile(r"\bisinstance\((?:[^()]|\([^()]*\))*\)")
-_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 #: A sharding given by keyword, or under such a key.
 _GIVEN = re.compile(r"""hardings?(?:_names)?(?:\s*=(?!=)|["']\s*:)""")
 _IMPORT = re.compile(
@@ -67,6 +67,8 @@ _IMPORTS = re.compile(r"(?:^[ \t]+|;[ \t]*)(?:from[ \t]+[.\w]+[ \t]+)?import\b",
 _OWN_CLASS = frozenset({"cls", "__class__", "type"})
 #: What together makes a use of Flax: a sharding that is given, and Flax itself.
 _TOGETHER = frozenset({"given", "flax"})
+#: What a text says as code.
+_bare = lru_cache(maxsize=20_000)(without_prose)
 _TOLD = ("shardlint:", "expect:", "expect-silent:")
 
 
@@ -398,12 +400,6 @@ def _calls(text: str) -> frozenset[str]:
     """The names that a text calls or hands on."""
     text = _ASKS_CLASS.sub("", _bare(text))
     return frozenset(_CALLED.findall(text)) | frozenset(_PASSED.findall(text))
-
-
-@lru_cache(maxsize=20_000)
-def _bare(text: str) -> str:
-    """A text without its lines of comments."""
-    return _COMMENT.sub("", text) if "#" in text else text
 
 
 @lru_cache(maxsize=20_000)

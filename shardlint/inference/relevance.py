@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from shardlint.files.prefilter import speaks_of_sharding
+from shardlint.files.lexing import without_prose
+from shardlint.files.prefilter import speaks_of_sharding, speaks_to_shardlint
 from shardlint.inference.syntax import ClassPart, FunctionPart, Part, Statements
 
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -26,9 +27,7 @@ class Relevance:
     """What matters in one module; ``imported`` are names bound by imports from modules that matter."""
 
     def __init__(self, parts: Iterable[Part], imported: frozenset[str] = frozenset()) -> None:
-        waiting = [
-            (frozenset(_WORD.findall(text)), names, speaks_of_sharding(text)) for text, names in _texts(parts)
-        ]
+        waiting = [(_words(text), names, _speaks(text)) for text, names in _texts(parts)]
         self.names = set(imported)
         grown = True
         while grown:
@@ -38,9 +37,13 @@ class Relevance:
                     self.names |= names
                     grown = True
 
-    def matters(self, text: str) -> bool:
-        """Whether code can reach a use of sharding."""
-        return speaks_of_sharding(text) or not self.names.isdisjoint(_WORD.findall(text))
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(without_prose(text)))
+
+
+def _speaks(text: str) -> bool:
+    return speaks_to_shardlint(text) or speaks_of_sharding(without_prose(text))
 
 
 def _texts(parts: Iterable[Part]) -> Iterator[tuple[str, frozenset[str]]]:

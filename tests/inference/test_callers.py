@@ -74,6 +74,25 @@ def test_callers_are_read(tmp_path: Path, files: dict[str, str]) -> None:
     assert found == Linter(replace(settings, exhaustive=True)).check_paths([str(tmp_path)]).findings
 
 
+def test_a_module_of_the_same_name_far_away_is_another(tmp_path: Path) -> None:
+    """What an absolute import means is looked for where the evaluator looks for it."""
+    files = {
+        "app/types.py": MODEL,
+        "far/away/run.py": "import types\ntypes.place(6)\n",
+        "far/away/six/floors/up/app/run.py": "from app.types import place\nplace(6)\n",
+        "app/near.py": "import types\ntypes.place(6)\n",
+    }
+    write(tmp_path, files)
+    (tmp_path / "app/model.py").unlink()
+    _, sources = Linter(Settings(root=str(tmp_path), devices=8)).read_paths([str(tmp_path)])
+    # The root is one of the folders that each import is looked for in.
+    assert [Path(source.path).relative_to(tmp_path).as_posix() for source in sources] == [
+        "app/near.py",
+        "app/types.py",
+        "far/away/six/floors/up/app/run.py",
+    ]
+
+
 def test_a_broken_file_without_sharding_is_left_to_other_tools(tmp_path: Path) -> None:
     write(tmp_path, {"broken.py": "x = 'open\n", "idle.py": "import os\n"})
     for exhaustive in (False, True):
@@ -89,10 +108,13 @@ def test_others_are_not(tmp_path: Path) -> None:
         "homonym.py": "from theirs import place\nplace(6)\n",
         "namesake.py": "from theirs.model import place\nplace(6)\n",
         "words.py": "# imports nothing; place, model\nx = 1\n",
+        "lib/model.py": "def place(rows):\n    return rows\n",
+        "lib/nearer.py": "from model import place\nplace(6)\n",
+        "prose.py": '"""A PartitionSpec."""\n\ndef f(x):\n    """Like `psum`."""\n    return x  # reshard\n',
     }
     write(tmp_path, others)
     files, sources = Linter(Settings(root=str(tmp_path), devices=8)).read_paths([str(tmp_path)])
-    assert files == 6
+    assert files == 9
     assert [Path(source.path).name for source in sources] == ["model.py"]
 
 
