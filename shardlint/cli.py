@@ -205,12 +205,12 @@ def _rules(options: argparse.Namespace) -> int:
 
 
 def _server(options: argparse.Namespace) -> int:
-    from shardlint.collecting import collecting_seldom
+    import gc
 
+    # The protocol's thousand classes, and what checks are made of, are there to stay.
+    gc.disable()
     try:
-        # The protocol's thousand classes are made to stay.
-        with collecting_seldom():
-            from shardlint_server.server import main as serve
+        from shardlint_server.server import main as serve
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
@@ -218,6 +218,9 @@ def _server(options: argparse.Namespace) -> int:
             f"the server needs {error.name}, which is not installed; "
             'install it with: pip install "shardlint[server]"'
         ) from None
+    finally:
+        gc.freeze()
+        gc.enable()
     given = (("--tcp", options.tcp), ("--python", options.python))
     return serve([part for name, value in given if value is not None for part in (name, value)])
 

@@ -24,9 +24,18 @@ def with_mentions(uses: Iterable[Use], modules: Iterable[Sequence[Part]] | None)
     Without modules that is not known.
     """
     found = list(uses)
-    if modules is None or not any(isinstance(use, MeshUse) and isinstance(use.names, tuple) for use in found):
+    axes = {
+        name
+        for use in found
+        if isinstance(use, MeshUse) and isinstance(use.names, tuple)
+        for name in use.names
+    }
+    if modules is None or not axes:
         return found
-    counts = _counted(unit for parts in modules for unit in whole_units(parts))
+    # Python's parser need not see what says nothing of any axis.
+    telling = (*axes, *_GENERIC)
+    units = (unit for parts in modules for unit in whole_units(parts))
+    counts = _counted(unit for unit in units if any(word in unit.text for word in telling))
     return [_told(use, counts) if isinstance(use, MeshUse) else use for use in found]
 
 
