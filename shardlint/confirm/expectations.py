@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import tokenize
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from shardlint.files.lexing import comments
-
 _EXPECT = re.compile(r"#\s*expect(-silent)?:\s*([A-Z]+\d+(?:\s*,\s*[A-Z]+\d+)*)")
-_RAISES = re.compile(r"#\s*raises\s*(?=#|$)")
-_HINTS = ("expect", "raises")
+_RAISES = re.compile(r"#\s*raises\s*(?=#|$)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +31,15 @@ class Expectation:
 
 def parse_expectations(text: str) -> list[Expectation]:
     """Find the expectations in a program's or a cell's text, which need not be valid Python."""
-    if not any(hint in text for hint in _HINTS):
+    if _EXPECT.search(text) is None and _RAISES.search(text) is None:
         return []
     found = []
-    for comment in comments(text):
-        for match in _EXPECT.finditer(comment.text):
+    for line, comment in _comments(text):
+        for match in _EXPECT.finditer(comment):
             codes = tuple(code.strip() for code in match[2].split(","))
-            found.append(Expectation(comment.line, codes, silent=match[1] is not None))
-        if _RAISES.search(comment.text):
-            found.append(Expectation(comment.line, (), raises=True))
+            found.append(Expectation(line, codes, silent=match[1] is not None))
+        if _RAISES.search(comment):
+            found.append(Expectation(line, (), raises=True))
     return found
 
 
@@ -54,3 +54,17 @@ def read_expectations(path: Path) -> list[Expectation]:
         if cell["cell_type"] == "code"
         for expectation in parse_expectations("".join(cell["source"]))
     ]
+
+
+def _comments(text: str) -> Iterator[tuple[int, str]]:
+    """Comments with their lines: by tokens as far as the text has them, then from each first ``#``."""
+    seen = 0
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            seen = token.end[0]
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string
+    except (tokenize.TokenError, SyntaxError):
+        for line, content in enumerate(text.splitlines(), 1):
+            if line > seen and "#" in content:
+                yield line, content[content.index("#") :]

@@ -18,6 +18,7 @@ from shardlint.inference.facts import take_notes, unanswered
 from shardlint.inference.functions import Code
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.mentions import with_mentions
+from shardlint.inference.overlays import load_mentioned
 from shardlint.inference.positions import RECURSION_LIMIT
 from shardlint.inference.project import ModuleRun, Project, share_unchanged
 from shardlint.inference.settings import InferenceSettings, Noticed
@@ -108,6 +109,7 @@ def run_module(interpreter: Interpreter, run: ModuleRun) -> list[FileProblem]:
     interpreter.project.running.append(run)
     try:
         for cell in run.source.cells:
+            load_mentioned(cell.text)
             parsed = split(run.source.path, cell.index, cell.text)
             run.complete = run.complete and parsed.complete
             if parsed.errors:

@@ -87,9 +87,15 @@ class _Looked:
     arguments: frozenset[tuple[str, str]]
 
 
-@cache
 def _looked(layers: bool, release: Release, alone: bool) -> _Looked:
     """With ``layers`` what makes parameters without names counts as well."""
+    from shardlint.inference.overlays import loaded
+
+    return _looked_for(layers, release, alone, loaded())
+
+
+@cache
+def _looked_for(layers: bool, release: Release, alone: bool, libraries: frozenset[str]) -> _Looked:
     from shardlint.inference.overlays import layer_names, sharding_names
 
     states = ((name, state_of(name, release)) for name in subjects())
@@ -113,7 +119,7 @@ class Reach:
     """
 
     def __init__(self, project: Project, settings: InferenceSettings, meshed: bool) -> None:
-        self._project, self._looked = project, _looked(meshed, settings.release, settings.alone)
+        self._project, self._settings, self._meshed = project, settings, meshed
         #: What is known, by the function's identity; the function is kept, so that none takes its place.
         self._known: dict[int, tuple[Function, bool]] = {}
 
@@ -122,7 +128,7 @@ class Reach:
         waiting = [[one for one in functions if id(one) not in self._known]]
         while waiting:
             group = [one for one in waiting.pop() if id(one) not in self._known]
-            search = _Search(self._project, self._looked, self._known)
+            search = self._search()
             for one in group:
                 search.method(one)
             if not search.finds():
@@ -141,9 +147,14 @@ class Reach:
 
     def of_wrapper(self, native: Native) -> bool:
         """Whether a wrapper, or the function it wraps, can meet a use."""
-        search = _Search(self._project, self._looked, self._known)
+        search = self._search()
         search.value(native)
         return search.finds()
+
+    def _search(self) -> _Search:
+        # More libraries may be known than at the last one: a function may import a module that uses them.
+        looked = _looked(self._meshed, self._settings.release, self._settings.alone)
+        return _Search(self._project, looked, self._known)
 
 
 def reach_alike(settings: InferenceSettings, text: str, other: str) -> bool:

@@ -15,6 +15,7 @@ from shardlint.inference.analysis import Program, while_evaluating
 from shardlint.inference.edits import edit_between, says_the_same
 from shardlint.inference.effects import EFFECTS
 from shardlint.inference.functions import LookedAt
+from shardlint.inference.overlays import load_mentioned
 from shardlint.inference.reach import reach_alike
 from shardlint.inference.selves import set_alike
 from shardlint.inference.settings import InferenceSettings, Noticed
@@ -87,6 +88,9 @@ class Resumable:
         """Take over an edit; False if the program must be made anew."""
         number = self._edited_cell(source)
         if number is None or self._times > _MOST or not self._is_alone():
+            return False
+        if load_mentioned(source.cells[number].text):
+            # What was known to reach no use may now.
             return False
         cell, parts = self._source.cells[number], self._program.main.parts
         own = [part for part in parts if next(units_of([part])).cell == cell.index]

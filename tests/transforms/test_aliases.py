@@ -22,6 +22,7 @@ from shardlint.inference.overlays import (
 from shardlint.laws.versions import is_removed
 from shardlint.spans import Span
 
+overlays.load_mentioned("einops equinox flax optax")
 NAMES = sorted(name for name in overlays._merged("TABLE") if name.startswith(("jax.", "flax.", "numpy.")))
 PAIRS = sorted({**aliases.NAMES, **overlays._merged("ALIASES")}.items())
 #: Names of older releases, of which `laws.versions` tells nothing: programs still use them.

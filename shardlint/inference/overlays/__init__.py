@@ -16,10 +16,12 @@ Each module of this package exposes some of these tables; here they are merged o
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.calls import Call
@@ -58,89 +60,87 @@ _TRANSPARENT_BASES = frozenset(
 )
 
 
-def _modules() -> tuple[Any, ...]:
-    from shardlint.inference.overlays import (
-        einops,
-        equinox,
-        flax_boxes,
-        flax_derived,
-        flax_lifted,
-        flax_linen,
-        flax_logical,
-        flax_logical_rules,
-        flax_nnx,
-        flax_param_with_axes,
-        flax_training,
-        jax_collectives,
-        jax_contexts,
-        jax_control,
-        jax_convolution,
-        jax_derivatives,
-        jax_devices,
-        jax_initializers,
-        jax_jit,
-        jax_lax,
-        jax_meshes,
-        jax_nn,
-        jax_numpy,
-        jax_placement,
-        jax_random,
-        jax_shard_map,
-        jax_sharding,
-        jax_specs,
-        jax_transforms,
-        jax_tree,
-        jax_tree_paths,
-        jaxtyping,
-        numpy_,
-        numpy_types,
-        optax_losses,
-        optax_states,
-        optax_wrappers,
-        py_builtins,
-        py_collections,
-        py_dataclasses,
-        py_enums,
-        py_imports,
-        py_iterators,
-        py_literals,
-        py_mocks,
-        py_objects,
-        py_re,
-        py_records,
-        py_stdlib,
-    )
-    from shardlint.inference.overlays.explicit import axes
+#: The overlays of what most programs meet, in order: those of Python, numpy and JAX.
+_BASE = (
+    "py_builtins", "py_stdlib", "py_collections", "py_iterators", "py_objects", "py_dataclasses", "py_enums",
+    "py_records", "py_literals", "py_re", "py_imports", "py_mocks", "jax_tree_paths", "numpy_", "numpy_types",
+    "jax_numpy", "jax_lax", "jax_convolution", "jax_control", "jax_nn", "jax_random", "jax_initializers",
+    "jax_tree", "jax_specs", "jax_sharding", "jax_meshes", "jax_devices", "jax_contexts", "jax_jit",
+    "jax_shard_map", "jax_collectives", "jax_transforms", "jax_derivatives", "jax_placement", "jaxtyping",
+    "explicit.axes",
+)  # fmt: skip
+#: Those of other libraries, by the word that their names begin with: loaded once a program writes it.
+_LIBRARIES = {
+    "flax": (
+        "flax_boxes", "flax_derived", "flax_linen", "flax_lifted", "flax_logical", "flax_logical_rules",
+        "flax_param_with_axes", "flax_nnx", "flax_training",
+    ),
+    "optax": ("optax_losses", "optax_states", "optax_wrappers"),
+    "equinox": ("equinox",),
+    "einops": ("einops",),
+}  # fmt: skip
+_loaded: set[str] = set()
+_tables: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
+_NAMES_OF_TABLES = (
+    "TABLE", "CONSTANTS", "ALIASES", "CALLS", "ATTRIBUTES", "METHODS", "CREATED", "METHOD_CONTEXTS", "BASES",
+    "INSTANCES", "CHILDREN", "DELEGATES",
+)  # fmt: skip
 
-    return (
-        py_builtins, py_stdlib, py_collections, py_iterators, py_objects, py_dataclasses, py_enums,
-        py_records, py_literals, py_re, py_imports, py_mocks, jax_tree_paths, numpy_, numpy_types, jax_numpy,
-        jax_lax, jax_convolution, jax_control, jax_nn, jax_random, jax_initializers, jax_tree, jax_specs,
-        jax_sharding, jax_meshes, jax_devices, jax_contexts, jax_jit, jax_shard_map, jax_collectives,
-        jax_transforms, jax_derivatives,
-        jax_placement, jaxtyping, axes, flax_boxes, flax_derived, flax_linen, flax_lifted, flax_logical,
-        flax_logical_rules, flax_param_with_axes, flax_nnx, flax_training, optax_losses, optax_states,
-        optax_wrappers, equinox, einops,
-    )  # fmt: skip
+
+def load_mentioned(text: str) -> bool:
+    """Load the overlays of the libraries that a text mentions; whether some were not there yet."""
+    new = [library for library in _LIBRARIES if library not in _loaded and library in text]
+    for library in new:
+        _load(library)
+    return bool(new)
+
+
+def loaded() -> frozenset[str]:
+    """The libraries whose overlays are there: what is known of all of them depends on these."""
+    return frozenset(_loaded)
+
+
+def _load(library: str) -> None:
+    if library in _loaded:
+        return
+    _load_base()
+    _loaded.add(library)
+    for name in _LIBRARIES[library]:
+        _take_in(name)
+    for known in (_prefixes, sharding_names, layer_names, followed_bases):
+        known.cache_clear()
+
+
+def _take_in(name: str) -> None:
+    module = import_module(f"{__name__}.{name}")
+    for table in _NAMES_OF_TABLES:
+        _tables[table].update(getattr(module, table, {}))
+
+
+def _merged(table: str) -> dict[Any, Any]:
+    """One table of all overlays that are loaded."""
+    _load_base()
+    return _tables[table]
 
 
 @cache
-def _merged(table: str) -> dict[Any, Any]:
-    """One table of all overlays."""
-    found: dict[Any, Any] = {}
-    for module in _modules():
-        found.update(getattr(module, table, {}))
-    if table == "TABLE":
-        from shardlint.inference.overlays.jax_placement import created, on_device, sampled
-        from shardlint.inference.overlays.out_shardings import CREATION, ON_DEVICES, SAMPLED
+def _load_base() -> None:
+    for name in _BASE:
+        _take_in(name)
+    _place_what_is_created(_tables["TABLE"])
 
-        for name in CREATION:
-            found[f"jax.numpy.{name}"] = created(found[f"jax.numpy.{name}"])
-        for name, apis in ON_DEVICES.items():
-            found[f"jax.numpy.{name}"] = on_device(found[f"jax.numpy.{name}"], apis)
-        for name in SAMPLED:
-            found[f"jax.random.{name}"] = sampled(found[f"jax.random.{name}"])
-    return found
+
+def _place_what_is_created(found: dict[Any, Any]) -> None:
+    """What makes arrays also puts them somewhere."""
+    from shardlint.inference.overlays.jax_placement import created, on_device, sampled
+    from shardlint.inference.overlays.out_shardings import CREATION, ON_DEVICES, SAMPLED
+
+    for name in CREATION:
+        found[f"jax.numpy.{name}"] = created(found[f"jax.numpy.{name}"])
+    for name, apis in ON_DEVICES.items():
+        found[f"jax.numpy.{name}"] = on_device(found[f"jax.numpy.{name}"], apis)
+    for name in SAMPLED:
+        found[f"jax.random.{name}"] = sampled(found[f"jax.random.{name}"])
 
 
 @cache
@@ -169,6 +169,8 @@ def canonical(name: str) -> Value:
 
 @cache
 def _spelled(name: str) -> str:
+    if (library := name.partition(".")[0]) in _LIBRARIES:
+        _load(library)
     if name in aliases.NAMES:
         return aliases.NAMES[name]
     more: dict[str, str] = _merged("ALIASES")
