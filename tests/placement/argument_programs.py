@@ -53,6 +53,15 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "    local_data=np.ones((8, 3)))": ("SHL202",),
     "v = jax.make_array_from_process_local_data(split, np.ones((8, 3)))\n"
     "jax.jit(lambda v: v, in_shardings=NamedSharding(auto, P('y')))(v)": ("SHL207",),
+    # meshes of some devices
+    "two = jax.make_mesh((4,), ('x',), (AxisType.Auto,), devices=jax.devices()[4:])\n"
+    "jax.jit(lambda v, w: v + w)(h, jax.device_put(ones, NamedSharding(two, P('x'))))": ("SHL708",),
+    "two = jax.make_mesh((4,), ('x',), (AxisType.Auto,), devices=jax.devices()[:4])\n"
+    "jax.jit(lambda v, w: v + w)(h, jax.device_put(ones, NamedSharding(two, P('x'))))": (),
+    "two = jax.make_mesh((2, 2), ('p', 'q'), (AxisType.Auto,) * 2, devices=jax.devices())\n"
+    "jax.jit(lambda v, w: v + w)(h, jax.device_put(ones, NamedSharding(two, P('q'))))": (),
+    "two = jax.make_mesh((2,), ('x',), (AxisType.Auto,), devices=jax.devices()[1:3])\n"
+    "jax.jit(lambda v, w: v + w)(d, jax.device_put(ones, NamedSharding(two, P('x'))))": ("SHL708",),
     # committed arguments and in_shardings
     "jax.jit(lambda v: v, in_shardings=split)(b)": ("SHL207",),
     "jax.jit(lambda v: v, in_shardings=split)(a)": (),

@@ -210,12 +210,18 @@ def _make_mesh(call: Call) -> Value:
     if types is None:
         _notice_default_types(call)
     made = _build(call, "make_mesh", sizes_of(shape), names_of(names), types_of(types), available)
-    if isinstance(made, MeshValue) and (devices is None or is_none(devices)):
+    if not isinstance(made, MeshValue):
+        return made
+    count = made.mesh.device_count
+    if devices is None or is_none(devices):
         _notice_spare_devices(call, made.mesh, available)
-        # On CPU; elsewhere the order follows the hardware's.
-        count = made.mesh.device_count
-        return replace(made, ids=tuple(range(count))) if isinstance(count, int) else made
-    return made
+        given = tuple(range(count)) if isinstance(count, int) else None
+    else:
+        given = devices.ids if isinstance(devices, Devices) else None
+    # In this order on CPU; elsewhere it follows the hardware's: of devices turned round none is claimed.
+    if given is None or not isinstance(count, int) or list(given) != sorted(given):
+        return made
+    return replace(made, ids=given[:count])
 
 
 def _notice_default_types(call: Call) -> None:
