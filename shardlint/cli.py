@@ -160,11 +160,11 @@ def _layout(options: argparse.Namespace) -> int:
         raise UsageError(f"{file} is not a file")
     linter = _linter(options)
     uses = linter.uses(linter.read_paths([file])[1])
-    problems = [use for use in uses if isinstance(use, FileProblem)]
+    problems = [use for use in uses if isinstance(use, FileProblem) and not use.is_answer]
     placed = [use for use in uses if isinstance(use, layout.LAID_OUT)]
     if line:
-        spans = {id(use): use.place.resolve() for use in placed}
-        placed = [use for use in placed if spans[id(use)].line <= int(line) <= spans[id(use)].end_line]
+        at = int(line)
+        placed = [use for use in placed if (span := use.place.resolve()).line <= at <= span.end_line]
     layouts = [found for use in placed if (found := layout.layout_of(use)) is not None]
     for problem in problems:
         complain(f"{file}: {problem.message}")

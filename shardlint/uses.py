@@ -302,9 +302,17 @@ class PatternUse(Use):
 
 @dataclass(frozen=True, slots=True)
 class FileProblem:
-    """Something wrong with a file itself: unreadable, not Python, too deep, a broken notebook."""
+    """Something wrong with a file itself: unreadable, not Python, too deep, a broken notebook.
+
+    What a comment asks shardlint to reveal is answered as one, though nothing is wrong.
+    """
 
     kind: str
     message: str
     place: Place
     facts: tuple[Fact, ...] = field(default=())
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether nothing is wrong."""
+        return self.kind == "revealed"

@@ -53,7 +53,7 @@ def report_paths(
         uses = reader(on).uses(sources, progress)
         runs.append((named, [use for use in uses if isinstance(use, Use)]))
         for problem in uses:
-            if isinstance(problem, FileProblem):
+            if isinstance(problem, FileProblem) and not problem.is_answer:
                 notes[f"{problem.place.resolve().path}: {problem.message}"] = None
     report = parameter_report(runs, sources, settings.replicated_bytes, settings.logical_rules)
     return replace(report, notes=tuple(notes))

@@ -224,6 +224,13 @@ def test_layout_shows_what_each_device_holds(tmp_path: Path) -> None:
     assert "No array with a known shape, spec and mesh on line 6" in run(tmp_path, "layout", "a.py:6").stdout
 
 
+def test_what_a_comment_asks_is_no_problem_of_layout(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(RIGHT.rstrip() + "  # shardlint: reveal\n")
+    done = run(tmp_path, "layout", "a.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "shard    (8, 4), 128 bytes on each device" in done.stdout
+
+
 def test_layout_says_where_jax_refuses_the_array(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(BROKEN)
     said = run(tmp_path, "layout", "a.py").stdout

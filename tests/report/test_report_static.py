@@ -194,6 +194,10 @@ def test_a_module_initialized_twice_counts_once(tmp_path: Path) -> None:
     assert [one.count for one in found.parameters] == [1]
 
 
+def test_what_a_comment_asks_is_no_note(tmp_path: Path) -> None:
+    assert report(tmp_path, LOGICAL.rstrip() + "  # shardlint: reveal\n").notes == ()
+
+
 def test_the_page_is_self_contained_and_escaped(tmp_path: Path) -> None:
     text = HEAD + (
         "class Model(nn.Module):\n"
