@@ -58,7 +58,8 @@ class Context:
     ``watched`` keeps the constraints that `overlays.spmd_axes` looks for in a body it follows once more,
     ``marking`` is the call whose result `overlays.lowering` follows.
     ``caught`` names the exceptions that enclosing handlers catch. ``program`` is false in a function
-    whose caller is not known, who may have set up anything.
+    whose caller is not known, who may have set up anything. ``replaced`` are the files of modules of which
+    a test replaced something.
     """
 
     mesh: MeshValue | Unknown | None = None
@@ -77,6 +78,7 @@ class Context:
     entry: str | None = None
     program: bool = True
     logical_rules: Value = NO_RULES
+    replaced: frozenset[str] = frozenset()
 
 
 class Scope:

@@ -154,6 +154,7 @@ def _unknown_context(interpreter: Interpreter, defined: Context) -> Context:
         bound_axes=unknown,
         program=False,
         logical_rules=assumed_rules(interpreter.settings, unknown),
+        replaced=defined.replaced,
     )
 
 

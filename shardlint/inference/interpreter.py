@@ -25,6 +25,7 @@ from shardlint.inference.memory import Memory, Note
 from shardlint.inference.reading import Reads, note_variable
 from shardlint.inference.refine import learn_shape
 from shardlint.inference.releases import verdict_at
+from shardlint.inference.replaced import verdict_where_replaced
 from shardlint.inference.settings import InferenceSettings
 from shardlint.inference.syntax import NodePlace, Unit
 from shardlint.inference.tests import Tests
@@ -136,7 +137,7 @@ class Interpreter:
     def record(self, use: Use) -> None:
         """Keep a use, unless this pass only looks for what a loop changes."""
         if not self.is_silent:
-            for judge in (verdict_at, verdict_if_meant):
+            for judge in (verdict_at, verdict_if_meant, verdict_where_replaced):
                 judged = judge(self, use)
                 if judged is not use.verdict:
                     use = replace(use, verdict=judged)

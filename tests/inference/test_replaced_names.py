@@ -21,9 +21,12 @@ from jax.sharding import NamedSharding, PartitionSpec as P
 mesh = jax.make_mesh((8,), ("x",))
 def attend(x):
     return jax.device_put(x, NamedSharding(mesh, P("x", None)))
+def put(x, spec):
+    return jax.device_put(x, NamedSharding(mesh, P(*spec)))
 """
 MODEL = """\
-from app.ops import attend
+import os
+from app.ops import attend, put
 class Layer:
     def __call__(self, x):
         return self.inner(x)
@@ -31,6 +34,8 @@ class Layer:
         return attend(x)
 def other(x):
     return x
+def sometimes(x, spec):
+    return put(x, spec) if os.environ.get("SHARDLINT_NEVER_SET") else x
 """
 HEAD = """\
 from unittest import mock
@@ -68,6 +73,16 @@ TESTS = {
         f"def test(_):\n    before, jax.device_put = jax.device_put, print\n    try:\n    {CALL}"
         "    finally:\n        jax.device_put = before\n",
         False,
+    ),
+    "a stand-in that does not fit, on a branch that nobody knows": (
+        'def test(monkeypatch):\n    monkeypatch.setattr(model, "other", abs)\n'
+        '    monkeypatch.setattr("app.ops.attend", abs)\n    model.sometimes(jnp.ones(8), ("x", None))\n',
+        False,
+    ),
+    "one on a branch that is taken": (
+        'def test(monkeypatch):\n    monkeypatch.setattr("app.ops.attend", abs)\n'
+        '    model.put(jnp.ones(8), ("x", None))\n',
+        True,
     ),
     "monkeypatch": ('def test(monkeypatch):\n    monkeypatch.setattr(model, "attend", abs)\n' + CALL, False),
 }

@@ -6,6 +6,7 @@ From then on nothing is known of what stands there, also after the test, which p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
@@ -24,7 +25,14 @@ _OPTIONS = frozenset({"target", "spec", "create", "spec_set", "autospec", "new_c
 def replace_named(interpreter: Evaluator, args: Sequence[Value]) -> None:
     """Unseen code gets an object with the name of an attribute, which it may set: ``monkeypatch.setattr``."""
     if len(args) > 1 and isinstance(args[0], _HOLDERS) and (name := as_str(args[1])) is not None:
-        set_attribute(interpreter, args[0], name, _REPLACED)
+        _replace(interpreter, args[0], name)
+
+
+def _replace(interpreter: Evaluator, holder: Value, name: str) -> None:
+    set_attribute(interpreter, holder, name, _REPLACED)
+    if isinstance(holder, ModuleValue):
+        before = interpreter.context
+        interpreter.context = replace(before, replaced=before.replaced | {holder.run.source.path})
 
 
 def _patch(call: Call) -> Value:
@@ -39,7 +47,7 @@ def replace_written(interpreter: Evaluator, target: Value | None, place: Place) 
     if text is not None and "." in text:
         holder = _found(interpreter, text.split(".")[:-1], place)
         if isinstance(holder, _HOLDERS):
-            set_attribute(interpreter, holder, text.rpartition(".")[2], _REPLACED)
+            _replace(interpreter, holder, text.rpartition(".")[2])
 
 
 def _found(interpreter: Evaluator, parts: list[str], place: Place) -> Value:
@@ -68,7 +76,7 @@ def _patch_multiple(call: Call) -> Value:
     holder = target if text is None else _found(call.interpreter, text.split("."), call.place)
     if isinstance(holder, _HOLDERS):
         for name in (name for name in call.kwargs if name not in _OPTIONS):
-            set_attribute(call.interpreter, holder, name, _REPLACED)
+            _replace(call.interpreter, holder, name)
     return Unknown("a patch")
 
 
