@@ -128,7 +128,7 @@ BAD = {
     "indent.py": (b"".join(b" " * i + b"if mesh:\n" for i in range(150)) + b" " * 150 + b"x\n", "SHL001"),
     "broken.ipynb": (b'{"cells": [ mesh', "SHL003"),
     "list.ipynb": (b'["mesh"]', "SHL003"),
-    "huge.py": (b"# mesh\n" + b"x = 1\n" * 2_000_000, "SHL005"),
+    "huge.py": (b"mesh = 1\n" + b"x = 1\n" * 2_000_000, "SHL005"),
 }
 
 
