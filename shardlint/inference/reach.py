@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.files.lexing import without_prose
+from shardlint.files.prefilter import speaks_to_shardlint
 from shardlint.inference.classes import lineage
 from shardlint.inference.project import LIBRARIES
 from shardlint.inference.selves import CONSTRUCTORS, sets_of_self
@@ -69,7 +70,6 @@ _OWN_CLASS = frozenset({"cls", "__class__", "type"})
 _TOGETHER = frozenset({"given", "flax"})
 #: What a text says as code.
 _bare = lru_cache(maxsize=20_000)(without_prose)
-_TOLD = ("shardlint:", "expect:", "expect-silent:")
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,6 @@ def reach_alike(settings: InferenceSettings, text: str, other: str) -> bool:
 
 def _asked_of(text: str) -> tuple[object, ...]:
     """All that a walk asks of a text, but for uses."""
-    told = [word for word in _TOLD if word in text]
     imports = _IMPORT.findall(text)
     return (
         _words(text),
@@ -175,7 +174,7 @@ def _asked_of(text: str) -> tuple[object, ...]:
         _calls(text),
         _parts_of_a_use(text),
         sets_of_self(text),
-        told,
+        speaks_to_shardlint(text),
         imports,
     )
 
@@ -313,7 +312,7 @@ class _Search:
 
     def _read(self, text: str, scope: Scope | None) -> None:
         """Reach what a text mentions."""
-        if any(word in text for word in _TOLD) or _uses(self._looked, text):
+        if speaks_to_shardlint(text) or _uses(self._looked, text):
             self._found = True
             return
         words = _words(text)
