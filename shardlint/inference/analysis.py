@@ -139,7 +139,7 @@ def _run_part(interpreter: Interpreter, run: ModuleRun, part: Part) -> bool:
             interpreter,
             run,
             part.header,
-            lambda: define_function(interpreter, Code.of_part(part), part.plain),
+            lambda: define_function(interpreter, Code.of_part(part), part),
         )
     elif isinstance(part, ClassPart):
         _in_frame(interpreter, run, part.header, lambda: _run_class(interpreter, run, part))

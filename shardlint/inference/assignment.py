@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def assign(interpreter: Interpreter, target: cst.BaseExpression, value: Value) -> None:
     """Bind a target to a value."""
-    if target in interpreter.noted:
+    if interpreter.noted and target in interpreter.noted:
         from shardlint.inference.facts import met
 
         value = met(interpreter, target, value)

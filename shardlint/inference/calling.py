@@ -16,11 +16,16 @@ import libcst as cst
 from shardlint.inference.alternatives import each
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.calls import Call, CannotBind
+from shardlint.inference.classes import library_bases
 from shardlint.inference.effects import born, changed
 from shardlint.inference.forgetting import forget
 from shardlint.inference.functions import bind_parameters, look_at
 from shardlint.inference.generators import generator, items_of
 from shardlint.inference.joins import combined, options, tagged
+from shardlint.inference.lazy_calls import answered, is_given
+from shardlint.inference.overlays import as_argument, method_context, object_call, transfer, varying
+from shardlint.inference.overlays.explicit.finishing import finish_call
+from shardlint.inference.overlays.py_mocks import replace_named
 from shardlint.inference.syntax import BrokenText
 from shardlint.inference.values import (
     MAX_ALTERNATIVES,
@@ -164,8 +169,6 @@ def escape(args: Sequence[Value], kwargs: dict[str, Value]) -> None:
 
 def hand_over(interpreter: Interpreter, args: Sequence[Value], kwargs: dict[str, Value]) -> None:
     """Give objects and functions to code that is not seen: it may change the ones and call the others."""
-    from shardlint.inference.overlays.py_mocks import replace_named
-
     escape(args, kwargs)
     replace_named(interpreter, args)
     for value in (*args, *kwargs.values()):
@@ -182,9 +185,6 @@ def wrapped_function(value: Value | None) -> Function | None:
 
 def around_method(interpreter: Interpreter, method: Bound, place: Place) -> AbstractContextManager[object]:
     """What a library wants around the methods of classes that derive from its own."""
-    from shardlint.inference.classes import library_bases
-    from shardlint.inference.overlays import method_context
-
     receiver = method.receiver
     if not isinstance(receiver, Instance) or not isinstance(method.function, Function):
         return nullcontext()
@@ -247,7 +247,7 @@ def _unfollowed(
             continue
         seen.add(one.code.key)
         declared, names = _names_in(look_at(interpreter, one.code))
-        for name, scope in one.scope.find_all(declared):
+        for name, scope in one.scope.find_all(declared) if declared else ():
             write(interpreter, scope, name, Unknown(f"`{name}` is set unseen"))
         for name, scope in one.scope.find_all(names):
             for value in options(scope.variables[name]):
@@ -267,9 +267,6 @@ def _call_external(
     opaque: bool,
     places: dict[int | str, Place],
 ) -> Value:
-    from shardlint.inference.lazy_calls import answered, is_given
-    from shardlint.inference.overlays import as_argument, transfer
-
     if is_given(function.name, args):
         answer = answered(interpreter, Call(interpreter, function.name, args, kwargs, place, opaque, places))
         if not isinstance(answer, Call):
@@ -326,9 +323,6 @@ def _choices(value: Value) -> tuple[tuple[Value, Tag], ...]:
 
 
 def _attempt(call: Call, handler: Callable[[Call], Value]) -> Value:
-    from shardlint.inference.overlays import varying
-    from shardlint.inference.overlays.explicit.finishing import finish_call
-
     try:
         found = varying.finish_call(call, finish_call(call, handler(call)))
     except CannotBind as problem:
@@ -352,8 +346,6 @@ def _call_object(
         if isinstance(method, Const):
             return Unknown("not callable")
         return call_value(interpreter, method, args, kwargs, place, opaque, places)
-    from shardlint.inference.overlays import object_call
-
     handler = object_call(receiver.kind)
     if handler is None:
         return Unknown(f"a call of {receiver.kind} is not modelled")

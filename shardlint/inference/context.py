@@ -139,16 +139,19 @@ class Scope:
         """Yield each of these names that any scope holds, with that scope."""
         scope: Scope | None = self
         while scope is not None:
-            for name in names & scope.declared_global:
-                if name in scope.root.variables:
-                    yield name, scope.root
-            names -= scope.declared_global
+            if scope.declared_global:
+                for name in names & scope.declared_global:
+                    if name in scope.root.variables:
+                        yield name, scope.root
+                names -= scope.declared_global
+            outer = scope.parent
             if scope is self or not scope.is_class:
                 here = names & scope.variables.keys()
                 for name in here:
                     yield name, scope
-                names -= here
-            scope = scope.parent
+                if outer is not None:
+                    names -= here
+            scope = outer
 
     @property
     def binding(self) -> Scope:

@@ -17,10 +17,11 @@ from shardlint.inference.overlays.jax_specs import SPEC, subclassed
 from shardlint.inference.overlays.py_dataclasses import declare_fields, decorator_of, make_dataclass
 from shardlint.inference.overlays.py_enums import is_enumeration, make_members
 from shardlint.inference.selves import override, set_by_methods
-from shardlint.inference.syntax import NodePlace, Unit
+from shardlint.inference.syntax import FunctionPart, NodePlace, Unit
 from shardlint.inference.values import (
     Bound,
     ClassValue,
+    Const,
     External,
     Function,
     LibraryObject,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
 
 
-def define_function(interpreter: Interpreter, code: Code, plain: bool = False) -> None:
+def define_function(interpreter: Interpreter, code: Code, part: FunctionPart | None = None) -> None:
     """Execute a ``def``: evaluate defaults and decorators and bind the name."""
     from shardlint.inference.expressions import evaluate
 
@@ -45,7 +46,9 @@ def define_function(interpreter: Interpreter, code: Code, plain: bool = False) -
         function.owner = owner if isinstance(owner, ClassValue) else None
     interpreter.define(function)
     value: Value = function
-    if not plain:
+    if part is not None and part.plain:
+        function.defaults.update((name, Const(default)) for name, default in part.defaults)
+    else:
         node = code.header
         assert isinstance(node, cst.FunctionDef)
         function.origin = NodePlace(code.header_unit, node.name)

@@ -23,6 +23,8 @@ from shardlint.inference.indexing import get_item
 from shardlint.inference.iteration import hashable, too_large
 from shardlint.inference.joins import combined, join, join_tagged, join_variables, options, same_kind
 from shardlint.inference.operators import binary_operation, compare, unary_operation
+from shardlint.inference.overlays import transfer
+from shardlint.inference.overlays.py_mocks import replace_written
 from shardlint.inference.overlays.py_strings import formatted
 from shardlint.inference.refine import refine
 from shardlint.inference.syntax import NodePlace
@@ -57,7 +59,8 @@ def evaluate(interpreter: Interpreter, node: cst.BaseExpression) -> Value:
     """Return the abstract value of an expression."""
     handler = _HANDLERS.get(type(node))
     value = handler(interpreter, node) if handler else Unknown(f"{type(node).__name__} is not followed")
-    return met(interpreter, node, value) if node in interpreter.noted else value
+    # Nodes are slow to hash.
+    return met(interpreter, node, value) if interpreter.noted and node in interpreter.noted else value
 
 
 def _name(interpreter: Interpreter, node: cst.Name) -> Value:
@@ -266,10 +269,8 @@ def _call(interpreter: Interpreter, node: cst.Call) -> Value:
     function = evaluate(interpreter, node.func)
     args, kwargs, opaque, places = evaluate_arguments(interpreter, node.args)
     found = call_value(interpreter, function, args, kwargs, interpreter.place(node), opaque, places)
-    sets = isinstance(node.func, cst.Attribute) and node.func.attr.value == "setattr"
+    sets = type(node.func) is cst.Attribute and node.func.attr.value == "setattr"
     if sets and isinstance(function, Unknown) and args:
-        from shardlint.inference.overlays.py_mocks import replace_written
-
         replace_written(interpreter, args[0], interpreter.place(node))
     if interpreter.context.mesh is None and _may_set_mesh(function, node, (*args, *kwargs.values())):
         mesh = Unknown("a function that is not seen may set a mesh")
@@ -279,8 +280,6 @@ def _call(interpreter: Interpreter, node: cst.Call) -> Value:
 
 def _may_set_mesh(function: Value, node: cst.Call, args: Sequence[Value]) -> bool:
     """Whether a call that is not followed is given a mesh, or speaks of one: it may set that for good."""
-    from shardlint.inference.overlays import transfer
-
     if isinstance(function, External):
         if function.name.startswith(_OF_JAX) or transfer(function.name) is not None:
             return False

@@ -231,7 +231,7 @@ class Interpreter:
         A test is known by its text and the values it reads: written twice, it comes out the same,
         unless it calls what may answer differently each time.
         """
-        while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        while type(test) is cst.UnaryOperation and isinstance(test.operator, cst.Not):
             test, outcome = test.expression, not outcome
         before = self.assumed
         tag: Tag = frozenset({(self.tests.identity(self, test), outcome)})

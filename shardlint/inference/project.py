@@ -18,6 +18,7 @@ from shardlint.inference.budget import Budget
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import EFFECTS, born, changed
 from shardlint.inference.joins import options
+from shardlint.inference.overlays import canonical, names_under
 from shardlint.inference.planned import forget as forget_imports
 from shardlint.inference.planned import planned
 from shardlint.inference.reading import note_variable
@@ -305,14 +306,10 @@ class Project:
 
     def external(self, name: str) -> Value:
         """Return a library's name, in its canonical spelling."""
-        from shardlint.inference.overlays import canonical
-
         return canonical(name)
 
     def star_names(self, module: str) -> dict[str, Value]:
         """What ``from module import *`` binds, as far as the overlays know."""
-        from shardlint.inference.overlays import names_under
-
         return {name: self.external(f"{module}.{name}") for name in names_under(module)}
 
     # -- versions -----------------------------------------------------------------------------

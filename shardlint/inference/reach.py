@@ -58,6 +58,8 @@ _CALLED = re.compile(r"(?<!def )\b([^\W\d]\w*)\s*\(")
 _PASSED = re.compile(r"[(,=]\s*(?:[\w.]*\.)?([^\W\d]\w*)\s*(?=[,)\n])")
 _CHAIN = re.compile(r"(?<![\w.])([^\W\d]\w*)((?:\.[^\W\d]\w*)+)")
 _ASKS_CLASS = re.compile(r"\bisinstance\((?:[^()]|\([^()]*\))*\)")
+#: What a call may be given by keyword: ``f(x, name=1)``, ``kwargs["name"] = 1``.
+_KEYWORD = re.compile(r"""[(,]\s*([^\W\d]\w*)\s*=(?!=)|["']([^\W\d]\w*)["']""")
 #: A sharding given by keyword, or under such a key.
 _GIVEN = re.compile(r"""hardings?(?:_names)?(?:\s*=(?!=)|["']\s*:)""")
 _IMPORT = re.compile(
@@ -251,7 +253,8 @@ class _Search:
         elif isinstance(value, SpecValue | ShardingValue):
             self._found = True
         elif isinstance(value, Array):
-            self._found = self._found or not (value.sharding is value.committed is value.typed is None)
+            lies = value.typed is not None and value.typed.mesh is not None
+            self._found = self._found or lies or not (value.sharding is value.committed is None)
         elif isinstance(value, Tuple | ListValue):
             self._all(value.items or ())
         elif isinstance(value, DictValue):
@@ -368,7 +371,8 @@ class _Search:
 def _uses(looked: _Looked, text: str) -> bool:
     """Whether a text by itself may meet a use: it calls or hands on an API, by whatever object."""
     words = _words(text)
-    if any(function in words and argument in words for function, argument in looked.arguments):
+    given = {argument for function, argument in looked.arguments if function in words and argument in words}
+    if given and not given.isdisjoint(_given(text)):
         return True
     text, mentioned, changing = _bare(text), looked.names & words, looked.last & words
     if "import" in words and (mentioned or changing) and _IMPORTS.search(text) is not None:
@@ -403,6 +407,12 @@ def _longer(name: str, rest: str) -> Iterator[str]:
     for part in rest.split(".")[1:]:
         name = f"{name}.{part}"
         yield name
+
+
+@lru_cache(maxsize=20_000)
+def _given(text: str) -> frozenset[str]:
+    """What a text may give by keyword."""
+    return frozenset(name or key for name, key in _KEYWORD.findall(_bare(text)))
 
 
 @lru_cache(maxsize=20_000)

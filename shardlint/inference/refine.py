@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from functools import cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -32,9 +34,10 @@ def refine(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) ->
     A variable with several possible values keeps those under which the test may have this outcome.
     A name whose truth is undecided becomes the constant it must be to get here.
     """
-    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+    # libcst's classes are abstract ones, which are slow to ask for an instance.
+    if type(test) is cst.UnaryOperation and isinstance(test.operator, cst.Not):
         return refine(interpreter, test.expression, not outcome)
-    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And) == outcome:
+    if type(test) is cst.BooleanOperation and isinstance(test.operator, cst.And) == outcome:
         # Both sides come out so; the right one is decided where the left one does.
         learned = NO_TAG
         for side in (test.left, test.right):
@@ -60,7 +63,7 @@ def refine(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) ->
         taken = frozenset.intersection(*(tag for _, tag in kept))
         learned |= taken
         _leave_out(interpreter, taken)
-    if isinstance(test, cst.Comparison) and outcome:
+    if type(test) is cst.Comparison and outcome:
         _learn_rank(interpreter, test)
     return learned
 
@@ -122,9 +125,7 @@ def _learn_rank(interpreter: Interpreter, test: cst.Comparison) -> None:
 def learn_rank(interpreter: Interpreter, node: cst.Assign) -> None:
     """``b, t, d = x.shape`` tells the rank of an array that had none, and names its dimensions."""
     source, target = node.value, node.targets[0].target
-    if not (
-        isinstance(source, cst.Attribute) and source.attr.value == "shape" and isinstance(target, cst.Tuple)
-    ):
+    if type(target) is not cst.Tuple or type(source) is not cst.Attribute or source.attr.value != "shape":
         return
     names = [e.value.value if isinstance(e.value, cst.Name) else None for e in target.elements]
     starred = any(isinstance(e, cst.StarredElement) for e in target.elements)
@@ -176,7 +177,20 @@ def names_in(test: cst.BaseExpression) -> tuple[str, ...]:
         elif isinstance(node, cst.Attribute):
             waiting.append(node.value)
         elif not isinstance(node, cst.Lambda):
-            waiting.extend(
-                child for child in node.children if not isinstance(child, cst.BaseParenthesizableWhitespace)
-            )
+            waiting.extend(_parts(node))
     return tuple(found)
+
+
+def _parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """What a node consists of, but for blanks and parentheses; `CSTNode.children` makes a copy of it all."""
+    for name in _fields(type(node)):
+        part = getattr(node, name)
+        for one in part if isinstance(part, list | tuple) else (part,):
+            if isinstance(one, cst.CSTNode):
+                yield one
+
+
+@cache
+def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    names = (field.name for field in fields(kind))
+    return tuple(name for name in names if not name.startswith("whitespace") and name not in ("lpar", "rpar"))

@@ -151,13 +151,15 @@ class Statements:
 class FunctionPart:
     """A function. ``header`` holds decorators and signature with an empty body; ``whole`` all of it.
 
-    ``plain`` functions have no decorators and no defaults: defining them evaluates nothing.
+    ``plain`` functions have no decorators, and ``defaults`` are all that theirs: defining them evaluates
+    nothing. None, True and False are what most defaults are.
     """
 
     name: str
     header: Unit
     whole: Unit
     plain: bool
+    defaults: tuple[tuple[str, bool | None], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +234,7 @@ def _fresh(part: Part) -> Part:
     if isinstance(part, Statements):
         return Statements(part.unit.fresh())
     if isinstance(part, FunctionPart):
-        return FunctionPart(part.name, part.header.fresh(), part.whole.fresh(), part.plain)
+        return replace(part, header=part.header.fresh(), whole=part.whole.fresh())
     return ClassPart(part.name, part.header.fresh(), tuple(map(_fresh, part.body)))
 
 
@@ -363,10 +365,29 @@ def parts_of_lines(
                 node.name, header, tuple(parts_of_lines(path, cell, lines, node.body, indented=True))
             )
         else:
-            arguments = node.args
-            plain = not (node.decorator_list or arguments.defaults or any(arguments.kw_defaults))
-            yield FunctionPart(node.name, header, unit(first, last), plain)
+            defaults = None if node.decorator_list else _plain_defaults(node.args)
+            yield FunctionPart(node.name, header, unit(first, last), defaults is not None, defaults or ())
     yield from flush()
+
+
+def _plain_defaults(arguments: ast.arguments) -> tuple[tuple[str, bool | None], ...] | None:
+    """The defaults of parameters, by name, if each is None, True or False."""
+    found: list[tuple[str, bool | None]] = []
+    positional = [*arguments.posonlyargs, *arguments.args]
+    # Those of parameters that may be given by position belong to the last of them.
+    pairs = (
+        *zip(reversed(positional), reversed(arguments.defaults), strict=False),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    )
+    for parameter, default in pairs:
+        if default is None:
+            continue
+        value = default.value if isinstance(default, ast.Constant) else ...
+        # A number, which equals True if it is 1, has a place.
+        if value is not None and not isinstance(value, bool):
+            return None
+        found.append((parameter.arg, value))
+    return tuple(found)
 
 
 def _starts_line(node: ast.stmt, lines: list[str]) -> bool:
