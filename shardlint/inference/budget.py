@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 from shardlint.stopping import NOW, Stopped
 
@@ -33,6 +34,16 @@ class Budget:
         self.steps += 1
         if self.steps > self._limit:
             raise Exhausted
+
+    @property
+    def left(self) -> int:
+        """How many more steps may be taken."""
+        return self._limit - self.steps
+
+    def exhaust(self) -> NoReturn:
+        """Spend all steps that are left, as somebody surely would. Raises Exhausted."""
+        self.steps = self._limit + 1
+        raise Exhausted
 
     def affords(self, steps: int) -> bool:
         """Whether there are so many more steps."""

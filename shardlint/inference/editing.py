@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from shardlint.inference.context import Frame
 from shardlint.inference.functions import Code, parameters
 from shardlint.inference.joins import options
 from shardlint.inference.syntax import NodePlace
@@ -44,8 +45,16 @@ def note_assigned(interpreter: Interpreter, target: cst.Name, value: Value) -> N
     frame = interpreter.frame
     if interpreter.context.body is None:
         note_read(interpreter, target, value)
-    elif frame.function is interpreter.context.body and not frame.scope.is_comprehension:
+    elif _is_body(interpreter, frame):
         _record_local(interpreter, interpreter.place(target), target.value, value, parameter=False)
+
+
+def _is_body(interpreter: Interpreter, frame: Frame) -> bool:
+    """Whether a frame is that of the body of the enclosing shard_map."""
+    if frame.function is None or frame.scope.is_comprehension:
+        return False
+    found: bool = frame.function.key == interpreter.context.body
+    return found
 
 
 def note_read(interpreter: Interpreter, node: cst.Name | cst.Attribute, value: Value) -> None:

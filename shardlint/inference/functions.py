@@ -205,7 +205,7 @@ def run_function(
     )
     interpreter.frames.append(frame)
     try:
-        if interpreter.context.body is code:
+        if interpreter.context.body == code.key:
             from shardlint.inference.editing import note_parameters
 
             note_parameters(interpreter, code, bound)

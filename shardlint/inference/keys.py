@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from dataclasses import fields
 from typing import Any
 
-from shardlint.inference.context import Context
+from shardlint.inference.context import Context, Shard
 from shardlint.inference.naming import places_in
 from shardlint.inference.values import (
     Alternatives,
@@ -191,6 +191,8 @@ class Keys:
             return found
         if kind is list:
             return tuple(map(self._part, part))
+        if kind is Shard:
+            return (part.name, self._part(part.shape), self._part(part.whole))
         if kind is dict:
             return tuple((type(key), key, places_in(key), self._part(item)) for key, item in part.items())
         return self.of(part) if kind in _DESCRIBED or part.__hash__ is None else _hashed(self, part)

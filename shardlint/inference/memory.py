@@ -9,9 +9,11 @@ again, as if the function had run: what it made is made anew, and its steps coun
 from __future__ import annotations
 
 from collections.abc import Hashable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from shardlint.inference.budget import Exhausted
 from shardlint.inference.context import Context, Scope
 from shardlint.inference.effects import EFFECTS, NOTHING, born
 from shardlint.inference.functions import Code, LookedAt, run_function
@@ -45,13 +47,16 @@ _MAX_VAIN = 60
 
 @dataclass(slots=True)
 class _Kept:
-    """One run: what it read from outside, with keys; what it gave; and what limits its validity."""
+    """One run: what it read from outside, with keys; what it gave; and what limits its validity.
+
+    ``result`` is None for a run that was exhausted, and ``steps`` are then those that it had.
+    """
 
     function: Function
     reads: list[tuple[Any, str, Value | None, int]]
     objects: list[Any]
     given: tuple[Symbol, ...]
-    result: Value
+    result: Value | None
     start: int
     symbols: int
     path: tuple[int, ...]
@@ -98,7 +103,8 @@ class Memory:
                 return _given_again(interpreter, one, self._keys, function, nested)
             self._keys.rewind(mark)
         self._vain[code] = vain + 1
-        return self._first(interpreter, function, bound, place, nested, key)
+        result = self._first(interpreter, function, bound, place, nested, key)
+        return interpreter.budget.exhaust() if result is None else result
 
     def forget(self, code: Code) -> None:
         """Forget what a function gave that has another text now, and what was made with it."""
@@ -144,7 +150,11 @@ class Memory:
             return False
         if one.nested is None and nested + one.height > limit:
             return False
-        if not interpreter.budget.affords(one.steps):
+        if one.result is None:
+            # With no more steps it gets no further.
+            if interpreter.budget.left > one.steps:
+                return False
+        elif not interpreter.budget.affords(one.steps):
             return False
         if one.silent is not None and one.silent != bool(interpreter.muted):
             return False
@@ -173,8 +183,8 @@ class Memory:
         place: Place,
         nested: int,
         key: Hashable,
-    ) -> Value:
-        """Run a function, and keep what it gives if it changes nothing else."""
+    ) -> Value | None:
+        """Run a function, and keep what it gives if it changes nothing else; None where it is exhausted."""
         keys, i = self._keys, interpreter
         objects, given, tests = list(keys.objects), dict(keys.symbols), dict(keys.tests)
         start, symbols = born(), dims.latest()
@@ -182,12 +192,15 @@ class Memory:
         picked, i.picked = i.picked, frozenset()
         effects = (EFFECTS.oldest, EFFECTS.mute_matters)
         context, steps, count, turned = i.context, i.budget.steps, i.device_count, len(i.switches)
+        left = i.budget.left
         i.uses, i.notes, i.reads, i.start = [], [], {}, start
         i.mute_base, i.variants, i.deepest, i.cut, i.ran = i.muted, (0, 1), nested, False, {function.code.key}
         EFFECTS.oldest, EFFECTS.mute_matters = NOTHING, False
-        finished = False
+        finished, result = False, None
         try:
-            result = run_function(i, function, bound, place)
+            with suppress(Exhausted):
+                # It would be again.
+                result = run_function(i, function, bound, place)
             finished = True
         finally:
             uses, notes, reads, ran, cut, deepest = i.uses, i.notes, i.reads, i.ran, i.cut, i.deepest
@@ -205,18 +218,14 @@ class Memory:
         pure = finished and oldest > start and count == i.device_count and turned == len(i.switches)
         if not pure or self._keys.of_context(i.context) != self._keys.of_context(context):
             return result
-        renewal = Renewal(start, symbols, i.path, i.path)
         try:
-            template = renewal.of(result)
-        except NotRenewable:
-            return result
-        keys.start()
-        try:
+            template = None if result is None else Renewal(start, symbols, i.path, i.path).of(result)
+            keys.start()
             if not self._is_unchanged(bound, key):
                 return result
             keys.resume(objects, given, tests)
             kept_reads = [_kept_read(keys, function, anchor, name) for anchor, name in reads or ()]
-        except TooLarge:
+        except (NotRenewable, TooLarge):
             return result
         one = _Kept(
             function=function,
@@ -229,7 +238,7 @@ class Memory:
             path=i.path,
             uses=uses,
             notes=notes,
-            steps=i.budget.steps - steps,
+            steps=left if result is None else i.budget.steps - steps,
             height=i.limit if cut else deepest - nested,
             nested=nested if cut else None,
             ran=ran,
@@ -300,8 +309,7 @@ def _record(interpreter: Interpreter, uses: list[Use], notes: list[Note]) -> Non
 
 
 def _given_again(interpreter: Interpreter, one: _Kept, keys: Keys, function: Function, nested: int) -> Value:
-    """Do what a kept run did."""
-    interpreter.budget.steps += one.steps
+    """Do what a kept run did. Raises Exhausted if it was."""
     interpreter.ran |= one.ran
     interpreter.reached |= one.ran
     if one.nested is None:
@@ -315,6 +323,9 @@ def _given_again(interpreter: Interpreter, one: _Kept, keys: Keys, function: Fun
             _note(interpreter, function.scope if anchor is None else anchor, name)
     if not interpreter.is_silent:
         _record(interpreter, one.uses, one.notes)
+    if one.result is None:
+        interpreter.budget.exhaust()
+    interpreter.budget.steps += one.steps
     same = {id(a): b for a, b in zip(one.objects, keys.objects, strict=True) if a is not b}
     sizes = {a: b for a, b in zip(one.given, keys.symbols, strict=True) if a != b}
     tests = dict(zip(one.tests, keys.tests, strict=True))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.lowering import lowered
 from shardlint.inference.overlays.recording import record_of_value
@@ -52,11 +54,11 @@ def run(call: Call, mapped: Mapped) -> Value:
     return lowered(interpreter, evaluate)
 
 
-def _code(function: Value) -> object:
-    """The code of the program's function that a body is, None where it is another."""
+def _code(function: Value) -> Hashable:
+    """The key of the code of the program's function that a body is, None where it is another."""
     while isinstance(function, Partial | Bound):
         function = function.function
-    return function.code if isinstance(function, Function) else None
+    return function.code.key if isinstance(function, Function) else None
 
 
 def _texts(call: Call, mapped: Mapped) -> tuple[str | None, str | None]:
