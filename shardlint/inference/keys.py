@@ -2,7 +2,9 @@
 
 Values that never change keep their key. Objects that programs change are described by what they hold, and
 numbered in the order in which they are met, so that two trees have one key if they are equal and objects
-recur in the same places. So are the sizes that equal no other. Why something is not known is left out.
+recur in the same places. So are the sizes that equal no other. Functions that were defined around the one
+that is called are told by how far out: the code around may have run anew. Why something is not known is left
+out.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections.abc import Hashable
 from dataclasses import fields
 from typing import Any
 
-from shardlint.inference.context import Context, Shard
+from shardlint.inference.context import Context, Scope, Shard
 from shardlint.inference.naming import places_in
 from shardlint.inference.values import (
     Alternatives,
@@ -83,18 +85,22 @@ class Keys:
         self.symbols: dict[Symbol, int] = {}
         self.tests: dict[Test, int] = {}
         self._numbers: dict[int, int] = {}
+        self._depths: dict[int, int] = {}
         self._met = 0
         self._left = _MAX_VALUES
         self._interned: dict[Hashable, int] = {}
         #: Values that never change, by identity: their keys, and themselves, so that they stay.
         self._known: dict[int, tuple[int, Any]] = {}
 
-    def start(self) -> None:
-        """Begin a new tree."""
-        self.resume([], {}, {})
+    def start(self, scope: Scope) -> None:
+        """Begin a new tree, for the call of a function from this scope."""
+        self.resume(scope, [], {}, {})
 
-    def resume(self, objects: list[Any], symbols: dict[Symbol, int], tests: dict[Test, int]) -> None:
+    def resume(
+        self, scope: Scope, objects: list[Any], symbols: dict[Symbol, int], tests: dict[Test, int]
+    ) -> None:
         """Go on with a tree of which this much was met."""
+        self._depths = {id(one): depth for depth, one in enumerate(scopes_around(scope))}
         self.objects, self.symbols, self.tests = list(objects), dict(symbols), dict(tests)
         self._numbers = {id(one): number for number, one in enumerate(objects)}
         self._left = _MAX_VALUES
@@ -161,7 +167,10 @@ class Keys:
             self._met += 1
             number = tuple(map(self.of_tag, value.tags))
         elif kind is Function:
-            number = value.code.key, value.scope
+            depth = self._depths.get(id(value.scope))
+            number = value.code.key, value.scope if depth is None else depth
+            # Elsewhere it has another key.
+            self._met += value.scope.parent is not None
         elif kind is Const:
             # 1 == True == 1.0 in Python, but not here.
             number = kind_name(value)
@@ -196,6 +205,15 @@ class Keys:
         if kind is dict:
             return tuple((type(key), key, places_in(key), self._part(item)) for key, item in part.items())
         return self.of(part) if kind in _DESCRIBED or part.__hash__ is None else _hashed(self, part)
+
+
+def scopes_around(scope: Scope) -> list[Scope]:
+    """A scope and those around it, from the inside, without the module's."""
+    found, one = [], scope
+    while one.parent is not None:
+        found.append(one)
+        one = one.parent
+    return found
 
 
 def _age(test: Test) -> tuple[int, str]:

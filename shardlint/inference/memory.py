@@ -8,7 +8,7 @@ again, as if the function had run: what it made is made anew, and its steps coun
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from shardlint.inference.budget import Exhausted
 from shardlint.inference.context import Context, Scope
 from shardlint.inference.effects import EFFECTS, NOTHING, born
 from shardlint.inference.functions import Code, LookedAt, run_function
-from shardlint.inference.keys import Keys, TooLarge
+from shardlint.inference.keys import Keys, TooLarge, scopes_around
 from shardlint.inference.reading import note_attribute, note_variable
 from shardlint.inference.renewal import NotRenewable, Renewal
 from shardlint.inference.syntax import NodePlace
@@ -49,11 +49,15 @@ _MAX_VAIN = 60
 class _Kept:
     """One run: what it read from outside, with keys; what it gave; and what limits its validity.
 
-    ``result`` is None for a run that was exhausted, and ``steps`` are then those that it had.
+    ``result`` is None for a run that was exhausted, and ``steps`` are then those that it had. Scopes around
+    the function in ``reads`` are told by how far out they are. ``closes`` tells that the run gave functions
+    that see variables of these scopes.
     """
 
     function: Function
     reads: list[tuple[Any, str, Value | None, int]]
+    depth: int
+    closes: bool
     objects: list[Any]
     given: tuple[Symbol, ...]
     result: Value | None
@@ -122,7 +126,7 @@ class Memory:
         from shardlint.inference.overlays.flax_modules import in_module
 
         keys = self._keys
-        keys.start()
+        keys.start(function.scope)
         return (
             function.code.key,
             keys.of(function.owner),
@@ -137,9 +141,9 @@ class Memory:
             in_module(interpreter),
         )
 
-    def _is_unchanged(self, bound: dict[str, Value], key: Hashable) -> bool:
+    def _is_unchanged(self, function: Function, bound: dict[str, Value], key: Hashable) -> bool:
         """Whether arguments are as they were when this key was made. Raises TooLarge."""
-        self._keys.start()
+        self._keys.start(function.scope)
         assert isinstance(key, tuple)
         return tuple((name, self._keys.of(value)) for name, value in bound.items()) == key[2]
 
@@ -156,15 +160,19 @@ class Memory:
                 return False
         elif not interpreter.budget.affords(one.steps):
             return False
+        if one.closes and function.scope is not one.function.scope:
+            return False
         if one.silent is not None and one.silent != bool(interpreter.muted):
             return False
         if any(f.function is not None and f.function.key in one.ran for f in interpreter.frames):
             return False
-        keys = self._keys
+        keys, around = self._keys, scopes_around(function.scope)
+        if len(around) != one.depth:
+            return False
         try:
             for anchor, name, value, key in one.reads:
-                if isinstance(anchor, Scope) or anchor is None:
-                    now = _read(function.scope if anchor is None else anchor, name)
+                if isinstance(anchor, Scope | int):
+                    now = _read(around[anchor] if isinstance(anchor, int) else anchor, name)
                     if now is value and (now is None or keys.is_constant(now)):
                         continue
                     if now is None or value is None or keys.of(now) != key:
@@ -219,17 +227,20 @@ class Memory:
         if not pure or self._keys.of_context(i.context) != self._keys.of_context(context):
             return result
         try:
-            template = None if result is None else Renewal(start, symbols, i.path, i.path).of(result)
-            keys.start()
-            if not self._is_unchanged(bound, key):
+            renewal = Renewal(start, symbols, i.path, i.path)
+            template = None if result is None else renewal.of(result)
+            if not self._is_unchanged(function, bound, key):
                 return result
-            keys.resume(objects, given, tests)
-            kept_reads = [_kept_read(keys, function, anchor, name) for anchor, name in reads or ()]
+            keys.resume(function.scope, objects, given, tests)
+            around = scopes_around(function.scope)
+            kept_reads = [_kept_read(keys, around, anchor, name) for anchor, name in reads or ()]
         except (NotRenewable, TooLarge):
             return result
         one = _Kept(
             function=function,
             reads=kept_reads,
+            depth=len(around),
+            closes=_close([*renewal.functions, *_unused(notes, ran)], around),
             objects=list(keys.objects),
             given=tuple(keys.symbols),
             result=template,
@@ -252,12 +263,31 @@ class Memory:
         return result
 
 
-def _kept_read(keys: Keys, function: Function, anchor: Any, name: str) -> tuple[Any, str, Value | None, int]:
+def _kept_read(keys: Keys, around: list[Scope], anchor: Any, name: str) -> tuple[Any, str, Value | None, int]:
     if not isinstance(anchor, Scope):
         return anchor, name, anchor, keys.of(anchor)
     value = _read(anchor, name)
     key = -1 if value is None else keys.of(value)
-    return None if anchor is function.scope else anchor, name, value, key
+    depth = next((n for n, scope in enumerate(around) if scope is anchor), None)
+    return anchor if depth is None else depth, name, value, key
+
+
+def _unused(notes: list[Note], ran: set[Hashable]) -> Iterator[Function | Native]:
+    """What was defined or wrapped, but for functions that ran: those are no entries of their own."""
+    for made, _ in notes:
+        if isinstance(made, Native) or made.code.key not in ran:
+            yield made
+
+
+def _close(made: Iterable[Function | Native], around: list[Scope]) -> bool:
+    """Whether functions, or what wrappers wrap, may see variables of these scopes."""
+    for one in made if around else ():
+        inner: Value | None = one
+        while isinstance(inner, Native):
+            inner = inner.wraps
+        if not isinstance(inner, Function) or not set(scopes_around(inner.scope)).isdisjoint(around):
+            return True
+    return False
 
 
 _VOLATILE = Unknown("may change")
@@ -319,8 +349,9 @@ def _given_again(interpreter: Interpreter, one: _Kept, keys: Keys, function: Fun
     if one.silent is not None:
         EFFECTS.mute_matters = True
     if interpreter.reads is not None:
+        around = scopes_around(function.scope)
         for anchor, name, _, _ in one.reads:
-            _note(interpreter, function.scope if anchor is None else anchor, name)
+            _note(interpreter, around[anchor] if isinstance(anchor, int) else anchor, name)
     if not interpreter.is_silent:
         _record(interpreter, one.uses, one.notes)
     if one.result is None:

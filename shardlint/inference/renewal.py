@@ -50,6 +50,8 @@ class Renewal:
         self._sizes: dict[Symbol, Symbol] = sizes or {}
         self._again = same is not None
         self._tests: dict[Test, Test] = tests or {}
+        #: The functions of the program that it holds.
+        self.functions: list[Function] = []
 
     def of(self, part: Any) -> Any:
         """A value, or a part of one, for another run. Raises NotRenewable."""
@@ -70,6 +72,7 @@ class Renewal:
             return part if size == part else size
         if kind is Function:
             self._need(part.scope.serial < self._start)
+            self.functions.append(part)
         elif kind is Native or kind is ClassValue:
             self._need(part.born < self._start)
         elif kind is Mesh:
