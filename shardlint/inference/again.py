@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EntryRun:
-    """What one evaluation added to an analysis.
+    """What one evaluation of ``made``, a function or a wrapper, added to an analysis.
 
     ``ran`` are the codes that ran or were looked at. ``lost`` are the containers that others may read whose
     items are not known any more; ``alone`` tells that it changed nothing else that others may read.
     """
 
+    made: object
     uses: list[Use]
     problems: list[FileProblem]
     notes: list[Note]
@@ -54,7 +55,7 @@ class EntryRun:
             container.items = None
 
 
-def recorded(interpreter: Interpreter, evaluate: Callable[[], object]) -> EntryRun:
+def recorded(interpreter: Interpreter, made: object, evaluate: Callable[[], object]) -> EntryRun:
     """Evaluate an entry, and return what that gave; it is added to the analysis."""
     i = interpreter
     before = (i.uses, i.problems, i.notes, i.ran, i.reached, i.called_wrappers, i.turns, i.asks_mesh)
@@ -66,6 +67,7 @@ def recorded(interpreter: Interpreter, evaluate: Callable[[], object]) -> EntryR
         evaluate()
     finally:
         run = EntryRun(
+            made=made,
             uses=i.uses,
             problems=i.problems,
             notes=i.notes,

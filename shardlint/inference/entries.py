@@ -88,14 +88,15 @@ class Entries:
     def _evaluate(self, key: object, made: Function | Native, defined: Context) -> None:
         """Evaluate an entry, or give again what it gave."""
         i, known = self._interpreter, self.runs.get(key)
-        if known is not None:
+        # One that an entry defined anew may see other variables than before.
+        if known is not None and known.made is made:
             known.give(i)
             return
         action = _wrapper_call(i, made) if isinstance(made, Native) else _function_call(i, made)
         case = isinstance(made, Function) and _is_case(made, self._run)
         context = self._top if case else _unknown_context(i, defined)
         with _as_when_called(i, made):
-            self.runs[key] = recorded(i, lambda: _run_entry(i, self._run, context, action))
+            self.runs[key] = recorded(i, made, lambda: _run_entry(i, self._run, context, action))
 
 
 @contextmanager

@@ -69,6 +69,58 @@ def main():
 '''
 
 
+#: Functions inside functions, of which an edit lets the code around run anew.
+CLOSURES = '''
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(4, 2), ("data", "model"))
+
+def rows(scale):
+    return 8 * scale
+
+def place(x, *names):
+    return jax.device_put(x, NamedSharding(mesh, P(*names)))
+
+def route(x, scale):
+    n = rows(scale)
+    width = x.shape[1] if x.ndim == 2 else 6
+
+    def size():
+        return n - 2
+
+    def pad(value):
+        def filled(count):
+            return jnp.zeros((count, size()))
+
+        def never():
+            return place(jnp.zeros((6, n - 1)), "data")
+
+        return place(filled(n), "data", "model")
+
+    def body(shard):
+        local = jnp.zeros((shard.shape[0], width))
+        return jax.lax.psum(pick(local), "data")
+
+    def pick(value):
+        def twice(count):
+            return value * count
+
+        return twice(size())
+
+    mapped = jax.shard_map(body, mesh=mesh, in_specs=P("data", None), out_specs=P(None, "model"))
+    jax.jit(lambda y: place(y, "data", size))
+    return mapped(x) + pad(x).sum() + place(jnp.ones((size(), 4)), "model")
+
+def main(x):
+    for scale in (1, 2):
+        route(jnp.zeros((16, 4)), scale)
+    return route(x, 3)
+'''
+
+
 def told(findings: list[Finding]) -> list[str]:
     """Findings as they can be compared: objects in them have addresses."""
     return [re.sub(r" at 0x\w+|id=\d+", "", repr(finding)) for finding in findings]
@@ -186,6 +238,12 @@ def last():
 @pytest.mark.parametrize("seed", range(4))
 def test_edits_of_functions_that_fill_registers(seed: int) -> None:
     made, asked = follow("registers.py", REGISTERS, 3 * EDITS, str(seed))
+    assert made < asked, "no program was resumed"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_edits_around_closures(seed: int) -> None:
+    made, asked = follow("closures.py", CLOSURES, 3 * EDITS, str(seed))
     assert made < asked, "no program was resumed"
 
 
