@@ -155,7 +155,6 @@ class Memory:
         if one.nested is None and nested + one.height > limit:
             return False
         if one.result is None:
-            # With no more steps it gets no further.
             if interpreter.budget.left > one.steps:
                 return False
         elif not interpreter.budget.affords(one.steps):
@@ -206,8 +205,8 @@ class Memory:
         EFFECTS.oldest, EFFECTS.mute_matters = NOTHING, False
         finished, result = False, None
         try:
+            # With no more steps than now it would be exhausted again.
             with suppress(Exhausted):
-                # It would be again.
                 result = run_function(i, function, bound, place)
             finished = True
         finally:

@@ -70,7 +70,7 @@ def main():
 
 
 #: Functions inside functions, of which an edit lets the code around run anew.
-CLOSURES = '''
+CLOSURES = """
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -118,7 +118,7 @@ def main(x):
     for scale in (1, 2):
         route(jnp.zeros((16, 4)), scale)
     return route(x, 3)
-'''
+"""
 
 
 def told(findings: list[Finding]) -> list[str]:
