@@ -247,6 +247,18 @@ def test_edits_around_closures(seed: int) -> None:
     assert made < asked, "no program was resumed"
 
 
+def test_a_closure_that_nobody_calls_sees_what_the_code_around_it_makes_now() -> None:
+    settings = Settings(devices=8)
+    staying = Linter(settings, analyzer=Analyzer(programs=Programs()))
+    shapes = []
+    for rows in ("8 * scale", "8", "4"):
+        source = source_from_text("closures.py", CLOSURES.replace("8 * scale", rows))
+        found = staying.check_source(source)
+        assert told(found) == told(Linter(settings).check_source(source))
+        shapes += [one.message for finding in found for one in finding.related if "shape" in one.message]
+    assert shapes == [f"the array has shape (6, {size})" for size in ("?", "7", "3")]
+
+
 def test_an_edit_that_changes_an_import_is_seen(tmp_path: Path) -> None:
     helper, main = tmp_path / "helper.py", tmp_path / "main.py"
     helper.write_text("ROWS = 8\n")
