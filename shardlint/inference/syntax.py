@@ -151,8 +151,8 @@ class Statements:
 class FunctionPart:
     """A function. ``header`` holds decorators and signature with an empty body; ``whole`` all of it.
 
-    ``plain`` functions have no decorators, and ``defaults`` are all that theirs: defining them evaluates
-    nothing. None, True and False are what most defaults are.
+    ``plain`` functions have no decorators, and no defaults but None, True and False, as most are: these are
+    ``defaults``, by parameter. Defining such a function evaluates nothing.
     """
 
     name: str
