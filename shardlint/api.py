@@ -195,7 +195,8 @@ class Linter:
         for result in self._run(fixtures, ours, python, progress):
             path = paths[result.run.path]
             if result.run.problem is not None or result.run.jax is None:
-                notes.append(f"{path} was not run: {result.run.problem or 'it did not find JAX'}")
+                ended = result.run.problem and f"was not run: {result.run.problem}"
+                notes.append(f"{path} {ended or 'imported no JAX as it ran: nothing is compared'}")
                 continue
             for found in result.disagreements:
                 span = Span(path, found.line, 1, found.line, 1, found.cell)

@@ -268,6 +268,15 @@ def test_confirming_a_fixture_runs_it(tmp_path: Path) -> None:
     assert run(tmp_path, "check", "--confirm").returncode == 0
 
 
+def test_a_fixture_that_ends_before_it_imports_jax_is_not_compared(tmp_path: Path) -> None:
+    (tmp_path / "fixtures").mkdir()
+    text = "import not_there\nimport jax\nmesh = jax.make_mesh((2,), ('x',))\n"
+    (tmp_path / "fixtures" / "early.py").write_text(text)
+    done = run(tmp_path, "check", "--confirm")
+    assert done.returncode == 0
+    assert "early.py imported no JAX as it ran: nothing is compared" in done.stderr
+
+
 def test_a_fixture_that_cannot_be_run_changes_no_exit_code(tmp_path: Path) -> None:
     fixture = tmp_path / "fixtures" / "a.py"
     fixture.parent.mkdir()
