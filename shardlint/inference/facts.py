@@ -20,6 +20,7 @@ from shardlint.files.sources import Cell, Source
 from shardlint.inference.assumed import is_assumed
 from shardlint.inference.described import Description, Fitted, fit, fit_mesh, read
 from shardlint.inference.effects import changed
+from shardlint.inference.nodes import parts
 from shardlint.inference.reveal import reveal
 from shardlint.inference.syntax import Part, Unit, units_of
 from shardlint.inference.values import NONE, Instance, MeshValue, Value
@@ -306,12 +307,11 @@ def _parameters(node: cst.FunctionDef) -> Iterator[cst.Param]:
 
 # -- syntax -------------------------------------------------------------------------------------------
 
-_SPACES = (cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace, cst.EmptyLine)
 #: What a compound statement holds besides its head.
 _BODIES = (
-    *_SPACES, cst.IndentedBlock, cst.Else, cst.ExceptHandler, cst.ExceptStarHandler, cst.Finally,
-    cst.MatchCase, cst.If,
-)  # fmt: skip
+    *(cst.IndentedBlock, cst.Else, cst.ExceptHandler, cst.ExceptStarHandler, cst.Finally),
+    *(cst.MatchCase, cst.If),
+)
 
 
 def _header_lines(unit: Unit, node: cst.CSTNode) -> tuple[int, int]:
@@ -326,13 +326,12 @@ def _header_lines(unit: Unit, node: cst.CSTNode) -> tuple[int, int]:
 
 def _expressions(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
     """The expressions in a statement's head, outer ones first; not the names of attributes and keywords."""
-    waiting = [child for child in node.children if not isinstance(child, _BODIES)]
+    waiting = [child for child in parts(node) if not isinstance(child, _BODIES)]
     while waiting:
         part = waiting.pop(0)
         if isinstance(part, cst.BaseExpression):
             yield part
-        inner = [part.value] if isinstance(part, cst.Attribute | cst.Arg) else part.children
-        waiting[:0] = [child for child in inner if not isinstance(child, _SPACES)]
+        waiting[:0] = [part.value] if isinstance(part, cst.Attribute | cst.Arg) else parts(part)
 
 
 def _targets(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

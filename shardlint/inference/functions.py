@@ -11,6 +11,7 @@ import libcst as cst
 from shardlint.inference.context import Frame, Scope
 from shardlint.inference.effects import changed
 from shardlint.inference.joins import join, join_variables
+from shardlint.inference.nodes import parts
 from shardlint.inference.syntax import BrokenText, FunctionPart, Unit
 from shardlint.inference.values import (
     NONE,
@@ -88,9 +89,7 @@ class Code:
                 return False
             found = bool(getattr(node, "asynchronous", None))
             if not found and "yield" in self.unit.text:
-                finder = _YieldFinder()
-                node.body.visit(finder)
-                found = finder.found
+                found = _has_yield(node.body)
             self._generator = found
         return self._generator
 
@@ -112,21 +111,16 @@ def look_at(interpreter: Interpreter, code: Code) -> str:
     return code.unit.text
 
 
-class _YieldFinder(cst.CSTVisitor):
-    """Looks for ``yield`` in a body, but not inside functions defined there."""
-
-    def __init__(self) -> None:
-        self.found = False
-
-    def visit_Yield(self, node: cst.Yield) -> bool:
-        self.found = True
-        return False
-
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-        return False
-
-    def visit_Lambda(self, node: cst.Lambda) -> bool:
-        return False
+def _has_yield(body: cst.CSTNode) -> bool:
+    """Whether a body yields, other than in functions defined there."""
+    waiting = [body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, cst.Yield):
+            return True
+        if not isinstance(node, cst.FunctionDef | cst.Lambda):
+            waiting.extend(parts(node))
+    return False
 
 
 def parameters(code: Code) -> cst.Parameters:

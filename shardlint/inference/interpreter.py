@@ -363,7 +363,7 @@ class Interpreter:
             place.node, cst.Name | cst.Attribute | cst.Subscript
         ):
             return None
-        text = cst.Module([]).code_for_node(place.node)
+        text = place.unit.written(place.node)
         return text if len(text) <= _MAX_WRITTEN and "\n" not in text else None
 
     def running_method(self) -> tuple[ClassValue, Value] | None:

@@ -10,6 +10,7 @@ from shardlint.inference.classes import all_fields, class_attribute, lineage
 from shardlint.inference.expressions import evaluate
 from shardlint.inference.iteration import hashable
 from shardlint.inference.joins import options
+from shardlint.inference.nodes import walk
 from shardlint.inference.truth import truth
 from shardlint.inference.values import (
     Array,
@@ -180,23 +181,10 @@ def _positions(cls: Value, value: Value) -> list[str] | None:
 
 def pattern_names(pattern: cst.CSTNode) -> list[str]:
     """The names that a pattern binds."""
-    finder = _PatternNames()
-    pattern.visit(finder)
-    return finder.names
-
-
-class _PatternNames(cst.CSTVisitor):
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    def visit_MatchAs(self, node: cst.MatchAs) -> None:
-        if node.name is not None:
-            self.names.append(node.name.value)
-
-    def visit_MatchStar(self, node: cst.MatchStar) -> None:
-        if node.name is not None:
-            self.names.append(node.name.value)
-
-    def visit_MatchMapping(self, node: cst.MatchMapping) -> None:
-        if node.rest is not None:
-            self.names.append(node.rest.value)
+    names: list[str] = []
+    for part in walk(pattern):
+        if isinstance(part, cst.MatchAs | cst.MatchStar) and part.name is not None:
+            names.append(part.name.value)
+        elif isinstance(part, cst.MatchMapping) and part.rest is not None:
+            names.append(part.rest.value)
+    return names

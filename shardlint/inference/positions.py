@@ -1,19 +1,26 @@
-"""Where the nodes of a libcst tree stand.
+"""Where the nodes of a text stand, as libcst counts.
 
-The same as `libcst.metadata.PositionProvider` tells, at a third of its cost: offsets are noted while the tree
-is written out again, and become lines and columns only where somebody asks.
+`ast` tells where most expressions stand. For other nodes the text is parsed by libcst, and its tree written
+out again: that tells the same as `libcst.metadata.PositionProvider`, at a third of its cost, as offsets are
+noted meanwhile and become lines and columns only in the end.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 
 import libcst as cst
 from libcst._nodes.internal import CodegenState
+
+from shardlint.inference.nodes import walk
+from shardlint.inference.translating.statements import Translator
+from shardlint.inference.translating.written import Place, Untranslated, extent, parsed
 
 #: CPython 3.11 keeps the recursion of Python functions off the C stack.
 RECURSION_LIMIT = 20_000
@@ -23,30 +30,107 @@ Range = tuple[int, int, int, int]
 
 
 class Positions:
-    """Where the nodes of a tree stand; nowhere in text that nests too deep for libcst to walk."""
+    """Where the nodes of a text stand; nowhere if libcst cannot parse it, or it nests too deep to be walked.
 
-    def __init__(self, module: cst.Module) -> None:
-        state = _Offsets(module.default_indent, module.default_newline)
-        before = sys.getrecursionlimit()
-        sys.setrecursionlimit(max(before, RECURSION_LIMIT))
-        try:
-            module._codegen(state)
-        except RecursionError:
-            state.found.clear()
-        finally:
-            sys.setrecursionlimit(before)
-        self._found = state.found
-        newlines = _NEWLINE.finditer("".join(state.tokens))
-        self._lines = [0, *(newline.end() for newline in newlines)]
+    ``body`` are its statements. Their nodes may lack what only tells how they are written: then it is parsed
+    anew, and the nodes of both are the same in the same order.
+    """
+
+    def __init__(self, text: str, body: Sequence[cst.CSTNode]) -> None:
+        self._text, self._body = text, body
 
     def of(self, node: cst.CSTNode) -> Range | None:
         """Where a node of the tree stands, without the whitespace around it."""
-        found = self._found.get(id(node))
-        return None if found is None else (*self._at(found[0]), *self._at(found[1]))
+        return self._told.get(id(node)) or self._exact.get(id(node))
 
-    def _at(self, offset: int) -> tuple[int, int]:
-        line = bisect_right(self._lines, offset)
-        return line, offset - self._lines[line - 1]
+    @cached_property
+    def _told(self) -> dict[int, Range]:
+        """What `ast` tells, by the identity of the node."""
+        try:
+            placing = _Placing(self._text)
+            again = placing.block(parsed(self._text).body)
+        except (Untranslated, RecursionError):
+            return {}
+        return {
+            id(node): placing.told[id(other)]
+            for node, other in _pairs(self._body, again)
+            if id(other) in placing.told
+        }
+
+    @cached_property
+    def _exact(self) -> dict[int, Range]:
+        """What libcst tells, by the identity of the node."""
+        try:
+            module = cst.parse_module(self._text)
+        except cst.ParserSyntaxError:
+            return {}
+        found, lines = _offsets(module)
+
+        def at(offset: int) -> tuple[int, int]:
+            line = bisect_right(lines, offset)
+            return line, offset - lines[line - 1]
+
+        ends = ((node, found.get(id(other))) for node, other in _pairs(self._body, module.body))
+        return {id(node): (*at(both[0]), *at(both[1])) for node, both in ends if both is not None}
+
+
+def _pairs(
+    one: Sequence[cst.CSTNode], other: Sequence[cst.CSTNode]
+) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
+    """The nodes of two trees of one text that are each other's counterparts."""
+    for statements in zip(one, other, strict=True):
+        yield from zip(*map(walk, statements), strict=True)
+
+
+class _Placing(Translator):
+    """Notes where expressions stand, by the identity of the node, as far as libcst counts the same."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.told: dict[int, Range] = {}
+        #: Python before 3.12 does not tell where the parts of an f-string stand.
+        self._inside_string = False
+
+    def expression(self, node: ast.expr) -> cst.BaseExpression:
+        inside = self._inside_string
+        self._inside_string = inside or type(node) is ast.JoinedStr
+        made: cst.BaseExpression = super().expression(node)
+        self._inside_string = inside
+        if not inside and (place := self._place(node)) is not None:
+            start, end = place
+            self.told[id(made)] = (*self.column(start), *self.column(end))
+        return made
+
+    def _place(self, node: ast.expr) -> tuple[Place, Place] | None:
+        """Where libcst sees an expression, if that is told: it leaves out parentheses."""
+        if type(node) is ast.GeneratorExp:
+            return None
+        start, end = extent(node)
+        if type(node) is not ast.Tuple or not self.in_parentheses(node):
+            return start, end
+        start, end = (start[0], start[1] + 1), (end[0], end[1] - 1)
+        written = self.between(start, end)
+        before = len(written) - len(written.lstrip(" "))
+        behind = len(written) - len(written := written.rstrip(" "))
+        # A comment or a line may end here, and the blanks behind a last comma are of the tuple.
+        if not written or written[before].isspace() or written[before] == "#" or written[-1] in "\n\\,":
+            return None
+        return (start[0], start[1] + before), (end[0], end[1] - behind)
+
+
+def _offsets(module: cst.Module) -> tuple[dict[int, tuple[int, int]], list[int]]:
+    """The offsets of nodes, by their identity, and where lines begin."""
+    state = _Offsets(module.default_indent, module.default_newline)
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, RECURSION_LIMIT))
+    try:
+        module._codegen(state)
+    except RecursionError:
+        state.found.clear()
+    finally:
+        sys.setrecursionlimit(before)
+    newlines = _NEWLINE.finditer("".join(state.tokens))
+    return state.found, [0, *(newline.end() for newline in newlines)]
 
 
 class _Offsets(CodegenState):

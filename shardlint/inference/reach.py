@@ -15,8 +15,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from shardlint.files.lexing import without_prose
 from shardlint.files.prefilter import speaks_to_shardlint
 from shardlint.inference.classes import lineage
@@ -270,7 +268,7 @@ class _Search:
         """Reach a wrapper: what it was given, and what it wraps."""
         written = native.description
         if isinstance(native.origin, NodePlace):
-            written += cst.Module([]).code_for_node(native.origin.node)
+            written += native.origin.unit.written(native.origin.node)
         self._found = self._found or "**" in written or _GIVEN.search(written) is not None
         self._read(written, native.wraps.scope if isinstance(native.wraps, Function) else None)
         self._all(native.attributes.values())

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import fields
-from functools import cache
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from shardlint.inference.joins import NO_TAG, combined, join_tagged, tagged
+from shardlint.inference.nodes import parts
 from shardlint.inference.truth import truth
 from shardlint.inference.values import Alternatives, Array, Perhaps, Tag, Value, as_int
 from shardlint.inference.variables import narrow
@@ -177,20 +176,5 @@ def names_in(test: cst.BaseExpression) -> tuple[str, ...]:
         elif isinstance(node, cst.Attribute):
             waiting.append(node.value)
         elif not isinstance(node, cst.Lambda):
-            waiting.extend(_parts(node))
+            waiting.extend(parts(node))
     return tuple(found)
-
-
-def _parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """What a node consists of, but for blanks and parentheses; `CSTNode.children` makes a copy of it all."""
-    for name in _fields(type(node)):
-        part = getattr(node, name)
-        for one in part if isinstance(part, list | tuple) else (part,):
-            if isinstance(one, cst.CSTNode):
-                yield one
-
-
-@cache
-def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
-    names = (field.name for field in fields(kind))
-    return tuple(name for name in names if not name.startswith("whitespace") and name not in ("lpar", "rpar"))

@@ -55,7 +55,7 @@ def reveal(
                 words = None if node in parts else f"not known ({value.reason})"
             if words is not None:
                 said = True
-                _report(interpreter, place, f"{_name(node)}: {words}")
+                _report(interpreter, place, f"{_name(place)}: {words}")
     interpreter.revealed.add(comment)
     if not said:
         _report(interpreter, comment, "nothing on this line is an array, a spec, a sharding or a mesh")
@@ -65,8 +65,8 @@ def _report(interpreter: Interpreter, place: Place, message: str) -> None:
     interpreter.problems.append(FileProblem("revealed", message, place))
 
 
-def _name(node: cst.CSTNode) -> str:
-    text = " ".join(cst.Module([]).code_for_node(node).split())
+def _name(place: NodePlace) -> str:
+    text = " ".join(place.unit.written(place.node).split())
     return f"`{text}`" if len(text) <= _LONGEST_NAME else f"`{text[: _LONGEST_NAME - 3]}...`"
 
 

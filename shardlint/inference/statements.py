@@ -18,6 +18,7 @@ from shardlint.inference.imports import import_from, import_names, import_succee
 from shardlint.inference.joins import combined, join_variables
 from shardlint.inference.loops import pick, run_for, run_while
 from shardlint.inference.mutation import augment
+from shardlint.inference.nodes import structure
 from shardlint.inference.operators import binary_operation
 from shardlint.inference.patterns import takes
 from shardlint.inference.refine import learn_rank, refine
@@ -120,7 +121,7 @@ def _assign(interpreter: Interpreter, node: cst.Assign) -> bool:
 def _annotated(interpreter: Interpreter, node: cst.AnnAssign) -> bool:
     scope = interpreter.scope
     if scope.is_class and isinstance(node.target, cst.Name):
-        written = cst.Module([]).code_for_node(node.annotation.annotation)
+        written = structure(node.annotation.annotation)
         interpreter.annotated.setdefault(id(scope), {})[node.target.value] = written
         owner, found = scope.variables.get("__class__"), description(interpreter, node.annotation)
         if isinstance(owner, ClassValue) and found is not None and "ClassVar" not in written:

@@ -1,8 +1,9 @@
-"""Text to trees: files are split with `ast`, and only the parts that are evaluated meet libcst.
+"""Text to trees: files are split with `ast`, and only the parts that are evaluated become nodes of libcst.
 
 `ast` parses at a ninth of libcst's cost, and gives the lines of every top-level statement, function
-and method. Each becomes a `Unit`, which libcst parses when it is first needed. A unit keeps its
-indentation and is wrapped in ``if 1:`` to parse, so columns need no correction.
+and method. Each becomes a `Unit`, which is parsed when it is first needed: with `ast`, whose trees are
+translated (see `translating`), and by libcst itself only where that does not do, or somebody asks where a
+node stands. A unit keeps its indentation and is wrapped in ``if 1:`` to parse, so columns need no correction.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from shardlint.files.facts import Note
 from shardlint.inference.latest import latest
 from shardlint.inference.mending import mended
 from shardlint.inference.positions import Positions
+from shardlint.inference.translating import Untranslated, translate
+from shardlint.inference.translating.written import has_odd_lines
 from shardlint.spans import Span
 
 
@@ -63,11 +66,6 @@ class Unit:
         """The same lines, of which nothing has been read."""
         return Unit(self.path, self.cell, self.text, self.first_line, self.indented)
 
-    @property
-    def tree(self) -> cst.Module:
-        """The libcst tree. Raises BrokenText."""
-        return self._parsed().module
-
     def _parsed(self) -> _Tree:
         if self._tree is None:
             text = f"if 1:\n{self.text}" if self.indented else self.text
@@ -80,13 +78,21 @@ class Unit:
 
     @property
     def body(self) -> Sequence[cst.BaseStatement | cst.BaseSmallStatement]:
-        """The statements of the unit."""
-        tree = self.tree
+        """The statements of the unit. Raises BrokenText."""
+        body = self._parsed().body
         if not self.indented:
-            return tree.body
-        wrapper = tree.body[0]
+            return body
+        wrapper = body[0]
         assert isinstance(wrapper, cst.If)
         return wrapper.body.body
+
+    def written(self, node: cst.CSTNode) -> str:
+        """What is written where a node of this unit stands, without parentheses around it."""
+        span = self.span(node)
+        first, last = span.line - self.first_line, span.end_line - self.first_line
+        lines = self.text.splitlines(keepends=True)[first : last + 1]
+        lines[-1:] = [line[: span.end_column - 1] for line in lines[-1:]]
+        return "".join(lines)[span.column - 1 :]
 
     def span(self, node: cst.CSTNode) -> Span:
         """Return where a node of this unit stands."""
@@ -100,15 +106,19 @@ class Unit:
 
 
 class _Tree:
-    """A text as libcst reads it: programs that read one file share it."""
+    """A text as nodes: programs that read one file share it. Raises ParserSyntaxError."""
 
-    def __init__(self, module: cst.Module) -> None:
-        self.module = module
+    def __init__(self, text: str) -> None:
+        self._text = text
+        try:
+            self.body = translate(text)
+        except Untranslated:
+            self.body = cst.parse_module(text).body
 
     @cached_property
     def positions(self) -> Positions:
         """Where all nodes stand: found only if somebody asks."""
-        return Positions(self.module)
+        return Positions(self._text, self.body)
 
 
 #: The trees that are in use, by their text.
@@ -119,7 +129,7 @@ def _tree(text: str) -> _Tree:
     """Parse a text, unless somebody has. Raises ParserSyntaxError."""
     tree = _trees.get(text)
     if tree is None:
-        tree = _trees[text] = _Tree(cst.parse_module(text))
+        tree = _trees[text] = _Tree(text)
     return tree
 
 
@@ -249,7 +259,7 @@ def _split(path: str, cell: int | None, text: str) -> Parsed:
         return _split_broken(path, cell, text, lines, error)
     except (ValueError, MemoryError, RecursionError):
         return _split_broken(path, cell, text, lines, None)
-    if _has_odd_lines(text):
+    if has_odd_lines(text):
         return _whole(path, cell, text)
     return Parsed(tuple(parts_of_lines(path, cell, lines, tree.body, indented=False)))
 
@@ -257,7 +267,7 @@ def _split(path: str, cell: int | None, text: str) -> Parsed:
 def _whole(path: str, cell: int | None, text: str) -> Parsed:
     unit = Unit(path, cell, text, 1, indented=False)
     try:
-        _ = unit.tree
+        _ = unit.body
     except BrokenText as error:
         return Parsed((), (error,))
     return Parsed((Statements(unit),))
@@ -286,7 +296,7 @@ def _split_broken(
         chunk = "".join(lines[start:stop])
         unit = Unit(path, cell, chunk, start + 1, indented=False)
         try:
-            _ = unit.tree
+            _ = unit.body
         except BrokenText:
             rebound |= {name for pair in _BINDS.findall(chunk) for name in pair if name}
         else:
@@ -296,16 +306,11 @@ def _split_broken(
 
 def _mended(path: str, cell: int | None, lines: list[str], error: SyntaxError) -> tuple[Part, ...] | None:
     """All parts, if only functions that are parts are broken; None if more is."""
-    if _has_odd_lines("".join(lines)) or (found := mended(lines, error)) is None:
+    if has_odd_lines("".join(lines)) or (found := mended(lines, error)) is None:
         return None
     parts = tuple(parts_of_lines(path, cell, lines, found.tree.body, indented=False))
     begin = {one.whole.first_line + one.header.text.count("\n") - 1 for one in functions_of(parts)}
     return parts if begin.issuperset(found.bodies) else None
-
-
-def _has_odd_lines(text: str) -> bool:
-    """Whether there are form feeds and other ends of lines for `str` that are none for Python's tokenizer."""
-    return any(c in text for c in "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029") or "\r" in text.replace("\r\n", "")
 
 
 def _blocks(lines: list[str], starts: list[int]) -> Iterator[tuple[int, int]]:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from shardlint.inference.effects import born, changed
+from shardlint.inference.nodes import structure, walk
 from shardlint.inference.values import Test, Value
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
 
-#: A call in a test that may answer differently each time.
-_CALLS = re.compile(r"(?<!\bisinstance)(?<!\bhasattr)(?<!\blen)\(")
+#: Calls that answer alike each time.
+_STEADY = frozenset({"isinstance", "hasattr", "len"})
 
 
 class Tests:
     """The tests that one analysis has met."""
 
     def __init__(self) -> None:
-        self._texts: dict[cst.BaseExpression, str] = {}
+        self._structures: dict[cst.BaseExpression, str | None] = {}
         #: Values that tests read: kept, so that no later value can have the identity of one that is gone.
         self._read: list[Value] = []
         self._met: set[Test] = set()
@@ -31,10 +31,9 @@ class Tests:
 
         They are written alike and read the same values; one may stand in a function inside the other's.
         """
-        text = self._texts.get(test)
-        if text is None:
-            text = self._texts[test] = cst.Module([]).code_for_node(test)
-        if _CALLS.search(text):
+        if test not in self._structures:
+            self._structures[test] = None if _may_vary(test) else structure(test)
+        if (text := self._structures[test]) is None:
             return (born(),)
         holders = [(name, interpreter.find(name)) for name in interpreter.names_in(test)]
         read = tuple(None if holder is None else id(holder.variables[name]) for name, holder in holders)
@@ -51,4 +50,10 @@ class Tests:
 
     def forget_nodes(self) -> None:
         """Forget the nodes of the program, of which some are no more."""
-        self._texts.clear()
+        self._structures.clear()
+
+
+def _may_vary(test: cst.BaseExpression) -> bool:
+    """Whether a test calls something that may answer differently each time."""
+    calls = (part.func for part in walk(test) if type(part) is cst.Call)
+    return not all(type(called) is cst.Name and called.value in _STEADY for called in calls)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import libcst as cst
 import pytest
 from libcst.metadata import MetadataWrapper, PositionProvider
 
+from shardlint.inference.nodes import fields, walk
 from shardlint.inference.positions import Positions
+from shardlint.inference.translating import Untranslated, translate
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted([*ROOT.glob("shardlint/inference/*.py"), *ROOT.glob("fixtures/*.py")])
@@ -27,13 +30,54 @@ TEXTS = [
 @pytest.mark.parametrize("text", [*TEXTS, *(path.read_text() for path in FILES)])
 def test_every_node_stands_where_libcst_says(text: str) -> None:
     module = cst.parse_module(text)
-    positions = Positions(module)
-    for node, found in MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider).items():
-        start, end = found.start, found.end
-        assert positions.of(node) == (start.line, start.column, end.line, end.column), node
+    found = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
+    for body in (module.body, *_translated(text)):
+        positions = Positions(text, body)
+        for mine, node in zip(_nodes(body), _nodes(module.body), strict=True):
+            # Those without parts are shared: they stand in many places.
+            if fields(type(mine)) and not isinstance(mine, cst.NotEqual):
+                start, end = found[node].start, found[node].end
+                assert positions.of(mine) == (start.line, start.column, end.line, end.column), node
+
+
+def _translated(text: str) -> list[Sequence[cst.CSTNode]]:
+    try:
+        return [translate(text)]
+    except Untranslated:
+        return []
+
+
+def _nodes(body: Sequence[cst.CSTNode]) -> list[cst.CSTNode]:
+    return [node for statement in body for node in walk(statement)]
+
+
+def test_most_expressions_stand_where_ast_says() -> None:
+    """Where libcst need not be asked, as for specs and calls."""
+    text = "x = f(P(None, ('a', 'b')), *y, z=[a.b[0], -c], é='😀')\n"
+    body = translate(text)
+    told = Positions(text, body)._told
+    expressions = [node for node in _nodes(body) if isinstance(node, cst.BaseExpression)]
+    assert {type(node) for node in expressions if id(node) not in told} == {cst.Name}
+    assert len(told) > 15
 
 
 def test_nothing_is_said_of_what_nests_too_deep() -> None:
-    module = cst.parse_module("x = " + "-" * 900 + "1\n")
-    assert Positions(module).of(module.body[0]) is not None
-    assert Positions(cst.Module([])).of(module) is None
+    text = "x = " + "-" * 900 + "1\n"
+    module = cst.parse_module(text)
+    assert Positions(text, module.body).of(module.body[0]) is not None
+    assert Positions("", []).of(module) is None
+
+
+def test_text_that_only_ast_can_parse_has_places_of_expressions() -> None:
+    text = "1\n"
+    (line,) = body = translate(text)
+    _, _, number = walk(line)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cst, "parse_module", _refusing)
+        positions = Positions(text, body)
+        assert positions.of(line) is None
+        assert positions.of(number) == (1, 0, 1, 1)
+
+
+def _refusing(text: str) -> cst.Module:
+    raise cst.ParserSyntaxError("no", lines=[text], raw_line=1, raw_column=0)

@@ -49,10 +49,11 @@ Transfer = Callable[[Call], Value]
 def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Value:
     """Place a tree of arrays on a sharding, or on a prefix tree of shardings."""
 
-    written = call.interpreter.written(call.place_of(0, "x"))
+    def written() -> str | None:
+        return call.interpreter.written(call.place_of(0, "x"))
 
     def meet(leaf: Value, array: Array, path: str) -> Value:
-        name = written or array.name
+        name = written() or array.name
         subject = f"`{name}{path}`" if name else f"leaf {path}" if path else None
         return place_array(call.interpreter, apis, array, leaf, call.place, subject)
 
@@ -69,7 +70,9 @@ def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Va
     if isinstance(target, Devices):
         return map_arrays(tree, lambda array, _: _on_device(call, array, target))
     if isinstance(tree, Unknown):
-        place_unknown(call.interpreter, apis, target, call.place, f"`{written}`" if written else None)
+        place_unknown(
+            call.interpreter, apis, target, call.place, f"`{name}`" if (name := written()) else None
+        )
         return tree
     if isinstance(target, Unknown):
         return map_arrays(tree, lambda array, path: meet(target, array, path))

@@ -1,0 +1,151 @@
+"""What libcst's nodes consist of, but for blanks, commas and parentheses.
+
+The trees that are evaluated may lack the rest (see `translating`): nothing here reads it, and neither may
+others, who therefore must not let libcst visit, write or copy a node.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import libcst as cst
+
+_NAMES: dict[type[cst.CSTNode], str] = {
+    # Statements
+    cst.Module: "body",
+    cst.IndentedBlock: "body",
+    cst.SimpleStatementLine: "body",
+    cst.SimpleStatementSuite: "body",
+    cst.Expr: "value",
+    cst.Assign: "targets value",
+    cst.AssignTarget: "target",
+    cst.AnnAssign: "target annotation value",
+    cst.Annotation: "annotation",
+    cst.AugAssign: "target operator value",
+    cst.Del: "target",
+    cst.Return: "value",
+    cst.Raise: "exc cause",
+    cst.From: "item",
+    cst.Break: "",
+    cst.Continue: "",
+    cst.Pass: "",
+    cst.Global: "names",
+    cst.Nonlocal: "names",
+    cst.NameItem: "name",
+    cst.Assert: "test msg",
+    cst.Import: "names",
+    cst.ImportFrom: "relative module names",
+    cst.ImportAlias: "name asname",
+    cst.ImportStar: "",
+    cst.Dot: "",
+    cst.AsName: "name",
+    cst.If: "test body orelse",
+    cst.Else: "body",
+    cst.For: "asynchronous target iter body orelse",
+    cst.While: "test body orelse",
+    cst.Try: "body handlers orelse finalbody",
+    cst.ExceptHandler: "type name body",
+    cst.TryStar: "body handlers orelse finalbody",
+    cst.ExceptStarHandler: "type name body",
+    cst.Finally: "body",
+    cst.With: "asynchronous items body",
+    cst.WithItem: "item asname",
+    cst.FunctionDef: "decorators asynchronous name params returns body",
+    cst.ClassDef: "decorators name bases keywords body",
+    cst.Decorator: "decorator",
+    cst.Parameters: "posonly_params params star_arg kwonly_params star_kwarg",
+    cst.Param: "star name annotation default",
+    cst.ParamStar: "",
+    cst.Asynchronous: "",
+    cst.TypeAlias: "name value",
+    # Expressions
+    cst.Name: "value",
+    cst.Attribute: "value attr",
+    cst.Integer: "value",
+    cst.Float: "value",
+    cst.Imaginary: "value",
+    cst.Ellipsis: "",
+    cst.SimpleString: "value",
+    cst.ConcatenatedString: "left right",
+    cst.FormattedString: "parts",
+    cst.FormattedStringText: "value",
+    cst.FormattedStringExpression: "expression equal conversion format_spec",
+    cst.AssignEqual: "",
+    cst.Tuple: "elements",
+    cst.List: "elements",
+    cst.Set: "elements",
+    cst.Element: "value",
+    cst.StarredElement: "value",
+    cst.Dict: "elements",
+    cst.DictElement: "key value",
+    cst.StarredDictElement: "value",
+    cst.Call: "func args",
+    cst.Arg: "star keyword value",
+    cst.Subscript: "value slice",
+    # The comma tells ``x[1,]`` from ``x[1]``.
+    cst.SubscriptElement: "slice comma",
+    cst.Index: "star value",
+    cst.Slice: "lower upper step",
+    cst.BinaryOperation: "left operator right",
+    cst.BooleanOperation: "left operator right",
+    cst.UnaryOperation: "operator expression",
+    cst.Comparison: "left comparisons",
+    cst.ComparisonTarget: "operator comparator",
+    cst.IfExp: "body test orelse",
+    cst.Lambda: "params body",
+    cst.NamedExpr: "target value",
+    cst.Await: "expression",
+    cst.Yield: "value",
+    cst.ListComp: "elt for_in",
+    cst.SetComp: "elt for_in",
+    cst.GeneratorExp: "elt for_in",
+    cst.DictComp: "key value for_in",
+    cst.CompFor: "asynchronous target iter ifs inner_for_in",
+    cst.CompIf: "test",
+}
+#: The fields of each class that tell what its text means: nodes, sequences of nodes, or texts. They stand in
+#: the order in which they are written.
+FIELDS = {kind: tuple(names.split()) for kind, names in _NAMES.items()}
+
+#: How the names of fields begin that only tell how a node is written.
+WRITING = (
+    *("whitespace", "leading_", "trailing_", "lines_after", "header", "footer", "indent"),
+    *("lpar", "rpar", "lbr", "rbr", "comma", "semicolon", "separator", "equal"),
+)
+
+
+def fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    """The fields of a class of nodes that tell what its text means."""
+    found = FIELDS.get(kind)
+    if found is None:
+        names = (field.name for field in dataclasses.fields(kind))
+        found = FIELDS[kind] = tuple(name for name in names if not name.startswith(WRITING))
+    return found
+
+
+def parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The nodes that a node consists of, in the order of `FIELDS`."""
+    for name in fields(type(node)):
+        part = getattr(node, name)
+        for one in part if isinstance(part, list | tuple) else (part,):
+            if isinstance(one, cst.CSTNode):
+                yield one
+
+
+def structure(part: Any) -> str:
+    """A text that is equal for nodes that are written alike, but for blanks and parentheses."""
+    if isinstance(part, cst.CSTNode):
+        kind = type(part)
+        return f"{kind.__name__}({', '.join(structure(getattr(part, name)) for name in fields(kind))})"
+    return f"[{', '.join(map(structure, part))}]" if isinstance(part, list | tuple) else repr(part)
+
+
+def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """A node and all in it, each before what it consists of."""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting.extend(parts(part))

@@ -1,0 +1,300 @@
+"""Expressions and signatures of `ast` as libcst's nodes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import libcst as cst
+
+from shardlint.inference.translating.making import MAKE, OPERATORS
+from shardlint.inference.translating.written import Untranslated, Written, extent
+
+_DEFAULT = cst.MaybeSentinel.DEFAULT
+ASYNC = cst.Asynchronous()
+_COMMA, _STAR = cst.Comma(), cst.ParamStar()
+#: One literal, not several in a row.
+_ONE_STRING = re.compile(
+    r"(?:'(?!'')(?:[^'\\\n]|\\.)*'|\"(?!\"\")(?:[^\"\\\n]|\\.)*\""
+    r"|'''(?:(?!''')[^\\]|\\.)*'''|\"\"\"(?:(?!\"\"\")[^\\]|\\.)*\"\"\")",
+    re.DOTALL,
+)
+
+#: A field of an f-string that shows what is written in it too, as ``{x=}`` does.
+_SHOWS_ITSELF = re.compile(r"=\s*[}!:]")
+
+
+class Expressions(Written):
+    """Translates the expressions of one text."""
+
+    def expression(self, node: ast.expr) -> Any:
+        """An expression. Raises Untranslated."""
+        translate = _EXPRESSIONS.get(type(node))
+        if translate is None:
+            raise Untranslated
+        return translate(self, node)
+
+    def optional(self, node: ast.expr | None) -> Any:
+        return None if node is None else self.expression(node)
+
+    def name(self, node: ast.Name) -> Any:
+        return MAKE[cst.Name](node.id)
+
+    def attribute(self, node: ast.Attribute) -> Any:
+        return MAKE[cst.Attribute](self.expression(node.value), MAKE[cst.Name](node.attr))
+
+    def constant(self, node: ast.Constant) -> Any:
+        kind = type(node.value)
+        if kind is str or kind is bytes:
+            written = self.written(node)
+            return MAKE[cst.SimpleString](written) if _is_one(written) else self.parsed(node)
+        if node.value is ...:
+            return MAKE[cst.Ellipsis]()
+        if node.value is None or kind is bool:
+            return MAKE[cst.Name](str(node.value))
+        return MAKE[_NUMBERS[kind]](self.written(node))
+
+    def formatted(self, node: ast.JoinedStr) -> Any:
+        written = self.written(node)
+        start = written[: len(written) - len(written.lstrip("fFrR"))]
+        if (
+            not start
+            or "\\" in written
+            or _SHOWS_ITSELF.search(written)
+            or not _is_one(written[len(start) :])
+        ):
+            return self.parsed(node)
+        parts = [self.field(part) for part in node.values]
+        if None in parts:
+            return self.parsed(node)
+        return MAKE[cst.FormattedString](parts)
+
+    def field(self, node: ast.expr) -> Any:
+        """A part of an f-string; None where it takes text that `ast` gives no places for."""
+        if type(node) is ast.Constant:
+            return MAKE[cst.FormattedStringText](str(node.value).replace("{", "{{").replace("}", "}}"))
+        assert type(node) is ast.FormattedValue
+        spec = None if node.format_spec is None else cast(ast.JoinedStr, node.format_spec).values
+        inner = node.value
+        while type(inner) is ast.Attribute:
+            inner = inner.value
+        if type(inner) is not ast.Name or any(type(part) is not ast.Constant for part in spec or ()):
+            return None
+        texts = None if spec is None else [self.field(part) for part in spec]
+        conversion = None if node.conversion < 0 else chr(node.conversion)
+        return MAKE[cst.FormattedStringExpression](self.expression(node.value), None, conversion, texts)
+
+    def elements(self, nodes: Sequence[ast.expr]) -> list[Any]:
+        return [
+            MAKE[cst.StarredElement](self.expression(node.value))
+            if type(node) is ast.Starred
+            else MAKE[cst.Element](self.expression(node))
+            for node in nodes
+        ]
+
+    def tuple_(self, node: ast.Tuple) -> Any:
+        return MAKE[cst.Tuple](self.elements(node.elts))
+
+    def list_(self, node: ast.List) -> Any:
+        return MAKE[cst.List](self.elements(node.elts))
+
+    def set_(self, node: ast.Set) -> Any:
+        return MAKE[cst.Set](self.elements(node.elts))
+
+    def dict_(self, node: ast.Dict) -> Any:
+        elements = [
+            MAKE[cst.StarredDictElement](self.expression(value))
+            if key is None
+            else MAKE[cst.DictElement](self.expression(key), self.expression(value))
+            for key, value in zip(node.keys, node.values, strict=True)
+        ]
+        return MAKE[cst.Dict](elements)
+
+    def call(self, node: ast.Call) -> Any:
+        args = [self.argument(argument) for argument in node.args]
+        if node.keywords:
+            args += [self.keyword(keyword) for keyword in node.keywords]
+            written: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
+            if node.args and extent(node.args[-1]) > extent(node.keywords[0]):
+                order = sorted(range(len(args)), key=lambda i: extent(written[i]))
+                args = [args[i] for i in order]
+        return MAKE[cst.Call](self.expression(node.func), args)
+
+    def argument(self, node: ast.expr) -> Any:
+        if type(node) is ast.Starred:
+            return MAKE[cst.Arg]("*", None, self.expression(node.value))
+        return MAKE[cst.Arg]("", None, self.expression(node))
+
+    def keyword(self, node: ast.keyword) -> Any:
+        if node.arg is None:
+            return MAKE[cst.Arg]("**", None, self.expression(node.value))
+        return MAKE[cst.Arg]("", MAKE[cst.Name](node.arg), self.expression(node.value))
+
+    def subscript(self, node: ast.Subscript) -> Any:
+        index, written = node.slice, [node.slice]
+        commas: list[Any] = [_DEFAULT]
+        if type(index) is ast.Tuple and not self.in_parentheses(index):
+            written = index.elts
+            trailing = _COMMA if self.written(index).endswith(",") else _DEFAULT
+            commas = [*[_COMMA] * (len(written) - 1), trailing]
+        make = MAKE[cst.SubscriptElement]
+        elements = [make(self.index(one), comma) for one, comma in zip(written, commas, strict=True)]
+        return MAKE[cst.Subscript](self.expression(node.value), elements)
+
+    def in_parentheses(self, node: ast.Tuple) -> bool:
+        """Whether a tuple has parentheses of its own."""
+        if not node.elts:
+            return True
+        (start, end), (first, behind_first) = extent(node), extent(node.elts[0])
+        if len(node.elts) > 1:
+            end, _ = extent(node.elts[1])
+        # What is opened before the first item, and is not closed before the comma behind it: ``(a), b``.
+        before = self.between(start, first)
+        behind, _, _ = self.between(behind_first, end).partition(",")
+        if "#" in before or "#" in behind:
+            raise Untranslated
+        return before.count("(") > behind.count(")")
+
+    def index(self, node: ast.expr) -> Any:
+        if type(node) is ast.Slice:
+            return MAKE[cst.Slice](*map(self.optional, (node.lower, node.upper, node.step)))
+        if type(node) is ast.Starred:
+            return MAKE[cst.Index]("*", self.expression(node.value))
+        return MAKE[cst.Index](None, self.expression(node))
+
+    def binary(self, node: ast.BinOp) -> Any:
+        # A long chain of operators leans left: it is walked with a loop, not with recursion.
+        chain = [node]
+        while type(left := chain[-1].left) is ast.BinOp:
+            chain.append(left)
+        made = self.expression(chain[-1].left)
+        for link in reversed(chain):
+            operator = OPERATORS[type(link.op)][0]
+            made = MAKE[cst.BinaryOperation](made, operator, self.expression(link.right))
+        return made
+
+    def boolean(self, node: ast.BoolOp) -> Any:
+        operator = OPERATORS[type(node.op)][0]
+        made = self.expression(node.values[0])
+        for value in node.values[1:]:
+            made = MAKE[cst.BooleanOperation](made, operator, self.expression(value))
+        return made
+
+    def unary(self, node: ast.UnaryOp) -> Any:
+        return MAKE[cst.UnaryOperation](OPERATORS[type(node.op)][0], self.expression(node.operand))
+
+    def comparison(self, node: ast.Compare) -> Any:
+        targets = [
+            MAKE[cst.ComparisonTarget](OPERATORS[type(operator)][0], self.expression(comparator))
+            for operator, comparator in zip(node.ops, node.comparators, strict=True)
+        ]
+        return MAKE[cst.Comparison](self.expression(node.left), targets)
+
+    def conditional(self, node: ast.IfExp) -> Any:
+        return MAKE[cst.IfExp](*map(self.expression, (node.body, node.test, node.orelse)))
+
+    def lambda_(self, node: ast.Lambda) -> Any:
+        return MAKE[cst.Lambda](self.parameters(node.args), self.expression(node.body))
+
+    def walrus(self, node: ast.NamedExpr) -> Any:
+        return MAKE[cst.NamedExpr](self.expression(node.target), self.expression(node.value))
+
+    def await_(self, node: ast.Await) -> Any:
+        return MAKE[cst.Await](self.expression(node.value))
+
+    def yield_(self, node: ast.Yield) -> Any:
+        return MAKE[cst.Yield](self.optional(node.value))
+
+    def yield_from(self, node: ast.YieldFrom) -> Any:
+        return MAKE[cst.Yield](MAKE[cst.From](self.expression(node.value)))
+
+    def comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Any:
+        kind = _COMPREHENSIONS[type(node)]
+        return MAKE[kind](self.expression(node.elt), self.clauses(node.generators))
+
+    def dict_comprehension(self, node: ast.DictComp) -> Any:
+        key, value = self.expression(node.key), self.expression(node.value)
+        return MAKE[cst.DictComp](key, value, self.clauses(node.generators))
+
+    def clauses(self, generators: Sequence[ast.comprehension]) -> Any:
+        """The clauses of a comprehension: each holds the next one."""
+        inner = None
+        for one in reversed(generators):
+            tests = [MAKE[cst.CompIf](self.expression(test)) for test in one.ifs]
+            running = ASYNC if one.is_async else None
+            target, iterable = self.expression(one.target), self.expression(one.iter)
+            inner = MAKE[cst.CompFor](running, target, iterable, tests, inner)
+        return inner
+
+    # -- signatures -----------------------------------------------------------------------------------
+
+    def annotation(self, node: ast.expr) -> Any:
+        return MAKE[cst.Annotation](self.expression(node))
+
+    def parameters(self, node: ast.arguments) -> Any:
+        optional = len(node.posonlyargs) + len(node.args) - len(node.defaults)
+        defaults = [*[None] * optional, *node.defaults]
+        positional = [
+            self.parameter("", one, default)
+            for one, default in zip((*node.posonlyargs, *node.args), defaults, strict=True)
+        ]
+        only = [
+            self.parameter("", one, default)
+            for one, default in zip(node.kwonlyargs, node.kw_defaults, strict=True)
+        ]
+        star: Any = _STAR if only else _DEFAULT
+        if node.vararg is not None:
+            star = self.parameter("*", node.vararg, None)
+        rest = None if node.kwarg is None else self.parameter("**", node.kwarg, None)
+        count = len(node.posonlyargs)
+        return MAKE[cst.Parameters](positional[:count], positional[count:], star, only, rest)
+
+    def parameter(self, star: str, node: ast.arg, default: ast.expr | None) -> Any:
+        annotation = None if node.annotation is None else self.annotation(node.annotation)
+        return MAKE[cst.Param](star, MAKE[cst.Name](node.arg), annotation, self.optional(default))
+
+
+def _is_one(written: str) -> bool:
+    """Whether the text of a string is one literal, not several in a row."""
+    start = written.lstrip("rRbBuU")
+    quotes = start[:3] if start.startswith(("'''", '"""')) else start[0]
+    # The first quotes end it, unless a backslash stands before them.
+    end = len(start) - len(quotes)
+    return start.find(quotes, len(quotes)) == end or _ONE_STRING.fullmatch(start) is not None
+
+
+_NUMBERS: dict[type, type[cst.BaseNumber]] = {int: cst.Integer, float: cst.Float, complex: cst.Imaginary}
+_COMPREHENSIONS: dict[type[ast.expr], type[cst.CSTNode]] = {
+    ast.ListComp: cst.ListComp,
+    ast.SetComp: cst.SetComp,
+    ast.GeneratorExp: cst.GeneratorExp,
+}
+
+_EXPRESSIONS: dict[type[ast.expr], Callable[[Expressions, Any], Any]] = {
+    ast.Name: Expressions.name,
+    ast.Attribute: Expressions.attribute,
+    ast.Constant: Expressions.constant,
+    ast.JoinedStr: Expressions.formatted,
+    ast.Tuple: Expressions.tuple_,
+    ast.List: Expressions.list_,
+    ast.Set: Expressions.set_,
+    ast.Dict: Expressions.dict_,
+    ast.Call: Expressions.call,
+    ast.Subscript: Expressions.subscript,
+    ast.BinOp: Expressions.binary,
+    ast.BoolOp: Expressions.boolean,
+    ast.UnaryOp: Expressions.unary,
+    ast.Compare: Expressions.comparison,
+    ast.IfExp: Expressions.conditional,
+    ast.Lambda: Expressions.lambda_,
+    ast.NamedExpr: Expressions.walrus,
+    ast.Await: Expressions.await_,
+    ast.Yield: Expressions.yield_,
+    ast.YieldFrom: Expressions.yield_from,
+    ast.ListComp: Expressions.comprehension,
+    ast.SetComp: Expressions.comprehension,
+    ast.GeneratorExp: Expressions.comprehension,
+    ast.DictComp: Expressions.dict_comprehension,
+}

@@ -1,0 +1,86 @@
+"""The text that a tree of `ast` was made of."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from typing import Any, cast
+
+import libcst as cst
+
+#: A line, counted from 1, and so many bytes of it.
+Place = tuple[int, int]
+
+
+class Untranslated(Exception):
+    """What a text means is not told by `ast` alone."""
+
+
+def parsed(text: str) -> ast.Module:
+    """What `ast` makes of a text. Raises Untranslated."""
+    if has_odd_lines(text):
+        raise Untranslated
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        raise Untranslated from error
+
+
+def has_odd_lines(text: str) -> bool:
+    """Whether there are form feeds and other ends of lines for `str` that are none for Python's tokenizer."""
+    return any(c in text for c in "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029") or "\r" in text.replace("\r\n", "")
+
+
+def extent(node: ast.expr | ast.keyword) -> tuple[Place, Place]:
+    """Where an expression begins and ends."""
+    return (node.lineno, node.col_offset), cast("Place", (node.end_lineno, node.end_col_offset))
+
+
+class Written:
+    """A text by the places that `ast` gives."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.splitlines(keepends=True)
+        self._ascii = text.isascii()
+        self._continued = "\\\n" in text or "\\\r\n" in text
+
+    def written(self, node: ast.expr) -> str:
+        """The text of an expression, without parentheses around it."""
+        return self.between(*extent(node))
+
+    def between(self, start: Place, end: Place) -> str:
+        """What is written between two places."""
+        (first, begins), (last, ends) = start, end
+        if first == last and self._ascii:
+            return self._lines[first - 1][begins:ends]
+        written = [line.encode() for line in self._lines[first - 1 : last]]
+        # The end first: it may be on the same line.
+        written[-1] = written[-1][:ends]
+        written[0] = written[0][begins:]
+        return b"".join(written).decode()
+
+    def column(self, place: Place) -> Place:
+        """A place with its column in characters."""
+        line, column = place
+        if self._ascii:
+            return place
+        return line, len(self._lines[line - 1].encode()[:column].decode())
+
+    def parsed(self, node: ast.expr) -> Any:
+        """What libcst makes of an expression."""
+        return cst.parse_expression(f"({self.written(node)})")
+
+    def continues(self, line: int) -> bool:
+        """Whether a line, counted from 1, may go on after a backslash."""
+        return self._continued and self._lines[line - 1].endswith(("\\\n", "\\\r\n"))
+
+    def begins_line(self, node: ast.stmt) -> bool:
+        """Whether a statement is the first on its line."""
+        # Blanks are as many bytes as characters.
+        if self._lines[node.lineno - 1][: node.col_offset].strip():
+            return False
+        if node.lineno > 1 and self.continues(node.lineno - 1):
+            raise Untranslated
+        return True
