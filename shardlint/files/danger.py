@@ -105,9 +105,12 @@ def _stretches(bare: str) -> Iterator[str]:
     """
     lines: list[str] = []
     depth = 0
-    for line in NEWLINE.split(bare):
+    for line in NEWLINE.split(bare) if "\r" in bare else bare.split("\n"):
         lines.append(line)
-        depth = max(0, depth + sum(map(line.count, "([{")) - sum(map(line.count, ")]}")))
+        count = line.count
+        if depth or "(" in line or "[" in line or "{" in line:
+            opened, closed = count("(") + count("[") + count("{"), count(")") + count("]") + count("}")
+            depth = max(0, depth + opened - closed)
         if depth == 0 and not line.endswith("\\"):
             if len(lines) > 1 or len(line) > _SHORT:
                 yield "\n".join(lines)
@@ -117,6 +120,8 @@ def _stretches(bare: str) -> Iterator[str]:
 
 def _holds_enough(text: str) -> bool:
     """Whether a text would pass a limit if it were one statement, as deep as can be."""
+    if len(text) < _SHORT:
+        return False
     opened = text.count("(") + text.count("[") + text.count("{")
     strings = text.count('"') + text.count("'")
     return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from shardlint import seen
@@ -17,13 +18,19 @@ def import_folders(path: Path, roots: Iterable[Path]) -> list[Path]:
 
     Its own, those above it up to its package's root, and the project's roots.
     """
-    return [*list(path.parents)[:_ABOVE], *(_spelled(root, path) for root in roots)]
+    return _folders(path.parent, tuple(roots), os.getcwd())
+
+
+@lru_cache(maxsize=1_000)
+def _folders(here: Path, roots: Sequence[Path], _: str) -> list[Path]:
+    """The same for all files of a folder, while the working directory, which paths may start from, is the same."""
+    return [*[here, *here.parents][:_ABOVE], *(_spelled(root, here) for root in roots)]
 
 
 def _spelled(root: Path, here: Path) -> Path:
-    """A folder as the path of the file that asks begins: no file may go by two paths."""
+    """A folder as the path of the folder that asks begins: no file may go by two paths."""
     whole = Path(os.path.abspath(root))
-    for folder in here.parents:
+    for folder in (here, *here.parents):
         base = Path(os.path.abspath(folder))
         if whole.is_relative_to(base):
             return folder / whole.relative_to(base)

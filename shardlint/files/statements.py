@@ -83,7 +83,7 @@ def statements(text: str) -> Statements:
             depth += 1
         elif match["close"]:
             depth = max(0, depth - 1)
-        elif not match["comment"]:
+        elif match["comment"] is None:
             inside = len(NEWLINE.findall(match[0]))
             closed.update(range(line, line + inside))
             line += inside

@@ -129,9 +129,13 @@ def parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """The nodes that a node consists of, in the order of `FIELDS`."""
     for name in fields(type(node)):
         part = getattr(node, name)
-        for one in part if isinstance(part, list | tuple) else (part,):
-            if isinstance(one, cst.CSTNode):
-                yield one
+        # libcst's classes are abstract ones, which are slow to ask for an instance.
+        if type(part) in FIELDS:
+            yield part
+        elif part is not None and type(part) is not str:
+            for one in part if isinstance(part, list | tuple) else (part,):
+                if isinstance(one, cst.CSTNode):
+                    yield one
 
 
 def structure(part: Any) -> str:
