@@ -5,13 +5,45 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 
 #: How many objects more than at the last collection are worth another one: some 150 MB.
 _MANY = 1_000_000
 #: Of so many collections, one looks at all objects, the others at the new ones alone.
 _FULL = 4
-_collections = count(1)
+
+
+class _Collector:
+    """Collects what is left of evaluations."""
+
+    def __init__(self) -> None:
+        self._collections = 0
+        #: How many objects grew old without having been looked at.
+        self._unseen = 0
+
+    def collect_if_many(self) -> None:
+        """Collect if much was made since the last time."""
+        if gc.get_count()[0] > _MANY:
+            self._collections += 1
+            self._collect(everything=self._collections % _FULL == 0)
+
+    def let_age(self) -> None:
+        """Let what was made grow old, as it does if it outlives two collections.
+
+        Else the next little thing that somebody makes would have all of it looked at.
+        """
+        self._unseen += gc.get_count()[0]
+        if self._unseen > _MANY:
+            self._collect(everything=True)
+        elif gc.get_freeze_count() == 0:
+            gc.freeze()
+            gc.unfreeze()
+
+    def _collect(self, everything: bool) -> None:
+        gc.collect(2 if everything else 0)
+        self._unseen = 0 if everything else self._unseen
+
+
+_collector = _Collector()
 
 
 @contextmanager
@@ -22,7 +54,7 @@ def collecting_seldom() -> Iterator[None]:
     try:
         yield
     finally:
-        if gc.get_count()[0] > _MANY:
-            gc.collect(2 if next(_collections) % _FULL == 0 else 0)
+        _collector.collect_if_many()
         if collecting:
+            _collector.let_age()
             gc.enable()

@@ -33,11 +33,13 @@ class Positions:
     """Where the nodes of a text stand; nowhere if libcst cannot parse it, or it nests too deep to be walked.
 
     ``body`` are its statements. Their nodes may lack what only tells how they are written: then it is parsed
-    anew, and the nodes of both are the same in the same order.
+    anew, and the nodes of both are the same in the same order. ``expressions`` are those that were translated.
     """
 
-    def __init__(self, text: str, body: Sequence[cst.CSTNode]) -> None:
-        self._text, self._body = text, body
+    def __init__(
+        self, text: str, body: Sequence[cst.CSTNode], expressions: Sequence[cst.CSTNode] = ()
+    ) -> None:
+        self._text, self._body, self._expressions = text, body, expressions
 
     def of(self, node: cst.CSTNode) -> Range | None:
         """Where a node of the tree stands, without the whitespace around it."""
@@ -46,16 +48,15 @@ class Positions:
     @cached_property
     def _told(self) -> dict[int, Range]:
         """What `ast` tells, by the identity of the node."""
+        if not self._expressions:
+            return {}
         try:
             placing = _Placing(self._text)
-            again = placing.block(parsed(self._text).body)
+            placing.block(parsed(self._text).body)
         except (Untranslated, RecursionError):
             return {}
-        return {
-            id(node): placing.told[id(other)]
-            for node, other in _pairs(self._body, again)
-            if id(other) in placing.told
-        }
+        places = zip(self._expressions, placing.places, strict=True)
+        return {id(node): place for node, place in places if place is not None}
 
     @cached_property
     def _exact(self) -> dict[int, Range]:
@@ -83,11 +84,11 @@ def _pairs(
 
 
 class _Placing(Translator):
-    """Notes where expressions stand, by the identity of the node, as far as libcst counts the same."""
+    """Notes where expressions stand, in the order of `made`, as far as libcst counts the same."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.told: dict[int, Range] = {}
+        self.places: list[Range | None] = []
         #: Python before 3.12 does not tell where the parts of an f-string stand.
         self._inside_string = False
 
@@ -96,9 +97,8 @@ class _Placing(Translator):
         self._inside_string = inside or type(node) is ast.JoinedStr
         made: cst.BaseExpression = super().expression(node)
         self._inside_string = inside
-        if not inside and (place := self._place(node)) is not None:
-            start, end = place
-            self.told[id(made)] = (*self.column(start), *self.column(end))
+        place = None if inside else self._place(node)
+        self.places.append(None if place is None else (*self.column(place[0]), *self.column(place[1])))
         return made
 
     def _place(self, node: ast.expr) -> tuple[Place, Place] | None:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[^\W\d]\w*")
 #: What may be read of an object: ``x.name``, and ``getattr(x, "name")``.
 _MEMBER = re.compile(r"(?:\.\s*|[\"'])([^\W\d]\w*)")
-_CALLED = re.compile(r"(?<!def )\b([^\W\d]\w*)\s*\(")
+_CALLED = re.compile(r"(?<!def )\b([^\W\d]\w*+)\s*+\(")
 #: What is handed on: ``partial(psum, …)``, ``f(x, reduce=lax.psum)``.
 _PASSED = re.compile(r"[(,=]\s*(?:[\w.]*\.)?([^\W\d]\w*)\s*(?=[,)\n])")
 _CHAIN = re.compile(r"(?<![\w.])([^\W\d]\w*)((?:\.[^\W\d]\w*)+)")
@@ -238,7 +238,7 @@ class _Search:
         elif isinstance(value, ModuleValue):
             self._module(value.run)
         elif isinstance(value, External):
-            self._library(value, handed_on=True)
+            self._library(value)
         elif isinstance(value, Bound):
             self._all((value.function, value.receiver))
         elif isinstance(value, Partial):
@@ -318,14 +318,15 @@ class _Search:
             return
         words = _words(text)
         self._met |= _parts_of_a_use(text)
+        chains = _chains(self._looked, text)
         while scope is not None:
             for name in words & scope.variables.keys():
                 value = scope.variables[name]
                 if isinstance(value, External):
-                    self._library(value, handed_on=name in _calls(text))
+                    self._library(value, name, text)
                 else:
                     self.value(value)
-            for root, rest in _chains(self._looked, text):
+            for root, rest in chains:
                 held = scope.variables.get(root)
                 if isinstance(held, External) and not self._looked.changing.isdisjoint(
                     _longer(held.name, rest)
@@ -345,11 +346,15 @@ class _Search:
             if not names.isdisjoint(asked):
                 self.value(function)
 
-    def _library(self, value: External, handed_on: bool) -> None:
-        """Reach a library's function; what is judged must be called or handed on, not only mentioned."""
+    def _library(self, value: External, name: str = "", text: str | None = None) -> None:
+        """Reach a library's function.
+
+        What is judged must be called or handed on, not only mentioned: in ``text``, which has it as ``name``.
+        """
         self._met |= {"flax"} if value.name.startswith("flax.") else frozenset()
-        judged = handed_on and value.name.rpartition(".")[2] in self._looked.names
-        self._found = self._found or judged or value.name in self._looked.changing
+        judged = value.name.rpartition(".")[2] in self._looked.names
+        called = judged and (text is None or name in _calls(text))
+        self._found = self._found or called or value.name in self._looked.changing
 
     def _imports(self, text: str, words: frozenset[str], here: Path) -> None:
         """Reach what a function imports when it runs."""
@@ -376,9 +381,11 @@ def _uses(looked: _Looked, text: str) -> bool:
     if "import" in words and (mentioned or changing) and _IMPORTS.search(text) is not None:
         # What a function imports has no value before it runs.
         return True
+    if not mentioned:
+        return False
     if not mentioned.isdisjoint(_CALLED.findall(text)):
         return True
-    members = mentioned.intersection(_MEMBER.findall(text)) if mentioned else ()
+    members = mentioned.intersection(_MEMBER.findall(text))
     return any(name[0].islower() or name in _calls(text) for name in members)
 
 

@@ -111,14 +111,14 @@ class _Tree:
     def __init__(self, text: str) -> None:
         self._text = text
         try:
-            self.body = translate(text)
+            self.body, self._expressions = translate(text)
         except Untranslated:
-            self.body = cst.parse_module(text).body
+            self.body, self._expressions = cst.parse_module(text).body, ()
 
     @cached_property
     def positions(self) -> Positions:
         """Where all nodes stand: found only if somebody asks."""
-        return Positions(self._text, self.body)
+        return Positions(self._text, self.body, self._expressions)
 
 
 #: The trees that are in use, by their text.

@@ -11,7 +11,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 from shardlint.inference.nodes import fields, walk
 from shardlint.inference.positions import Positions
-from shardlint.inference.translating import Untranslated, translate
+from shardlint.inference.translating import Translated, Untranslated, translate
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted([*ROOT.glob("shardlint/inference/*.py"), *ROOT.glob("fixtures/*.py")])
@@ -31,8 +31,8 @@ TEXTS = [
 def test_every_node_stands_where_libcst_says(text: str) -> None:
     module = cst.parse_module(text)
     found = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
-    for body in (module.body, *_translated(text)):
-        positions = Positions(text, body)
+    for body, expressions in ((module.body, ()), *_translated(text)):
+        positions = Positions(text, body, expressions)
         for mine, node in zip(_nodes(body), _nodes(module.body), strict=True):
             # Those without parts are shared: they stand in many places.
             if fields(type(mine)) and not isinstance(mine, cst.NotEqual):
@@ -40,7 +40,7 @@ def test_every_node_stands_where_libcst_says(text: str) -> None:
                 assert positions.of(mine) == (start.line, start.column, end.line, end.column), node
 
 
-def _translated(text: str) -> list[Sequence[cst.CSTNode]]:
+def _translated(text: str) -> list[Translated]:
     try:
         return [translate(text)]
     except Untranslated:
@@ -54,8 +54,8 @@ def _nodes(body: Sequence[cst.CSTNode]) -> list[cst.CSTNode]:
 def test_most_expressions_stand_where_ast_says() -> None:
     """Where libcst need not be asked, as for specs and calls."""
     text = "x = f(P(None, ('a', 'b')), *y, z=[a.b[0], -c], é='😀')\n"
-    body = translate(text)
-    told = Positions(text, body)._told
+    body, made = translate(text)
+    told = Positions(text, body, made)._told
     expressions = [node for node in _nodes(body) if isinstance(node, cst.BaseExpression)]
     assert {type(node) for node in expressions if id(node) not in told} == {cst.Name}
     assert len(told) > 15
@@ -70,11 +70,11 @@ def test_nothing_is_said_of_what_nests_too_deep() -> None:
 
 def test_text_that_only_ast_can_parse_has_places_of_expressions() -> None:
     text = "1\n"
-    (line,) = body = translate(text)
-    _, _, number = walk(line)
+    body, made = translate(text)
+    line, _, number = walk(body[0])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cst, "parse_module", _refusing)
-        positions = Positions(text, body)
+        positions = Positions(text, body, made)
         assert positions.of(line) is None
         assert positions.of(number) == (1, 0, 1, 1)
 

@@ -7,6 +7,7 @@ The nodes are those that libcst's parser makes of the text, but have only the fi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import libcst as cst
 
@@ -16,12 +17,20 @@ from shardlint.inference.translating.written import Untranslated, parsed
 __all__ = ["Untranslated", "translate"]
 
 
-def translate(text: str) -> Sequence[cst.BaseStatement | cst.BaseSmallStatement]:
-    """The statements of a text, as libcst's parser makes them of it.
+class Translated(NamedTuple):
+    """The statements of a text as libcst's parser makes them of it, and the nodes of all its expressions."""
+
+    body: Sequence[cst.BaseStatement | cst.BaseSmallStatement]
+    expressions: Sequence[cst.CSTNode]
+
+
+def translate(text: str) -> Translated:
+    """Translate a text.
 
     Raises Untranslated where `ast` cannot parse it, or does not tell.
     """
     try:
-        return Translator(text).block(parsed(text).body)
+        translator = Translator(text)
+        return Translated(translator.block(parsed(text).body), translator.made)
     except RecursionError as error:
         raise Untranslated from error

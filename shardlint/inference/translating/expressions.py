@@ -29,12 +29,19 @@ _SHOWS_ITSELF = re.compile(r"=\s*[}!:]")
 class Expressions(Written):
     """Translates the expressions of one text."""
 
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        #: The nodes of all expressions, in an order that is the same each time.
+        self.made: list[cst.CSTNode] = []
+
     def expression(self, node: ast.expr) -> Any:
         """An expression. Raises Untranslated."""
         translate = _EXPRESSIONS.get(type(node))
         if translate is None:
             raise Untranslated
-        return translate(self, node)
+        made = translate(self, node)
+        self.made.append(made)
+        return made
 
     def optional(self, node: ast.expr | None) -> Any:
         return None if node is None else self.expression(node)
