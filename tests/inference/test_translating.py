@@ -66,6 +66,7 @@ TRANSLATED = [
     "0x1F + 1_000 + 0b1 + 1.5e3 + .5 + 2j + 10**400\nTrue, False, None, ...\n",
     "'a' \"b\" 'c'\n('a'\n 'b')\nrb'\\x00' b''\nu'x' '''y''' \"\"\"z\"\"\" 'it\\'s' '''it\\'''s'''\n",
     "f'{a}' f'{a!r}{b.c:>10}{{}}{d:{e}}' 'x' f'{f(1)} {g[\"k\"]}'\n",
+    "f'{a:}' f'{len(a.b)} {c[d]!s} {e + f(g):x}' f'{h(*i)}{j(k=l)}' f'{m[n, o]}{(p, q)}{r == s}'\n",
     "f'{a=}' f'{ a = !s:^4}' f'a\\n{b}' rf'{c}\\d'\n",
     "f'''{\na}\n{b}'''\nf''\nF'x'\n",
     "[x for y in z for x in y if x if y]\n{x: y for x, y in z}\n{x for x in y}\n[x async for x in y]\n",

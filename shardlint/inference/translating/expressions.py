@@ -26,6 +26,12 @@ _ONE_STRING = re.compile(
 _SHOWS_ITSELF = re.compile(r"=\s*[}!:]")
 
 
+#: What is translated without a look at the text.
+_PLAIN = frozenset(
+    {ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp, ast.Load, *ast.operator.__subclasses__()}
+)
+
+
 class Expressions(Written):
     """Translates the expressions of one text."""
 
@@ -84,10 +90,8 @@ class Expressions(Written):
             return MAKE[cst.FormattedStringText](str(node.value).replace("{", "{{").replace("}", "}}"))
         assert type(node) is ast.FormattedValue
         spec = None if node.format_spec is None else cast(ast.JoinedStr, node.format_spec).values
-        inner = node.value
-        while type(inner) is ast.Attribute:
-            inner = inner.value
-        if type(inner) is not ast.Name or any(type(part) is not ast.Constant for part in spec or ()):
+        plain = all(type(part) in _PLAIN for part in ast.walk(node.value))
+        if not plain or any(type(part) is not ast.Constant for part in spec or ()):
             return None
         texts = None if spec is None else [self.field(part) for part in spec]
         conversion = None if node.conversion < 0 else chr(node.conversion)
