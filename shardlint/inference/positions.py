@@ -33,7 +33,7 @@ class Positions:
     """Where the nodes of a text stand; nowhere if libcst cannot parse it, or it nests too deep to be walked.
 
     ``body`` are its statements. Their nodes may lack what only tells how they are written: then it is parsed
-    anew, and the nodes of both are the same in the same order. ``expressions`` are those that were translated.
+    anew, and the nodes of both are the same in the same order. ``expressions`` are those of a translation.
     """
 
     def __init__(

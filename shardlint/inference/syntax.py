@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from weakref import WeakValueDictionary
@@ -22,7 +22,8 @@ from shardlint.files.facts import Note
 from shardlint.inference.latest import latest
 from shardlint.inference.mending import mended
 from shardlint.inference.positions import Positions
-from shardlint.inference.translating import Untranslated, translate
+from shardlint.inference.translating import Translated, Untranslated, translate
+from shardlint.inference.translating.origin import Origin
 from shardlint.inference.translating.written import has_odd_lines
 from shardlint.spans import Span
 
@@ -41,40 +42,54 @@ class Unit:
     ``first_line`` is 1-based. ``indented`` units are wrapped to parse.
     """
 
-    __slots__ = ("_spans", "_tree", "cell", "first_line", "indented", "notes", "path", "text")
+    __slots__ = ("_origin", "_spans", "_tree", "cell", "first_line", "indented", "notes", "path", "text")
 
-    def __init__(self, path: str, cell: int | None, text: str, first_line: int, indented: bool) -> None:
+    def __init__(
+        self,
+        path: str,
+        cell: int | None,
+        text: str,
+        first_line: int,
+        indented: bool,
+        origin: Origin | None = None,
+    ) -> None:
         self.path, self.cell, self.text = path, cell, text
         self.first_line, self.indented = first_line, indented
         #: What comments tell of these lines, and what they ask.
         self.notes: tuple[Note, ...] = ()
         self._tree: _Tree | None = None
+        #: What the text was split of, while these lines are as they were.
+        self._origin = origin
         self._spans: dict[cst.CSTNode, Span] = {}
 
     def rewrite(self, text: str) -> None:
         """Let other lines stand here."""
-        self.text, self._tree = text, None
+        self.text, self._tree, self._origin = text, None, None
         self._spans.clear()
 
     def stand_at(self, line: int) -> None:
         """Begin at another line."""
         if line != self.first_line:
-            self.first_line = line
+            self.first_line, self._origin = line, None
             self._spans.clear()
 
     def fresh(self) -> Unit:
         """The same lines, of which nothing has been read."""
-        return Unit(self.path, self.cell, self.text, self.first_line, self.indented)
+        return Unit(self.path, self.cell, self.text, self.first_line, self.indented, self._origin)
 
     def _parsed(self) -> _Tree:
         if self._tree is None:
             text = f"if 1:\n{self.text}" if self.indented else self.text
             try:
-                self._tree = _tree(text)
+                self._tree = _tree(text, self._told)
             except cst.ParserSyntaxError as error:
                 line = error.raw_line - self.indented + self.first_line - 1
                 raise BrokenText(error.message, max(line, 1), error.raw_column + 1) from None
         return self._tree
+
+    def _told(self) -> Translated | None:
+        """What is known without parsing."""
+        return None if self._origin is None else self._origin.translate(self.first_line, self.indented)
 
     @property
     def body(self) -> Sequence[cst.BaseStatement | cst.BaseSmallStatement]:
@@ -108,10 +123,10 @@ class Unit:
 class _Tree:
     """A text as nodes: programs that read one file share it. Raises ParserSyntaxError."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, told: Translated | None) -> None:
         self._text = text
         try:
-            self.body, self._expressions = translate(text)
+            self.body, self._expressions = told or translate(text)
         except Untranslated:
             self.body, self._expressions = cst.parse_module(text).body, ()
 
@@ -125,11 +140,11 @@ class _Tree:
 _trees: WeakValueDictionary[str, _Tree] = WeakValueDictionary()
 
 
-def _tree(text: str) -> _Tree:
-    """Parse a text, unless somebody has. Raises ParserSyntaxError."""
+def _tree(text: str, told: Callable[[], Translated | None]) -> _Tree:
+    """Parse a text, unless somebody has, or what it is can be told. Raises ParserSyntaxError."""
     tree = _trees.get(text)
     if tree is None:
-        tree = _trees[text] = _Tree(text)
+        tree = _trees[text] = _Tree(text, told())
     return tree
 
 
@@ -261,7 +276,8 @@ def _split(path: str, cell: int | None, text: str) -> Parsed:
         return _split_broken(path, cell, text, lines, None)
     if has_odd_lines(text):
         return _whole(path, cell, text)
-    return Parsed(tuple(parts_of_lines(path, cell, lines, tree.body, indented=False)))
+    origin = Origin(text)
+    return Parsed(tuple(parts_of_lines(path, cell, lines, tree.body, indented=False, origin=origin)))
 
 
 def _whole(path: str, cell: int | None, text: str) -> Parsed:
@@ -334,20 +350,28 @@ _SPLIT = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def parts_of_lines(
-    path: str, cell: int | None, lines: list[str], body: Sequence[ast.stmt], indented: bool
+    path: str,
+    cell: int | None,
+    lines: list[str],
+    body: Sequence[ast.stmt],
+    indented: bool,
+    origin: Origin | None = None,
 ) -> Iterator[Part]:
     """Yield the parts of a module or class body, grouping statements that are evaluated whole.
 
-    ``lines`` are those in which the body stands.
+    ``lines`` are those in which the body stands, those of ``origin`` if it is given.
     """
     group: list[ast.stmt] = []
 
-    def unit(first: int, last: int, inside: bool = indented) -> Unit:
-        return Unit(path, cell, "".join(lines[first - 1 : last]), first, inside)
+    def unit(statements: Sequence[ast.stmt]) -> Unit:
+        first, last = _first_line(statements[0]), max(one.end_lineno or one.lineno for one in statements)
+        if origin is not None:
+            origin.note(first, statements)
+        return Unit(path, cell, "".join(lines[first - 1 : last]), first, indented, origin)
 
     def flush() -> Iterator[Part]:
         if group:
-            yield Statements(unit(_first_line(group[0]), max(n.end_lineno or 0 for n in group)))
+            yield Statements(unit(tuple(group)))
             group.clear()
 
     for index, node in enumerate(body):
@@ -366,12 +390,11 @@ def parts_of_lines(
         )
         header = Unit(path, cell, f"{header_text}{inner}pass\n", first, indented)
         if isinstance(node, ast.ClassDef):
-            yield ClassPart(
-                node.name, header, tuple(parts_of_lines(path, cell, lines, node.body, indented=True))
-            )
+            inside = parts_of_lines(path, cell, lines, node.body, indented=True, origin=origin)
+            yield ClassPart(node.name, header, tuple(inside))
         else:
             defaults = None if node.decorator_list else _plain_defaults(node.args)
-            yield FunctionPart(node.name, header, unit(first, last), defaults is not None, defaults or ())
+            yield FunctionPart(node.name, header, unit([node]), defaults is not None, defaults or ())
     yield from flush()
 
 

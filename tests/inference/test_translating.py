@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 import sysconfig
 from pathlib import Path
@@ -9,8 +10,10 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-from shardlint.inference.nodes import FIELDS, WRITING, fields, structure
+from shardlint.inference.nodes import FIELDS, WRITING, fields, structure, walk
+from shardlint.inference.syntax import Unit, split, units_of
 from shardlint.inference.translating import Untranslated, translate
+from shardlint.inference.translating.origin import Origin
 
 ROOT = Path(__file__).parents[2]
 _INSTALLED, _STANDARD = (Path(sysconfig.get_path(name)) for name in ("purelib", "stdlib"))
@@ -117,6 +120,34 @@ def test_real_code_is_translated(folder: str) -> None:
         assert found == structure(cst.parse_module(text).body), path
         compared += 1
     assert compared > 10
+
+
+@pytest.mark.parametrize("folder", ["fixtures", "flax", "numpy"])
+def test_units_are_translated_from_the_tree_that_their_file_was_split_by(folder: str) -> None:
+    """As if each were parsed by itself, also where its nodes stand."""
+    compared = 0
+    for path in sorted(FOLDERS[folder].rglob("*.py"))[::5]:
+        text = path.read_text(encoding="utf-8")
+        for unit in units_of(split(str(path), None, text).parts):
+            # Units of the same text share its tree.
+            alone = Unit(unit.path, None, f"{unit.text}\n", unit.first_line, unit.indented)
+            assert structure(unit.body) == structure(alone.body)
+            for one, other in zip(unit.body, alone.body, strict=True):
+                for node, same in zip(walk(one), walk(other), strict=True):
+                    assert unit.span(node) == alone.span(same)
+            compared += 1
+    assert compared > 100
+
+
+def test_trees_of_files_are_forgotten() -> None:
+    origins = []
+    for number in range(6):
+        origins.append(Origin("x = 1\n"))
+        origins[-1].note(1, ast.parse("x = 1\n").body)
+        assert origins[-1].translate(1, indented=False) is not None, number
+    kept = [origin.translate(1, indented=False) is not None for origin in origins]
+    assert kept == [False, False, True, True, True, True]
+    assert origins[-1].translate(2, indented=False) is None
 
 
 def test_fields_are_of_libcst() -> None:

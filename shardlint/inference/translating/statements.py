@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, cast
 
 import libcst as cst
@@ -17,6 +18,12 @@ _DOT = cst.Dot()
 
 class Translator(Expressions):
     """Translates the tree of one text."""
+
+    def beginning(self) -> Translator:
+        """A translator of the same text that has made nothing yet."""
+        other = copy(self)
+        other.made = []
+        return other
 
     def block(self, body: Sequence[ast.stmt]) -> list[Any]:
         """The statements of a module or an indented block."""
