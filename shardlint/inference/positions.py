@@ -97,9 +97,20 @@ class _Placing(Translator):
         self._inside_string = inside or type(node) is ast.JoinedStr
         made: cst.BaseExpression = super().expression(node)
         self._inside_string = inside
-        place = None if inside else self._place(node)
-        self.places.append(None if place is None else (*self.column(place[0]), *self.column(place[1])))
+        self._note(None if inside else self._place(node))
         return made
+
+    def label(self, name: str, node: ast.arg | ast.keyword) -> cst.Name:
+        made: cst.Name = super().label(name, node)
+        start, _ = extent(node)
+        end = start[0], start[1] + len(name.encode())
+        # Python spells some letters otherwise than they are written.
+        told = not self._inside_string and self.between(start, end) == name
+        self._note((start, end) if told else None)
+        return made
+
+    def _note(self, place: tuple[Place, Place] | None) -> None:
+        self.places.append(None if place is None else (*self.column(place[0]), *self.column(place[1])))
 
     def _place(self, node: ast.expr) -> tuple[Place, Place] | None:
         """Where libcst sees an expression, if that is told: it leaves out parentheses."""

@@ -37,7 +37,7 @@ class Expressions(Written):
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        #: The nodes of all expressions, in an order that is the same each time.
+        #: The nodes of all expressions, parameters and keywords, in an order that is the same each time.
         self.made: list[cst.CSTNode] = []
 
     def expression(self, node: ast.expr) -> Any:
@@ -46,6 +46,12 @@ class Expressions(Written):
         if translate is None:
             raise Untranslated
         made = translate(self, node)
+        self.made.append(made)
+        return made
+
+    def label(self, name: str, _: ast.arg | ast.keyword) -> Any:
+        """The name of a parameter, or of an argument, which a node begins with."""
+        made = MAKE[cst.Name](name)
         self.made.append(made)
         return made
 
@@ -141,7 +147,7 @@ class Expressions(Written):
     def keyword(self, node: ast.keyword) -> Any:
         if node.arg is None:
             return MAKE[cst.Arg]("**", None, self.expression(node.value))
-        return MAKE[cst.Arg]("", MAKE[cst.Name](node.arg), self.expression(node.value))
+        return MAKE[cst.Arg]("", self.label(node.arg, node), self.expression(node.value))
 
     def subscript(self, node: ast.Subscript) -> Any:
         index, written = node.slice, [node.slice]
@@ -264,7 +270,7 @@ class Expressions(Written):
 
     def parameter(self, star: str, node: ast.arg, default: ast.expr | None) -> Any:
         annotation = None if node.annotation is None else self.annotation(node.annotation)
-        return MAKE[cst.Param](star, MAKE[cst.Name](node.arg), annotation, self.optional(default))
+        return MAKE[cst.Param](star, self.label(node.arg, node), annotation, self.optional(default))
 
 
 def _is_one(written: str) -> bool:

@@ -33,8 +33,8 @@ def has_odd_lines(text: str) -> bool:
     return any(c in text for c in "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029") or "\r" in text.replace("\r\n", "")
 
 
-def extent(node: ast.expr | ast.keyword) -> tuple[Place, Place]:
-    """Where an expression begins and ends."""
+def extent(node: ast.expr | ast.arg | ast.keyword) -> tuple[Place, Place]:
+    """Where a node begins and ends."""
     return (node.lineno, node.col_offset), cast("Place", (node.end_lineno, node.end_col_offset))
 
 
