@@ -12,6 +12,7 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from weakref import WeakValueDictionary
@@ -58,19 +59,19 @@ class Unit:
         #: What comments tell of these lines, and what they ask.
         self.notes: tuple[Note, ...] = ()
         self._tree: _Tree | None = None
-        #: What the text was split of, while these lines are as they were.
+        #: What the text was split of.
         self._origin = origin
         self._spans: dict[cst.CSTNode, Span] = {}
 
     def rewrite(self, text: str) -> None:
         """Let other lines stand here."""
-        self.text, self._tree, self._origin = text, None, None
+        self.text, self._tree = text, None
         self._spans.clear()
 
     def stand_at(self, line: int) -> None:
         """Begin at another line."""
         if line != self.first_line:
-            self.first_line, self._origin = line, None
+            self.first_line = line
             self._spans.clear()
 
     def fresh(self) -> Unit:
@@ -89,7 +90,7 @@ class Unit:
 
     def _told(self) -> Translated | None:
         """What is known without parsing."""
-        return None if self._origin is None else self._origin.translate(self.first_line, self.indented)
+        return None if self._origin is None else self._origin.translate(self.text, self.indented)
 
     @property
     def body(self) -> Sequence[cst.BaseStatement | cst.BaseSmallStatement]:
@@ -365,9 +366,12 @@ def parts_of_lines(
 
     def unit(statements: Sequence[ast.stmt]) -> Unit:
         first, last = _first_line(statements[0]), max(one.end_lineno or one.lineno for one in statements)
+        return unit_of("".join(lines[first - 1 : last]), first, statements)
+
+    def unit_of(text: str, first: int, statements: Sequence[ast.stmt]) -> Unit:
         if origin is not None:
-            origin.note(first, statements)
-        return Unit(path, cell, "".join(lines[first - 1 : last]), first, indented, origin)
+            origin.note(text, statements)
+        return Unit(path, cell, text, first, indented, origin)
 
     def flush() -> Iterator[Part]:
         if group:
@@ -388,7 +392,7 @@ def parts_of_lines(
         inner = (
             " " * (node.body[0].col_offset) if not _tabbed(lines[header_end]) else _indent(lines[header_end])
         )
-        header = Unit(path, cell, f"{header_text}{inner}pass\n", first, indented)
+        header = unit_of(f"{header_text}{inner}pass\n", first, [_without_body(node)])
         if isinstance(node, ast.ClassDef):
             inside = parts_of_lines(path, cell, lines, node.body, indented=True, origin=origin)
             yield ClassPart(node.name, header, tuple(inside))
@@ -396,6 +400,14 @@ def parts_of_lines(
             defaults = None if node.decorator_list else _plain_defaults(node.args)
             yield FunctionPart(node.name, header, unit([node]), defaults is not None, defaults or ())
     yield from flush()
+
+
+def _without_body(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> ast.stmt:
+    """A function or class that does nothing, where it stands."""
+    empty, first = copy(node), node.body[0]
+    nothing = ast.Pass(lineno=first.lineno, col_offset=first.col_offset, end_lineno=first.lineno)
+    empty.body = [nothing]
+    return empty
 
 
 def _plain_defaults(arguments: ast.arguments) -> tuple[tuple[str, bool | None], ...] | None:

@@ -143,11 +143,11 @@ def test_trees_of_files_are_forgotten() -> None:
     origins = []
     for number in range(6):
         origins.append(Origin("x = 1\n"))
-        origins[-1].note(1, ast.parse("x = 1\n").body)
-        assert origins[-1].translate(1, indented=False) is not None, number
-    kept = [origin.translate(1, indented=False) is not None for origin in origins]
+        origins[-1].note("x = 1\n", ast.parse("x = 1\n").body)
+        assert origins[-1].translate("x = 1\n", indented=False) is not None, number
+    kept = [origin.translate("x = 1\n", indented=False) is not None for origin in origins]
     assert kept == [False, False, True, True, True, True]
-    assert origins[-1].translate(2, indented=False) is None
+    assert origins[-1].translate("x = 2\n", indented=False) is None
 
 
 def test_fields_are_of_libcst() -> None:

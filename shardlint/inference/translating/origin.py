@@ -19,28 +19,28 @@ class Origin:
     __slots__ = ("_held",)
 
     def __init__(self, text: str) -> None:
-        statements: dict[int, Sequence[ast.stmt]] = {}
+        statements: dict[str, Sequence[ast.stmt]] = {}
         #: Read and replaced as one, since other threads may split other texts.
-        self._held: tuple[Translator, dict[int, Sequence[ast.stmt]]] | None = Translator(text), statements
+        self._held: tuple[Translator, dict[str, Sequence[ast.stmt]]] | None = Translator(text), statements
         _latest.append(self)
         while len(_latest) > _MOST:
             _latest.popleft().forget()
 
-    def note(self, first_line: int, statements: Sequence[ast.stmt]) -> None:
-        """Note of which statements the unit consists that begins with this line."""
+    def note(self, text: str, statements: Sequence[ast.stmt]) -> None:
+        """Note of which statements the lines of a unit consist."""
         if self._held is not None:
-            self._held[1][first_line] = statements
+            self._held[1][text] = statements
 
     def forget(self) -> None:
         """Keep nothing."""
         self._held = None
 
-    def translate(self, first_line: int, indented: bool) -> Translated | None:
-        """The unit that begins with this line, wrapped if it is indented; None if it is not known."""
+    def translate(self, text: str, indented: bool) -> Translated | None:
+        """The unit of these lines, wrapped if they are indented; None if it is not known."""
         held = self._held
-        if held is None or first_line not in held[1]:
+        if held is None or text not in held[1]:
             return None
-        translator, statements = held[0].beginning(), held[1][first_line]
+        translator, statements = held[0].beginning(), held[1][text]
         if indented:
             translator.made.append(MAKE[cst.Integer]("1"))
         try:
