@@ -150,6 +150,18 @@ def test_trees_of_files_are_forgotten() -> None:
     assert origins[-1].translate("x = 2\n", indented=False) is None
 
 
+def test_what_libcst_refuses_is_left_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that it says where: strings of several parts are its own."""
+
+    def refuse(text: str) -> cst.BaseExpression:
+        raise cst.ParserSyntaxError("no", lines=[text], raw_line=1, raw_column=0)
+
+    monkeypatch.setattr(cst, "parse_expression", refuse)
+    assert translate("x = 'a'\n").body
+    with pytest.raises(Untranslated):
+        translate("x = 'a' 'b'\n")
+
+
 def test_fields_are_of_libcst() -> None:
     """Every class of nodes has the fields that `FIELDS` names, and no others that mean something."""
     for kind in FIELDS:

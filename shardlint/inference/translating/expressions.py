@@ -9,23 +9,15 @@ from typing import Any, cast
 
 import libcst as cst
 
+from shardlint.files.lexing import STRING_OR_COMMENT
 from shardlint.inference.translating.making import MAKE, OPERATORS
 from shardlint.inference.translating.written import Untranslated, Written, extent
 
 _DEFAULT = cst.MaybeSentinel.DEFAULT
 ASYNC = cst.Asynchronous()
 _COMMA, _STAR = cst.Comma(), cst.ParamStar()
-#: One literal, not several in a row.
-_ONE_STRING = re.compile(
-    r"(?:'(?!'')(?:[^'\\\n]|\\.)*'|\"(?!\"\")(?:[^\"\\\n]|\\.)*\""
-    r"|'''(?:(?!''')[^\\]|\\.)*'''|\"\"\"(?:(?!\"\"\")[^\\]|\\.)*\"\"\")",
-    re.DOTALL,
-)
-
 #: A field of an f-string that shows what is written in it too, as ``{x=}`` does.
 _SHOWS_ITSELF = re.compile(r"=\s*[}!:]")
-
-
 #: What is translated without a look at the text.
 _PLAIN = frozenset(
     {ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp, ast.Load, *ast.operator.__subclasses__()}
@@ -279,7 +271,7 @@ def _is_one(written: str) -> bool:
     quotes = start[:3] if start.startswith(("'''", '"""')) else start[0]
     # The first quotes end it, unless a backslash stands before them.
     end = len(start) - len(quotes)
-    return start.find(quotes, len(quotes)) == end or _ONE_STRING.fullmatch(start) is not None
+    return start.find(quotes, len(quotes)) == end or STRING_OR_COMMENT.fullmatch(start) is not None
 
 
 _NUMBERS: dict[type, type[cst.BaseNumber]] = {int: cst.Integer, float: cst.Float, complex: cst.Imaginary}

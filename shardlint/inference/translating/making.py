@@ -35,7 +35,6 @@ def _maker(kind: type[cst.CSTNode]) -> Callable[..., Any]:
             return node
 
         return make_two
-
     if len(slots) == 3:
         one, two, three = slots
 

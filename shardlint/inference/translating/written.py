@@ -69,8 +69,11 @@ class Written:
         return line, len(self._lines[line - 1].encode()[:column].decode())
 
     def parsed(self, node: ast.expr) -> Any:
-        """What libcst makes of an expression."""
-        return cst.parse_expression(f"({self.written(node)})")
+        """What libcst makes of an expression. Raises Untranslated."""
+        try:
+            return cst.parse_expression(f"({self.written(node)})")
+        except cst.ParserSyntaxError as error:
+            raise Untranslated from error
 
     def continues(self, line: int) -> bool:
         """Whether a line, counted from 1, may go on after a backslash."""
