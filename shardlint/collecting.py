@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 #: How many objects more than at the last collection are worth another one: some 150 MB.
 _MANY = 1_000_000
+#: So few are looked at in a few milliseconds.
+_FEW = 20_000
 #: Of so many collections, one looks at all objects, the others at the new ones alone.
 _FULL = 4
 
@@ -27,14 +29,19 @@ class _Collector:
             self._collect(everything=self._collections % _FULL == 0)
 
     def let_age(self) -> None:
-        """Let what was made grow old, as it does if it outlives two collections.
+        """Let much that was made grow old, as it does if it outlives two collections.
 
         Else the next little thing that somebody makes would have all of it looked at.
         """
-        self._unseen += gc.get_count()[0]
+        young, collections, older = gc.get_count()
+        if young < _FEW or gc.get_freeze_count():
+            return
+        # All that is not old yet grows old with it, whoever made it.
+        each, times, _ = gc.get_threshold()
+        self._unseen += young + each * (collections + times * older)
         if self._unseen > _MANY:
             self._collect(everything=True)
-        elif gc.get_freeze_count() == 0:
+        else:
             gc.freeze()
             gc.unfreeze()
 
