@@ -39,7 +39,7 @@ class Code:
         self.name, self.unit = name, unit
         self._node, self._part = node, part
         #: What identifies the code, however often its definition is executed. Units may share their nodes.
-        self.key: Hashable = (id(unit), id(node)) if part is None else id(part)
+        self.key: Hashable = (id(unit), id(node)) if part is None else id(unit)
         self._generator: bool | None = None
 
     @staticmethod
@@ -107,7 +107,7 @@ class LookedAt(NamedTuple):
 
 def look_at(interpreter: Interpreter, code: Code) -> str:
     """The text of a function that need not run."""
-    interpreter.ran.add(LookedAt(code.key))
+    interpreter.ran.add(LookedAt(id(code.unit)))
     return code.unit.text
 
 

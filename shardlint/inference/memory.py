@@ -20,7 +20,6 @@ from shardlint.inference.functions import Code, LookedAt, run_function
 from shardlint.inference.keys import Keys, TooLarge, scopes_around
 from shardlint.inference.reading import note_attribute, note_variable
 from shardlint.inference.renewal import NotRenewable, Renewal
-from shardlint.inference.syntax import NodePlace
 from shardlint.inference.values import (
     Function,
     Native,
@@ -113,9 +112,8 @@ class Memory:
     def forget(self, code: Code) -> None:
         """Forget what a function gave that has another text now, and what was made with it."""
         for key, kept in list(self._kept.items()):
-            assert isinstance(key, tuple)
             left = [one for one in kept if one.ran.isdisjoint((code.key, LookedAt(code.key)))]
-            if left and not (isinstance(key[4], NodePlace) and key[4].unit is code.unit):
+            if left:
                 self._kept[key] = left
             else:
                 del self._kept[key]

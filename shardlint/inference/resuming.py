@@ -124,7 +124,7 @@ class Resumable:
 
     def _may_take(self, part: FunctionPart, text: str) -> bool:
         """Whether no more than entries depends on the body of a function."""
-        before, code = part.whole.text, id(part)
+        before, code = part.whole.text, id(part.whole)
         ran, reached = self._before["ran"], self._before["reached"]
         if code not in self._before["defined"] or code in ran or LookedAt(code) in ran or code in reached:
             return False
@@ -140,8 +140,8 @@ class Resumable:
         names = self._program.names or {}
         for pair in [pair for pair in names if any(_stands_in(place, unit) for place in pair)]:
             del names[pair]
-        self._program.interpreter.forget(self._before["defined"][id(part)][0].code)
-        self._program.entries.changed(id(part), reach_alike(self._settings, before, text))
+        self._program.interpreter.forget(self._before["defined"][id(unit)][0].code)
+        self._program.entries.changed(id(unit), reach_alike(self._settings, before, text))
 
 
 def _stands_in(place: Place | None, unit: Unit) -> bool:

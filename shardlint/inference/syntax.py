@@ -23,7 +23,7 @@ from shardlint.files.facts import Note
 from shardlint.inference.latest import latest
 from shardlint.inference.mending import mended
 from shardlint.inference.positions import Positions
-from shardlint.inference.translating import Translated, Untranslated, translate
+from shardlint.inference.translating import Former, Translated, Untranslated, translate
 from shardlint.inference.translating.origin import Origin
 from shardlint.inference.translating.written import has_odd_lines
 from shardlint.spans import Span
@@ -43,7 +43,10 @@ class Unit:
     ``first_line`` is 1-based. ``indented`` units are wrapped to parse.
     """
 
-    __slots__ = ("_origin", "_spans", "_tree", "cell", "first_line", "indented", "notes", "path", "text")
+    __slots__ = (
+        *("_former", "_origin", "_spans", "_tree"),
+        *("cell", "first_line", "indented", "notes", "path", "text"),
+    )
 
     def __init__(
         self,
@@ -61,10 +64,14 @@ class Unit:
         self._tree: _Tree | None = None
         #: What the text was split of.
         self._origin = origin
+        #: What stood here before, of which the statements that stay keep their nodes.
+        self._former: Former | None = None
         self._spans: dict[cst.CSTNode, Span] = {}
 
     def rewrite(self, text: str) -> None:
         """Let other lines stand here."""
+        if self._tree is not None:
+            self._former = self._tree.as_former()
         self.text, self._tree = text, None
         self._spans.clear()
 
@@ -82,7 +89,11 @@ class Unit:
         if self._tree is None:
             text = f"if 1:\n{self.text}" if self.indented else self.text
             try:
-                self._tree = _tree(text, self._told)
+                if self._former is None:
+                    self._tree = _tree(text, self._told)
+                else:
+                    self._tree = _trees[text] = _Tree(text, None, self._former)
+                    self._former = None
             except cst.ParserSyntaxError as error:
                 line = error.raw_line - self.indented + self.first_line - 1
                 raise BrokenText(error.message, max(line, 1), error.raw_column + 1) from None
@@ -124,12 +135,16 @@ class Unit:
 class _Tree:
     """A text as nodes: programs that read one file share it. Raises ParserSyntaxError."""
 
-    def __init__(self, text: str, told: Translated | None) -> None:
+    def __init__(self, text: str, told: Translated | None, former: Former | None = None) -> None:
         self._text = text
         try:
-            self.body, self._expressions = told or translate(text)
+            self.body, self._expressions = told or translate(text, former)
         except Untranslated:
             self.body, self._expressions = cst.parse_module(text).body, ()
+
+    def as_former(self) -> Former:
+        """The statements, for a text that may have them too."""
+        return Former(self._text, self.body, self._expressions)
 
     @cached_property
     def positions(self) -> Positions:

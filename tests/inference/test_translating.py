@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import random
 import sys
 import sysconfig
 from pathlib import Path
@@ -11,7 +12,7 @@ import libcst as cst
 import pytest
 
 from shardlint.inference.nodes import FIELDS, WRITING, fields, structure, walk
-from shardlint.inference.syntax import Unit, split, units_of
+from shardlint.inference.syntax import BrokenText, Unit, split, units_of
 from shardlint.inference.translating import Untranslated, translate
 from shardlint.inference.translating.origin import Origin
 
@@ -137,6 +138,52 @@ def test_units_are_translated_from_the_tree_that_their_file_was_split_by(folder:
                     assert unit.span(node) == alone.span(same)
             compared += 1
     assert compared > 100
+
+
+@pytest.mark.parametrize("folder", ["fixtures", "flax", "numpy"])
+def test_statements_that_stay_keep_their_nodes(folder: str) -> None:
+    """And a text that was rewritten is read, and stands, as one that is new."""
+    chance, compared, kept = random.Random(0), 0, 0
+    for path in sorted(FOLDERS[folder].rglob("*.py"))[::3]:
+        for unit in units_of(split(str(path), None, path.read_text(encoding="utf-8")).parts):
+            before = {id(node) for statement in unit.body for node in walk(statement)}
+            lines = unit.text.splitlines(keepends=True)
+            at = chance.randrange(len(lines))
+            lines[at : at + chance.randrange(3)] = chance.choices(lines, k=chance.randrange(3))
+            unit.rewrite("".join(lines))
+            # Units of the same text share its tree.
+            new = Unit(unit.path, None, f"{unit.text}\n", unit.first_line, unit.indented)
+            try:
+                assert structure(unit.body) == structure(new.body)
+            except BrokenText:
+                continue
+            nodes = [node for statement in unit.body for node in walk(statement)]
+            others = [node for statement in new.body for node in walk(statement)]
+            for node, other in zip(nodes, others, strict=True):
+                assert unit.span(node) == new.span(other)
+            statements = [id(node) for node in nodes if isinstance(node, cst.BaseSmallStatement)]
+            assert len(set(statements)) == len(statements)
+            kept += len(before.intersection(statements))
+            compared += 1
+    assert compared > 100
+    assert kept > 2 * compared
+
+
+def test_what_is_written_twice_stays_in_order() -> None:
+    unit = Unit("a.py", None, "def f():\n  x = g()\n  if x:\n    x = g()\n  return x\n", 1, indented=False)
+
+    def statements() -> list[cst.CSTNode]:
+        kinds = cst.Assign | cst.If | cst.Return
+        return [n for s in unit.body for n in walk(s) if isinstance(n, kinds)][::-1]
+
+    before = statements()
+    unit.rewrite(unit.text.replace("  return", "  y = 1\n  return"))
+    assert [node for node in statements() if node in before] == before
+    unit.rewrite("def f(:\n")
+    with pytest.raises(BrokenText):
+        _ = unit.body
+    unit.rewrite("def f():\n  x = g()\n  if x:\n    x = h()\n  return x\n")
+    assert [node in before for node in statements()] == [True, False, False, True]
 
 
 def test_trees_of_files_are_forgotten() -> None:

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import libcst as cst
 
+from shardlint.inference.translating.former import Former, Renewing
 from shardlint.inference.translating.statements import Translator
 from shardlint.inference.translating.written import Untranslated, parsed
 
-__all__ = ["Untranslated", "translate"]
+__all__ = ["Former", "Translated", "Untranslated", "translate"]
 
 
 class Translated(NamedTuple):
@@ -24,13 +25,13 @@ class Translated(NamedTuple):
     expressions: Sequence[cst.CSTNode]
 
 
-def translate(text: str) -> Translated:
-    """Translate a text.
+def translate(text: str, former: Former | None = None) -> Translated:
+    """Translate a text; statements that a former one had keep their nodes.
 
     Raises Untranslated where `ast` cannot parse it, or does not tell.
     """
     try:
-        translator = Translator(text)
+        translator = Translator(text) if former is None else Renewing(text, former)
         return Translated(translator.block(parsed(text).body), translator.made)
     except RecursionError as error:
         raise Untranslated from error

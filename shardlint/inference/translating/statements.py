@@ -36,23 +36,27 @@ class Translator(Expressions):
                 compound = _COMPOUND.get(type(statement))
                 if compound is None:
                     raise Untranslated
-                found.append(compound(self, statement))
+                found.append(self.statement(compound, statement))
                 end = 0
                 continue
             if statement.lineno != end:
                 line = []
                 found.append(MAKE[cst.SimpleStatementLine](line))
-            line.append(small(self, statement))
+            line.append(self.statement(small, statement))
             end = cast(int, statement.end_lineno)
             if self.continues(end):
                 raise Untranslated
         return found
 
+    def statement(self, make: Callable[[Translator, Any], Any], node: ast.stmt) -> Any:
+        """One statement of a block."""
+        return make(self, node)
+
     def suite(self, body: Sequence[ast.stmt]) -> Any:
         """The body of a compound statement."""
         if type(body[0]) not in _SMALL or self.begins_line(body[0]):
             return MAKE[cst.IndentedBlock](self.block(body))
-        return MAKE[cst.SimpleStatementSuite]([_SMALL[type(one)](self, one) for one in body])
+        return MAKE[cst.SimpleStatementSuite]([self.statement(_SMALL[type(one)], one) for one in body])
 
     def else_(self, body: Sequence[ast.stmt]) -> Any:
         """The ``else`` of a loop or a ``try``."""
