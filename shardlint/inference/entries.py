@@ -96,7 +96,8 @@ class Entries:
         case = isinstance(made, Function) and _is_case(made, self._run)
         context = self._top if case else _unknown_context(i, defined)
         with _as_when_called(i, made):
-            self.runs[key] = recorded(i, made, lambda: _run_entry(i, self._run, context, action))
+            run = self.runs[key] = recorded(i, made, lambda: _run_entry(i, self._run, context, action))
+        run.give(i)
 
 
 @contextmanager

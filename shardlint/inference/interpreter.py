@@ -21,7 +21,8 @@ from shardlint.inference.context import Context, Frame, Scope
 from shardlint.inference.described import sized
 from shardlint.inference.functions import LookedAt
 from shardlint.inference.joins import combined, is_supposed
-from shardlint.inference.memory import Memory, Note
+from shardlint.inference.memory import Memory
+from shardlint.inference.met import Met, Note
 from shardlint.inference.reading import Reads, note_variable
 from shardlint.inference.refine import learn_shape
 from shardlint.inference.releases import verdict_at
@@ -110,7 +111,7 @@ class Interpreter:
         #: Functions that code which is not followed has got and may call from then on, by when it got them.
         self.handed: dict[Hashable, int] = {}
         #: What the constructors of classes set for good (see `selves`).
-        self.constructed: dict[ClassValue, tuple[dict[str, Value], frozenset[Hashable]]] = {}
+        self.constructed: dict[ClassValue, tuple[dict[str, Value], Met]] = {}
         self._names: dict[cst.BaseExpression, tuple[str, ...]] = {}
         #: What generators still have to give (see `generators`).
         self.generated: dict[int, Items] = {}
@@ -486,8 +487,8 @@ class Interpreter:
         self.memory.forget(code)
         self.tests.forget_nodes()
         self._names.clear()
-        for cls, (_, ran) in list(self.constructed.items()):
-            if LookedAt(code.key) in ran:
+        for cls, (_, met) in list(self.constructed.items()):
+            if LookedAt(code.key) in met.ran:
                 del self.constructed[cls]
 
     def running(self, code: Code) -> int:

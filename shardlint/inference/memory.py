@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.budget import Exhausted
-from shardlint.inference.context import Context, Scope
+from shardlint.inference.context import Scope
 from shardlint.inference.effects import EFFECTS, NOTHING, born
 from shardlint.inference.functions import Code, LookedAt, run_function
 from shardlint.inference.keys import Keys, TooLarge, scopes_around
+from shardlint.inference.met import Met, Note
 from shardlint.inference.reading import note_attribute, note_variable
 from shardlint.inference.renewal import NotRenewable, Renewal
 from shardlint.inference.values import (
@@ -34,9 +35,6 @@ from shardlint.uses import Use
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
-
-#: A function that was defined, or a wrapper that was made, and the context around it.
-Note = tuple[Function | Native, Context]
 
 #: Results kept for one function and one set of arguments.
 _MAX_KEPT = 12
@@ -63,12 +61,10 @@ class _Kept:
     start: int
     symbols: int
     path: tuple[int, ...]
-    uses: list[Use]
-    notes: list[Note]
+    met: Met
     steps: int
     height: int
     nested: int | None
-    ran: set[Hashable]
     silent: bool | None
     tests: tuple[Test, ...]
     assumed: Hashable
@@ -112,7 +108,7 @@ class Memory:
     def forget(self, code: Code) -> None:
         """Forget what a function gave that has another text now, and what was made with it."""
         for key, kept in list(self._kept.items()):
-            left = [one for one in kept if one.ran.isdisjoint((code.key, LookedAt(code.key)))]
+            left = [one for one in kept if one.met.ran.isdisjoint((code.key, LookedAt(code.key)))]
             if left:
                 self._kept[key] = left
             else:
@@ -161,7 +157,7 @@ class Memory:
             return False
         if one.silent is not None and one.silent != bool(interpreter.muted):
             return False
-        if any(f.function is not None and f.function.key in one.ran for f in interpreter.frames):
+        if any(f.function is not None and f.function.key in one.met.ran for f in interpreter.frames):
             return False
         keys, around = self._keys, scopes_around(function.scope)
         if len(around) != one.depth:
@@ -193,13 +189,13 @@ class Memory:
         keys, i = self._keys, interpreter
         objects, given, tests = list(keys.objects), dict(keys.symbols), dict(keys.tests)
         start, symbols = born(), dims.latest()
-        outer = (i.uses, i.notes, i.reads, i.start, i.mute_base, i.variants, i.deepest, i.cut, i.ran)
-        picked, i.picked = i.picked, frozenset()
+        outer = (i.reads, i.start, i.mute_base, i.variants, i.picked, i.deepest, i.cut)
         effects = (EFFECTS.oldest, EFFECTS.mute_matters)
         context, steps, count, turned = i.context, i.budget.steps, i.device_count, len(i.switches)
         left = i.budget.left
-        i.uses, i.notes, i.reads, i.start = [], [], {}, start
-        i.mute_base, i.variants, i.deepest, i.cut, i.ran = i.muted, (0, 1), nested, False, {function.code.key}
+        around_it = Met(ran={function.code.key}).swap(i)
+        i.reads, i.start, i.mute_base, i.variants, i.picked = {}, start, i.muted, (0, 1), frozenset()
+        i.deepest, i.cut = nested, False
         EFFECTS.oldest, EFFECTS.mute_matters = NOTHING, False
         finished, result = False, None
         try:
@@ -208,15 +204,14 @@ class Memory:
                 result = run_function(i, function, bound, place)
             finished = True
         finally:
-            uses, notes, reads, ran, cut, deepest = i.uses, i.notes, i.reads, i.ran, i.cut, i.deepest
-            i.uses, i.notes, i.reads, i.start, i.mute_base, i.variants = outer[:6]
-            i.deepest, i.cut, i.ran = max(outer[6], deepest), outer[7] or cut, outer[8]
-            i.ran |= ran
-            i.picked = picked
+            met, reads, cut, deepest = around_it.swap(i), i.reads, i.cut, i.deepest
+            met.tell(i)
+            i.reads, i.start, i.mute_base, i.variants, i.picked = outer[:5]
+            i.deepest, i.cut = max(outer[5], deepest), outer[6] or cut
             oldest, mute_matters = EFFECTS.oldest, EFFECTS.mute_matters
             EFFECTS.oldest, EFFECTS.mute_matters = min(effects[0], oldest), effects[1] or mute_matters
             if not i.is_silent:
-                _record(i, uses, notes)
+                _record(i, met.uses, met.notes)
             if i.reads is not None:
                 for anchor, name in reads or ():
                     _note(i, anchor, name)
@@ -237,19 +232,17 @@ class Memory:
             function=function,
             reads=kept_reads,
             depth=len(around),
-            closes=_close([*renewal.functions, *_unused(notes, ran)], around),
+            closes=_close([*renewal.functions, *_unused(met.notes, met.ran)], around),
             objects=list(keys.objects),
             given=tuple(keys.symbols),
             result=template,
             start=start,
             symbols=symbols,
             path=i.path,
-            uses=uses,
-            notes=notes,
+            met=met,
             steps=left if result is None else i.budget.steps - steps,
             height=i.limit if cut else deepest - nested,
             nested=nested if cut else None,
-            ran=ran,
             silent=bool(i.muted) if mute_matters else None,
             tests=tuple(keys.tests),
             assumed=keys.of_known(i.assumed),
@@ -337,8 +330,7 @@ def _record(interpreter: Interpreter, uses: list[Use], notes: list[Note]) -> Non
 
 def _given_again(interpreter: Interpreter, one: _Kept, keys: Keys, function: Function, nested: int) -> Value:
     """Do what a kept run did. Raises Exhausted if it was."""
-    interpreter.ran |= one.ran
-    interpreter.reached |= one.ran
+    one.met.tell(interpreter)
     if one.nested is None:
         interpreter.deepest = max(interpreter.deepest, nested + one.height)
     else:
@@ -350,7 +342,7 @@ def _given_again(interpreter: Interpreter, one: _Kept, keys: Keys, function: Fun
         for anchor, name, _, _ in one.reads:
             _note(interpreter, around[anchor] if isinstance(anchor, int) else anchor, name)
     if not interpreter.is_silent:
-        _record(interpreter, one.uses, one.notes)
+        _record(interpreter, one.met.uses, one.met.notes)
     if one.result is None:
         interpreter.budget.exhaust()
     interpreter.budget.steps += one.steps

@@ -1,7 +1,6 @@
 """Which literals write one name, as an editor asks: those that the program compares, joins or looks up.
 
-What is found is about places alone, whoever calls: a run that is given again from memory need not tell it
-again. Nothing is noted unless somebody collects.
+Nothing is noted unless somebody collects.
 """
 
 from __future__ import annotations
@@ -31,6 +30,21 @@ def collecting(pairs: Pairs | None) -> Iterator[None]:
         yield
     finally:
         _collected.pop()
+
+
+def swap(pairs: Pairs | None) -> Pairs | None:
+    """Collect elsewhere from now on, if somebody collects; returns where it was until now."""
+    if not _collected:
+        return None
+    assert pairs is not None
+    before, _collected[-1] = _collected[-1], pairs
+    return before
+
+
+def add(pairs: Pairs | None) -> None:
+    """Collect what was found elsewhere."""
+    if _collected and pairs:
+        _collected[-1] |= pairs
 
 
 def equate(a: object, b: object) -> None:

@@ -19,8 +19,7 @@ from shardlint.inference.overlays import load_mentioned
 from shardlint.inference.reach import reach_alike
 from shardlint.inference.selves import set_alike
 from shardlint.inference.settings import InferenceSettings, Noticed
-from shardlint.inference.syntax import FunctionPart, NodePlace, Unit, units_of
-from shardlint.spans import Place
+from shardlint.inference.syntax import FunctionPart, units_of
 from shardlint.uses import FileProblem, Use
 
 #: Evaluations after which a program is made anew: what the old ones leave behind takes room.
@@ -47,6 +46,7 @@ class Resumable:
         interpreter = self._program.interpreter
         interpreter.settle()
         self._before = {name: copy(getattr(interpreter, name)) for name in _CHANGED}
+        self._names = copy(self._program.names)
         self.stands = True
         sound = not source.problems and not self._program.problems and self._program.main.complete
         self._whole = sound and not any(map(_has_notes, source.cells))
@@ -66,6 +66,7 @@ class Resumable:
     def _evaluated(self, noticed: Noticed) -> list[Use | FileProblem]:
         for name, value in self._before.items():
             setattr(self._program.interpreter, name, copy(value))
+        self._program.names = copy(self._names)
         self._times += 1
         self.stands = False
         EFFECTS.lost = []
@@ -137,15 +138,8 @@ class Resumable:
             unit.text = text
             return
         unit.rewrite(text)
-        names = self._program.names or {}
-        for pair in [pair for pair in names if any(_stands_in(place, unit) for place in pair)]:
-            del names[pair]
         self._program.interpreter.forget(self._before["defined"][id(unit)][0].code)
         self._program.entries.changed(id(unit), reach_alike(self._settings, before, text))
-
-
-def _stands_in(place: Place | None, unit: Unit) -> bool:
-    return isinstance(place, NodePlace) and place.unit is unit
 
 
 def _has_notes(cell: Cell) -> bool:

@@ -7,7 +7,7 @@ set it: another method, a derived class, or code of the module that has an insta
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Hashable, Iterator, Set
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from shardlint.inference.copies import copied
 from shardlint.inference.effects import changed, changed_here
 from shardlint.inference.functions import LookedAt
 from shardlint.inference.instances import is_dataclass
+from shardlint.inference.met import Met
 from shardlint.inference.values import (
     Bound,
     ClassValue,
@@ -78,8 +79,8 @@ def _constructed(
 ) -> dict[str, Value]:
     """The attributes that the constructor sets for good."""
     if cls not in interpreter.constructed:
-        interpreter.constructed[cls] = {}, frozenset()  # a constructor may come back to its class
-        before, interpreter.ran = interpreter.ran, set()
+        interpreter.constructed[cls] = {}, Met()  # a constructor may come back to its class
+        around = Met().swap(interpreter)
         found: dict[str, Value] = {}
         init = class_attribute(cls, "__post_init__" if is_dataclass(cls) else "__init__")
         if isinstance(init, Function) and not any("setattr(" in text for text in _texts(cls, every=True)):
@@ -91,11 +92,13 @@ def _constructed(
                 for name, value in instance.attributes.items()
                 if not (name in fields or name in changing or _waits(value))
             }
-        looked = frozenset(key if isinstance(key, LookedAt) else LookedAt(key) for key in interpreter.ran)
-        interpreter.constructed[cls] = found, looked
-        interpreter.ran = before
-    attributes, ran = interpreter.constructed[cls]
-    interpreter.ran |= ran
+        met = around.swap(interpreter)
+        interpreter.problems += met.problems
+        looked: set[Hashable] = {key if isinstance(key, LookedAt) else LookedAt(key) for key in met.ran}
+        told = Met(ran=looked, turns=met.turns, asks_mesh=met.asks_mesh, pairs=met.pairs)
+        interpreter.constructed[cls] = found, told
+    attributes, told = interpreter.constructed[cls]
+    told.tell(interpreter)
     return attributes
 
 

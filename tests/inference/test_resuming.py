@@ -14,9 +14,12 @@ from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
 from shardlint.findings import Finding
+from shardlint.inference.analysis import analyze_source
 from shardlint.inference.resuming import Resumable
+from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.resuming import Programs
 from shardlint.stopping import NOW, Stop, Stopped, stoppable
+from shardlint.uses import FileProblem, NameUse, Use, ValueUse
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted(FIXTURES.glob("*.py"))
@@ -178,6 +181,61 @@ def follow(path: str, text: str, edits: int, seed: str) -> tuple[int, int]:
             if step and chance.random() < 0.3:
                 text = before
     return made[0], asked
+
+
+#: Names that are compared in functions that others call, with literals of these and of their callers.
+NAMES = """
+import jax, jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((4, 2), ("data", "model"))
+
+def is_data(name):
+    return name == "data"
+
+def spec_of(name, other):
+    if is_data(name):
+        return P(name, other)
+    return P(other, name)
+
+def put(rows, name, other):
+    spec = spec_of(name, other)
+    return jax.device_put(jnp.zeros((rows, 8)), NamedSharding(mesh, spec))
+
+def first():
+    rows = 8
+    def inner(name):
+        return put(rows, name, "model")
+    return inner("data"), put(4, "model", "data")
+
+def second(name):
+    put(6, "data", None)
+    return put(8, name, "model")
+"""
+
+
+def literals(uses: list[Use | FileProblem]) -> set[str]:
+    """Which literals write one name, and what names hold, as an editor is told."""
+    told = (use for use in uses if isinstance(use, NameUse | ValueUse))
+    return {f"{use.place.resolve()} {use.names if isinstance(use, NameUse) else use.name}" for use in told}
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("text", [NAMES, MODEL])
+def test_what_an_editor_is_told_of_names_after_edits(text: str, seed: int) -> None:
+    chance, settings = random.Random(seed), InferenceSettings(devices=8, editing=True)
+    program = Resumable(source_from_text("names.py", text), settings)
+    compared = 0
+    for _ in range(4 * EDITS):
+        after = edited(text, chance)
+        if not _parses(after):
+            continue
+        source = source_from_text("names.py", after)
+        found = literals(program.uses(source, Noticed()))
+        assert found == literals(analyze_source(source, settings)), after
+        compared += bool(found)
+        text = after if chance.random() < 0.5 else text
+    assert compared > EDITS
 
 
 def _parses(text: str) -> bool:

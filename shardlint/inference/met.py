@@ -1,0 +1,63 @@
+"""What the code that runs has met so far: what it adds to an analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
+
+from shardlint.inference import naming
+from shardlint.inference.context import Context
+from shardlint.inference.naming import Pairs
+from shardlint.inference.values import Function, Native
+from shardlint.laws.versions import Release
+from shardlint.uses import FileProblem, Use
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+#: A function that was defined, or a wrapper that was made, and the context around it.
+Note = tuple[Function | Native, Context]
+
+
+@dataclass(slots=True)
+class Met:
+    """What an evaluation met, by the names that an interpreter has for it.
+
+    ``notes`` are functions defined and wrappers made. ``ran`` are the codes that ran, in any depth, and those
+    whose text was read (see `look_at`). ``reached`` were called, and so were ``called_wrappers``. ``turns``
+    are releases from which on JAX answers a question that was asked otherwise (see `releases`);
+    ``asks_mesh`` is whether a mesh that the program does not tell matters (see `assumed`). ``pairs`` are
+    literals that write one name, if an editor asks.
+    """
+
+    uses: list[Use] = field(default_factory=list)
+    problems: list[FileProblem] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    ran: set[Hashable] = field(default_factory=set)
+    reached: set[Hashable] = field(default_factory=set)
+    called_wrappers: set[int] = field(default_factory=set)
+    turns: set[Release] = field(default_factory=set)
+    asks_mesh: bool = False
+    pairs: Pairs | None = field(default_factory=dict)
+
+    def swap(self, interpreter: Interpreter) -> Met:
+        """Note here from now on; returns what was met until now, and where that is noted."""
+        before = Met(**{name: getattr(interpreter, name) for name in _HELD}, pairs=naming.swap(self.pairs))
+        for name in _HELD:
+            setattr(interpreter, name, getattr(self, name))
+        return before
+
+    def tell(self, interpreter: Interpreter) -> None:
+        """Tell all but uses and notes, as met by what runs now."""
+        i = interpreter
+        i.problems += self.problems
+        i.ran |= self.ran
+        i.reached |= self.reached
+        i.called_wrappers |= self.called_wrappers
+        i.turns |= self.turns
+        i.asks_mesh = i.asks_mesh or self.asks_mesh
+        naming.add(self.pairs)
+
+
+_HELD = tuple(one.name for one in fields(Met) if one.name != "pairs")
