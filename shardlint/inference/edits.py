@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from shardlint.files.lexing import STRING_OR_COMMENT
 from shardlint.inference.syntax import (
     BrokenText,
     ClassPart,
@@ -183,14 +184,28 @@ def _alike(one: Part, other: Part) -> bool:
 
 def says_the_same(text: str, other: str, indented: bool) -> bool:
     """Whether two texts of a function differ in comments alone, and in no line or column."""
-    pairs = zip_longest(text.splitlines(), other.splitlines(), fillvalue="")
-    if any(one != another and _before_hash(one) != _before_hash(another) for one, another in pairs):
+    lines = zip_longest(text.splitlines(), other.splitlines(), fillvalue="")
+    changed = [(one, another) for one, another in lines if one != another]
+    if any(_before_hash(one) != _before_hash(another) for one, another in changed):
         return False
+    if not any(quote in _before_hash(one) for one, _ in changed for quote in "\"'"):
+        # Strings in f-strings are read alike by Python alone.
+        return _without_comments(text) == _without_comments(other)
     try:
         trees = [ast.parse(f"if 1:\n{one}" if indented else one) for one in (text, other)]
     except SyntaxError:
         return False
     return len({ast.dump(tree, include_attributes=True) for tree in trees}) == 1
+
+
+def _without_comments(text: str) -> str:
+    """A text without its comments, and the blanks before them."""
+    parts, last = [], 0
+    for match in STRING_OR_COMMENT.finditer(text):
+        if match["comment"] is not None:
+            parts.append(text[last : match.start()].rstrip(" \t"))
+            last = match.end()
+    return "".join([*parts, text[last:]])
 
 
 def _before_hash(line: str) -> str:

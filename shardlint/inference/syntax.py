@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -140,7 +141,7 @@ class _Tree:
         try:
             self.body, self._expressions = told or translate(text, former)
         except Untranslated:
-            self.body, self._expressions = cst.parse_module(text).body, ()
+            self.body, self._expressions = _module(text).body, ()
 
     def as_former(self) -> Former:
         """The statements, for a text that may have them too."""
@@ -150,6 +151,22 @@ class _Tree:
     def positions(self) -> Positions:
         """Where all nodes stand: found only if somebody asks."""
         return Positions(self._text, self.body, self._expressions)
+
+
+#: What libcst refused last: while somebody types, the same text is asked for again and again.
+_refused: deque[tuple[str, cst.ParserSyntaxError]] = deque(maxlen=4)
+
+
+def _module(text: str) -> cst.Module:
+    """What libcst makes of a text. Raises ParserSyntaxError."""
+    for refused, error in tuple(_refused):
+        if refused == text:
+            raise error.with_traceback(None)
+    try:
+        return cst.parse_module(text)
+    except cst.ParserSyntaxError as error:
+        _refused.append((text, error))
+        raise
 
 
 #: The trees that are in use, by their text.
@@ -312,14 +329,16 @@ def _split_broken(
 
     ``error`` is Python's own word on what is wrong, which is clearer than libcst's.
     """
+    errors: tuple[BrokenText, ...] = ()
+    if error is not None:
+        errors = (BrokenText(error.msg, error.lineno or 1, error.offset or 1),)
+        if (found := _mended(path, cell, lines, error)) is not None:
+            kept, broken = found
+            return Parsed(kept, () if all(map(_is_readable, broken)) else errors)
     whole = _whole(path, cell, text)
     if whole.parts or not text.strip():
         return whole
-    errors = whole.errors[:1]
-    if error is not None:
-        errors = (BrokenText(error.msg, error.lineno or 1, error.offset or 1),)
-        if (kept := _mended(path, cell, lines, error)) is not None:
-            return Parsed(kept, errors)
+    errors = errors or whole.errors[:1]
     starts = [i for i, line in enumerate(lines) if line[:1] not in " \t\r\n#)]}'\"" or i == 0]
     parts: list[Part] = []
     rebound: set[str] = set()
@@ -336,13 +355,26 @@ def _split_broken(
     return Parsed(tuple(parts), errors, complete=False, rebound=frozenset(rebound))
 
 
-def _mended(path: str, cell: int | None, lines: list[str], error: SyntaxError) -> tuple[Part, ...] | None:
-    """All parts, if only functions that are parts are broken; None if more is."""
+def _is_readable(unit: Unit) -> bool:
+    """Whether libcst can read what Python cannot."""
+    try:
+        _ = unit.body
+    except BrokenText:
+        return False
+    return True
+
+
+def _mended(
+    path: str, cell: int | None, lines: list[str], error: SyntaxError
+) -> tuple[tuple[Part, ...], list[Unit]] | None:
+    """All parts, and which of them are broken, if these are functions; None if more is."""
     if has_odd_lines("".join(lines)) or (found := mended(lines, error)) is None:
         return None
     parts = tuple(parts_of_lines(path, cell, lines, found.tree.body, indented=False))
-    begin = {one.whole.first_line + one.header.text.count("\n") - 1 for one in functions_of(parts)}
-    return parts if begin.issuperset(found.bodies) else None
+    begin = {one.whole.first_line + one.header.text.count("\n") - 1: one.whole for one in functions_of(parts)}
+    if not begin.keys() >= set(found.bodies):
+        return None
+    return parts, [begin[line] for line in found.bodies]
 
 
 def _blocks(lines: list[str], starts: list[int]) -> Iterator[tuple[int, int]]:
