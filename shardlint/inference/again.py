@@ -18,18 +18,24 @@ if TYPE_CHECKING:
 class EntryRun:
     """What one evaluation of ``made``, a function or a wrapper, met.
 
-    ``lost`` are the containers that others may read whose items are not known any more; ``alone`` tells that
-    it changed nothing else that others may read.
+    ``lost`` are the containers that others may read whose items are not known any more, ``shared`` those of
+    them that are no entry's; ``alone`` tells that it changed nothing else that others may read.
     """
 
     made: object
     met: Met
     lost: tuple[Lost, ...]
+    shared: frozenset[int]
     alone: bool
 
     def depends_on(self, code: Hashable) -> bool:
         """Whether it could be another if this code were."""
         return code in self.met.ran or LookedAt(code) in self.met.ran
+
+    @property
+    def containers(self) -> set[int]:
+        """The identities of those whose items it lost."""
+        return {id(container) for container, _ in self.lost}
 
     def give(self, interpreter: Interpreter) -> None:
         """Add all this to an analysis."""
@@ -40,8 +46,11 @@ class EntryRun:
             container.items = None
 
 
-def recorded(interpreter: Interpreter, made: object, evaluate: Callable[[], object]) -> EntryRun:
-    """Evaluate an entry, and return what that gave; it is not added to the analysis yet."""
+def recorded(interpreter: Interpreter, made: object, evaluate: Callable[[], object], first: int) -> EntryRun:
+    """Evaluate an entry, and return what that gave; it is not added to the analysis yet.
+
+    What has a number less than ``first`` was there before any entry.
+    """
     i = interpreter
     switches, devices = frozenset(i.switches), i.device_count
     oldest, EFFECTS.oldest, EFFECTS.entered, EFFECTS.leaks = EFFECTS.oldest, NOTHING, born(), False
@@ -54,4 +63,5 @@ def recorded(interpreter: Interpreter, made: object, evaluate: Callable[[], obje
         alone = not EFFECTS.leaks and i.device_count == devices and switches == i.switches
         lost = tuple(EFFECTS.lost)
         EFFECTS.oldest, EFFECTS.entered = min(oldest, EFFECTS.oldest), 0
-    return EntryRun(made, met, lost, alone)
+    shared = frozenset(id(container) for container, _ in lost if container.born < first)
+    return EntryRun(made, met, lost, shared, alone)

@@ -250,8 +250,9 @@ def _unfollowed(
         for name, scope in one.scope.find_all(declared) if declared else ():
             write(interpreter, scope, name, Unknown(f"`{name}` is set unseen"))
         for name, scope in one.scope.find_all(names):
-            for value in options(scope.variables[name]):
-                if isinstance(value, Function):
+            held = scope.variables[name]
+            for value in options(held) if type(held) is Alternatives else (held,):
+                if type(value) is Function:
                     waiting.append(value)
                 else:
                     forget(value)

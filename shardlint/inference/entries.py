@@ -15,6 +15,7 @@ from shardlint.inference.assumed import assumed_mesh
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.calling import around_method, wrapped_function
 from shardlint.inference.context import Context, Frame, assumed_rules
+from shardlint.inference.effects import born
 from shardlint.inference.functions import parameters, run_function
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.reach import Reach
@@ -49,6 +50,7 @@ class Entries:
         self._interpreter, self._run, self._top = interpreter, run, interpreter.context
         self._reach = self._new_reach()
         self.runs: dict[object, EntryRun] = {}
+        self._first = born()
 
     def _new_reach(self) -> Reach:
         settings = self._interpreter.settings
@@ -96,7 +98,12 @@ class Entries:
         case = isinstance(made, Function) and _is_case(made, self._run)
         context = self._top if case else _unknown_context(i, defined)
         with _as_when_called(i, made):
-            run = self.runs[key] = recorded(i, made, lambda: _run_entry(i, self._run, context, action))
+            modules = len(i.project.modules)
+            run = recorded(i, made, lambda: _run_entry(i, self._run, context, action), self._first)
+        if len(i.project.modules) != modules:
+            # What a module holds that an entry imports is there for all.
+            self._first = born()
+        self.runs[key] = run
         run.give(i)
 
 

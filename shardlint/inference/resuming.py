@@ -11,6 +11,7 @@ from copy import copy
 
 from shardlint.files.facts import read_notes
 from shardlint.files.sources import Cell, Source
+from shardlint.inference.again import EntryRun
 from shardlint.inference.analysis import Program, while_evaluating
 from shardlint.inference.edits import edit_between, says_the_same
 from shardlint.inference.effects import EFFECTS
@@ -31,6 +32,10 @@ _CHANGED = (
 )  # fmt: skip
 
 
+#: Entries that lost sight of containers which others may read.
+_Losses = dict[object, EntryRun]
+
+
 class Resumable:
     """A program that stays. ``stands`` tells whether it can be used after an exception."""
 
@@ -42,7 +47,7 @@ class Resumable:
     def _begin(self, source: Source) -> None:
         self.stands = False
         self._source, self._program, self._times = source, Program(source, self._settings), 0
-        self._lost: dict[object, set[int]] = {}
+        self._lost: _Losses = {}
         interpreter = self._program.interpreter
         interpreter.settle()
         self._before = {name: copy(getattr(interpreter, name)) for name in _CHANGED}
@@ -58,7 +63,7 @@ class Resumable:
                 self._begin(source)
             lost = self._lost
             found = self._evaluated(noticed)
-            if self._times > 1 and not (self._is_alone() and self._lost == lost):
+            if self._times > 1 and not (self._is_alone() and self._lose_alike(lost, self._lost)):
                 self._begin(source)
                 found = self._evaluated(noticed)
         return [*source.problems, *found]
@@ -76,7 +81,7 @@ class Resumable:
             # An entry that was broken off may have changed what others read.
             self.stands = not EFFECTS.leaks
             runs = self._program.entries.runs
-            self._lost = {key: {id(one) for one, _ in run.lost} for key, run in runs.items() if run.lost}
+            self._lost = {key: run for key, run in runs.items() if run.lost}
             # The next time entries find in containers what they found now.
             for container, items in (*(one for run in runs.values() for one in run.lost), *EFFECTS.lost):
                 container.items = items
@@ -84,6 +89,23 @@ class Resumable:
     def _is_alone(self) -> bool:
         """Whether no entry changed what another may read."""
         return all(run.alone for run in self._program.entries.runs.values())
+
+    def _lose_alike(self, losses: _Losses, others: _Losses) -> bool:
+        """Whether entries lost sight of the same containers, as far as entries read them that stayed.
+
+        If the functions around entries were evaluated anew, both have other containers of their own.
+        """
+        for key in losses.keys() | others.keys():
+            one, other = losses.get(key), others.get(key)
+            if one is not None and other is not None:
+                same = one.shared == other.shared
+                if not same or (one.made is other.made and one.containers != other.containers):
+                    return False
+            elif (alone := one or other) is not None:
+                defined = self._program.interpreter.defined.get(key)
+                if alone.shared or defined is None or defined[0] is alone.made:
+                    return False
+        return True
 
     def _resume(self, source: Source) -> bool:
         """Take over an edit; False if the program must be made anew."""

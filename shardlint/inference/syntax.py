@@ -139,13 +139,15 @@ class _Tree:
     def __init__(self, text: str, told: Translated | None, former: Former | None = None) -> None:
         self._text = text
         try:
-            self.body, self._expressions = told or translate(text, former)
+            self.body, self._expressions, self._noted = told or translate(text, former)
         except Untranslated:
-            self.body, self._expressions = _module(text).body, ()
+            self.body, self._expressions, self._noted = _module(text).body, (), None
 
     def as_former(self) -> Former:
         """The statements, for a text that may have them too."""
-        return Former(self._text, self.body, self._expressions)
+        if self._noted is None:
+            return Former.of(self._text, self.body, self._expressions)
+        return Former(self._noted, self._expressions)
 
     @cached_property
     def positions(self) -> Positions:

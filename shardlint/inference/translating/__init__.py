@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import libcst as cst
 
-from shardlint.inference.translating.former import Former, Renewing
+from shardlint.inference.translating.former import Former, Noted, Noting
 from shardlint.inference.translating.statements import Translator
 from shardlint.inference.translating.written import Untranslated, parsed
 
@@ -19,10 +19,14 @@ __all__ = ["Former", "Translated", "Untranslated", "translate"]
 
 
 class Translated(NamedTuple):
-    """The statements of a text as libcst's parser makes them of it, and the nodes of all its expressions."""
+    """The statements of a text as libcst's parser makes them of it, and the nodes of all its expressions.
+
+    ``noted`` are its statements, if they are noted.
+    """
 
     body: Sequence[cst.BaseStatement | cst.BaseSmallStatement]
     expressions: Sequence[cst.CSTNode]
+    noted: Sequence[Noted] | None = None
 
 
 def translate(text: str, former: Former | None = None) -> Translated:
@@ -31,7 +35,10 @@ def translate(text: str, former: Former | None = None) -> Translated:
     Raises Untranslated where `ast` cannot parse it, or does not tell.
     """
     try:
-        translator = Translator(text) if former is None else Renewing(text, former)
-        return Translated(translator.block(parsed(text).body), translator.made)
+        if former is None:
+            translator = Translator(text)
+            return Translated(translator.block(parsed(text).body), translator.made)
+        noting = Noting(text, former)
+        return Translated(noting.block(parsed(text).body), noting.made, noting.noted)
     except RecursionError as error:
         raise Untranslated from error

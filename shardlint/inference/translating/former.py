@@ -14,88 +14,84 @@ from shardlint.inference.translating.statements import Translator
 from shardlint.inference.translating.written import Untranslated, parsed
 
 
-class _Kept(NamedTuple):
-    """A statement: its node, those of its expressions, as `Translator.made` has them, and its number.
-
-    Those in it have the numbers from ``first`` to its own.
+class Noted(NamedTuple):
+    """A statement: its text, its node, between which places of `Translator.made` the nodes in it are, and how
+    many statements are in it.
     """
 
+    written: str
     node: Any
-    made: Sequence[cst.CSTNode]
-    first: int
-    number: int
+    start: int
+    stop: int
+    inner: int
 
 
 class Former:
-    """The statements of a translated text, by how they are written; each can be taken once."""
+    """The statements of a translated text, by how they are written; each can be taken once.
 
-    def __init__(self, text: str, body: Sequence[cst.CSTNode], expressions: Sequence[cst.CSTNode]) -> None:
-        self._statements: defaultdict[str, deque[_Kept]] = defaultdict(deque)
-        self._taken: set[int] = set()
-        if not expressions:
-            return
-        try:
-            again = _Noting(text)
-            statements = again.block(parsed(text).body)
-        except (Untranslated, RecursionError):
-            return
-        # Both are translations of one text: the same nodes in the same order.
-        pairs = zip(statements, body, strict=True)
-        first = {id(other): node for two in pairs for other, node in zip(*map(walk, two), strict=True)}
-        for number, (written, node, start, stop, inner) in enumerate(again.noted):
-            kept = _Kept(first[id(node)], expressions[start:stop], number - inner, number)
-            self._statements[written].append(kept)
-
-    def take(self, written: str) -> _Kept | None:
-        """A statement that is written so, if one is left with all that is in it."""
-        same = self._statements.get(written)
-        while same:
-            kept = same.popleft()
-            numbers = range(kept.first, kept.number + 1)
-            if self._taken.isdisjoint(numbers):
-                self._taken.update(numbers)
-                return kept
-        return None
-
-
-class _Noting(Translator):
-    """Notes what is made of each statement, when it is made.
-
-    That is its text, its node, between which places of `made`, and how many statements are in it.
+    ``noted`` are they, each behind those in it, and ``made`` the nodes of their expressions.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, noted: Sequence[Noted], made: Sequence[cst.CSTNode]) -> None:
+        self.noted, self.made = noted, made
+        self._numbers: defaultdict[str, deque[int]] = defaultdict(deque)
+        self._taken: set[int] = set()
+        for number, one in enumerate(noted):
+            self._numbers[one.written].append(number)
+
+    @staticmethod
+    def of(text: str, body: Sequence[cst.CSTNode], made: Sequence[cst.CSTNode]) -> Former:
+        """The statements of a text that was translated without noting them; none if it was not translated."""
+        if not made:
+            return Former((), ())
+        again = Noting(text)
+        try:
+            statements = again.block(parsed(text).body)
+        except (Untranslated, RecursionError):
+            return Former((), ())
+        # Both are translations of one text: the same nodes in the same order.
+        pairs = zip(statements, body, strict=True)
+        nodes = {id(other): node for two in pairs for other, node in zip(*map(walk, two), strict=True)}
+        return Former([one._replace(node=nodes[id(one.node)]) for one in again.noted], made)
+
+    def take(self, written: str) -> Sequence[Noted]:
+        """A statement that is written so, behind those in it; nothing if none is left as a whole."""
+        same = self._numbers.get(written)
+        while same:
+            number = same.popleft()
+            numbers = range(number - self.noted[number].inner, number + 1)
+            if self._taken.isdisjoint(numbers):
+                self._taken.update(numbers)
+                return self.noted[numbers.start : numbers.stop]
+        return ()
+
+
+class Noting(Translator):
+    """Translates a text, and notes its statements. Those that a former one had keep their nodes."""
+
+    def __init__(self, text: str, former: Former | None = None) -> None:
         super().__init__(text)
-        self.noted: list[tuple[str, Any, int, int, int]] = []
-
-    def statement(self, make: Callable[[Translator, Any], Any], node: ast.stmt) -> Any:
-        start, before = len(self.made), len(self.noted)
-        made = super().statement(make, node)
-        inner = len(self.noted) - before
-        self.noted.append((_written(self, node), made, start, len(self.made), inner))
-        return made
-
-
-class Renewing(Translator):
-    """Translates a text, and takes the nodes of statements that it shares with a former one."""
-
-    def __init__(self, text: str, former: Former) -> None:
-        super().__init__(text)
+        self.noted: list[Noted] = []
         self._former = former
 
     def statement(self, make: Callable[[Translator, Any], Any], node: ast.stmt) -> Any:
-        kept = self._former.take(_written(self, node))
-        if kept is None:
-            return super().statement(make, node)
-        self.made.extend(kept.made)
-        return kept.node
+        written = self._statement_text(node)
+        start, before = len(self.made), len(self.noted)
+        if self._former is not None and (kept := self._former.take(written)):
+            *_, last = kept
+            self.made += self._former.made[last.start : last.stop]
+            moved = start - last.start
+            self.noted += [one._replace(start=one.start + moved, stop=one.stop + moved) for one in kept]
+            return last.node
+        made = super().statement(make, node)
+        self.noted.append(Noted(written, made, start, len(self.made), len(self.noted) - before))
+        return made
 
-
-def _written(translator: Translator, node: ast.stmt) -> str:
-    """A statement's text, with its decorators."""
-    decorators = getattr(node, "decorator_list", ())
-    start = (decorators[0].lineno, 0) if decorators else (node.lineno, node.col_offset)
-    end_line, end_column = node.end_lineno, node.end_col_offset
-    assert end_line is not None
-    assert end_column is not None
-    return translator.between(start, (end_line, end_column))
+    def _statement_text(self, node: ast.stmt) -> str:
+        """What a statement is written as, with its decorators."""
+        decorators = getattr(node, "decorator_list", ())
+        start = (decorators[0].lineno, 0) if decorators else (node.lineno, node.col_offset)
+        end_line, end_column = node.end_lineno, node.end_col_offset
+        assert end_line is not None
+        assert end_column is not None
+        return self.between(start, (end_line, end_column))
