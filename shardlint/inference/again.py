@@ -18,15 +18,19 @@ if TYPE_CHECKING:
 class EntryRun:
     """What one evaluation of ``made``, a function or a wrapper, met.
 
-    ``lost`` are the containers that others may read whose items are not known any more, ``shared`` those of
-    them that are no entry's; ``alone`` tells that it changed nothing else that others may read.
+    ``replaced`` are the members of classes that classes made in it define anew. ``lost`` are the containers
+    that others may read whose items are not known any more, ``shared`` those of them that are no entry's;
+    ``alone`` tells that it changed nothing else that others may read, ``apart`` that it did not change what
+    entries may read that stand in the same function, either.
     """
 
     made: object
     met: Met
+    replaced: dict[int, frozenset[str]]
     lost: tuple[Lost, ...]
     shared: frozenset[int]
     alone: bool
+    apart: bool
 
     def depends_on(self, code: Hashable) -> bool:
         """Whether it could be another if this code were."""
@@ -42,6 +46,8 @@ class EntryRun:
         interpreter.uses += self.met.uses
         interpreter.notes += self.met.notes
         self.met.tell(interpreter)
+        for number, names in self.replaced.items():
+            interpreter.replaced[number] = interpreter.replaced.get(number, frozenset()) | names
         for container, _ in self.lost:
             container.items = None
 
@@ -52,9 +58,9 @@ def recorded(interpreter: Interpreter, made: object, evaluate: Callable[[], obje
     What has a number less than ``first`` was there before any entry.
     """
     i = interpreter
-    switches, devices = frozenset(i.switches), i.device_count
-    oldest, EFFECTS.oldest, EFFECTS.entered, EFFECTS.leaks = EFFECTS.oldest, NOTHING, born(), False
-    EFFECTS.lost = []
+    switches, devices, replaced = frozenset(i.switches), i.device_count, dict(i.replaced)
+    oldest, EFFECTS.oldest, EFFECTS.entered, EFFECTS.first = EFFECTS.oldest, NOTHING, born(), first
+    EFFECTS.leaks, EFFECTS.leaks_inside, EFFECTS.lost = False, False, []
     before = Met().swap(i)
     try:
         evaluate()
@@ -62,6 +68,7 @@ def recorded(interpreter: Interpreter, made: object, evaluate: Callable[[], obje
         met = before.swap(i)
         alone = not EFFECTS.leaks and i.device_count == devices and switches == i.switches
         lost = tuple(EFFECTS.lost)
-        EFFECTS.oldest, EFFECTS.entered = min(oldest, EFFECTS.oldest), 0
+        EFFECTS.oldest, EFFECTS.entered, EFFECTS.first = min(oldest, EFFECTS.oldest), 0, 0
+    more = {number: names for number, names in i.replaced.items() if names != replaced.get(number)}
     shared = frozenset(id(container) for container, _ in lost if container.born < first)
-    return EntryRun(made, met, lost, shared, alone)
+    return EntryRun(made, met, more, lost, shared, alone, not EFFECTS.leaks_inside)

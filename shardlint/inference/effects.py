@@ -32,16 +32,19 @@ class Effects:
     ``oldest`` is the number of the oldest thing that was changed. ``mute_matters`` tells that something
     depends on whether uses are recorded. ``epoch`` counts the changes of classes and wrappers: that a run
     reads them is not noted. ``entered`` is the number at which the evaluation of an entry began, and
-    ``leaks`` tells that it changed something older, which other entries may read. ``lost`` are the older
-    containers of which it only lost sight, and what they held. ``touched`` are the numbers of all that was
-    changed since somebody asked.
+    ``leaks`` tells that it changed something older, which other entries may read; ``leaks_inside`` that an
+    earlier entry had made what it changed, not before ``first``: then only entries may read it that stand in
+    the same function. ``lost`` are the older containers of which it only lost sight, and what they held.
+    ``touched`` are the numbers of all that was changed since somebody asked.
     """
 
     oldest: int = NOTHING
     epoch: int = 0
     mute_matters: bool = False
     entered: int = 0
+    first: int = 0
     leaks: bool = False
+    leaks_inside: bool = False
     lost: list[Lost] = field(default_factory=list)
     touched: set[int] = field(default_factory=set)
 
@@ -73,7 +76,14 @@ def lose(container: Any) -> None:
 
 def changed_here(number: int) -> None:
     """Note that this program tells more of a thing, which itself is as it was."""
+    depends(number)
+    if 0 < number < EFFECTS.first:
+        EFFECTS.leaks = True
+    elif 0 < number < EFFECTS.entered:
+        EFFECTS.leaks_inside = True
+
+
+def depends(number: int) -> None:
+    """Note that what runs depends on this very thing, and would be another with one that is equal."""
     if number < EFFECTS.oldest:
         EFFECTS.oldest = number
-    if 0 < number < EFFECTS.entered:
-        EFFECTS.leaks = True

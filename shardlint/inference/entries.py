@@ -51,6 +51,7 @@ class Entries:
         self._reach = self._new_reach()
         self.runs: dict[object, EntryRun] = {}
         self._first = born()
+        self._given: set[object] = set()
 
     def _new_reach(self) -> Reach:
         settings = self._interpreter.settings
@@ -61,6 +62,7 @@ class Entries:
         """Evaluate all entries that can meet a use."""
         i, exhaustive = self._interpreter, self._interpreter.settings.exhaustive
         done: set[object] = set()
+        self._given = set()
         i.settle()
         if not exhaustive:
             self._reach.learn(function for function, _ in i.defined.values())
@@ -81,6 +83,30 @@ class Entries:
             if exhaustive or self._reach.of_function(function):
                 self._evaluate(key, function, context)
 
+    @property
+    def is_consistent(self) -> bool:
+        """Whether each entry that was evaluated last found what it finds in a program that is made anew."""
+        return all((run.alone and run.apart) or key in self._given for key, run in self.runs.items())
+
+    def may_change(self, code: Hashable) -> bool:
+        """Whether a function may have another text, and the program stay.
+
+        Not if it ran in entries that stand in one function, of which one changed what the others may read.
+        """
+        waiting = [run for run in self.runs.values() if not run.apart]
+        seen = {id(run) for run in waiting}
+        while waiting:
+            run = waiting.pop()
+            if run.depends_on(code):
+                return False
+            made = {id(one) for one, _ in run.met.notes}
+            for other in self.runs.values():
+                related = id(other.made) in made or any(one is run.made for one, _ in other.met.notes)
+                if related and id(other) not in seen:
+                    seen.add(id(other))
+                    waiting.append(other)
+        return True
+
     def changed(self, code: Hashable, reaches_alike: bool) -> None:
         """Forget what depends on the text of a function that is another now."""
         self.runs = {key: run for key, run in self.runs.items() if not run.depends_on(code)}
@@ -93,6 +119,7 @@ class Entries:
         # One that an entry defined anew may see other variables than before.
         if known is not None and known.made is made:
             known.give(i)
+            self._given.add(key)
             return
         action = _wrapper_call(i, made) if isinstance(made, Native) else _function_call(i, made)
         case = isinstance(made, Function) and _is_case(made, self._run)

@@ -487,9 +487,12 @@ class Interpreter:
         self.memory.forget(code)
         self.tests.forget_nodes()
         self._names.clear()
-        for cls, (_, met) in list(self.constructed.items()):
-            if LookedAt(code.key) in met.ran:
-                del self.constructed[cls]
+        for cls in self.constructed_with(code.key):
+            del self.constructed[cls]
+
+    def constructed_with(self, code: Hashable) -> list[ClassValue]:
+        """The classes whose constructors ran a function."""
+        return [cls for cls, (_, met) in self.constructed.items() if LookedAt(code) in met.ran]
 
     def running(self, code: Code) -> int:
         """How often a function is on the stack."""

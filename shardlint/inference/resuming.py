@@ -48,6 +48,7 @@ class Resumable:
         self.stands = False
         self._source, self._program, self._times = source, Program(source, self._settings), 0
         self._lost: _Losses = {}
+        self._replaced: dict[object, dict[int, frozenset[str]]] = {}
         interpreter = self._program.interpreter
         interpreter.settle()
         self._before = {name: copy(getattr(interpreter, name)) for name in _CHANGED}
@@ -61,9 +62,10 @@ class Resumable:
         with while_evaluating():
             if source != self._source and not self._resume(source):
                 self._begin(source)
-            lost = self._lost
+            lost, replaced = self._lost, self._replaced
             found = self._evaluated(noticed)
-            if self._times > 1 and not (self._is_alone() and self._lose_alike(lost, self._lost)):
+            stays = self._program.entries.is_consistent and replaced == self._replaced
+            if self._times > 1 and not (stays and self._lose_alike(lost, self._lost)):
                 self._begin(source)
                 found = self._evaluated(noticed)
         return [*source.problems, *found]
@@ -79,9 +81,10 @@ class Resumable:
             return self._program.uses(noticed)
         finally:
             # An entry that was broken off may have changed what others read.
-            self.stands = not EFFECTS.leaks
+            self.stands = not (EFFECTS.leaks or EFFECTS.leaks_inside)
             runs = self._program.entries.runs
             self._lost = {key: run for key, run in runs.items() if run.lost}
+            self._replaced = {key: run.replaced for key, run in runs.items() if run.replaced}
             # The next time entries find in containers what they found now.
             for container, items in (*(one for run in runs.values() for one in run.lost), *EFFECTS.lost):
                 container.items = items
@@ -110,7 +113,7 @@ class Resumable:
     def _resume(self, source: Source) -> bool:
         """Take over an edit; False if the program must be made anew."""
         number = self._edited_cell(source)
-        if number is None or self._times > _MOST or not self._is_alone():
+        if number is None or self._times > _MOST:
             return False
         if load_mentioned(source.cells[number].text):
             # What was known to reach no use may now.
@@ -120,10 +123,16 @@ class Resumable:
         errors = self._program.main.errors
         sound = cell.index not in errors
         edit = edit_between(source.path, cell.index, own, sound, cell.text, source.cells[number].text)
-        if edit is None or not all(self._may_take(*one) for one in edit.functions):
+        if edit is None:
             return False
-        for part, text in edit.functions:
+        changed = [one for one in edit.functions if not _says_the_same(*one)]
+        if changed and not (self._is_alone() and all(self._may_take(*one) for one in changed)):
+            return False
+        for part, text in changed:
             self._take(part, text)
+        for part, text in edit.functions:
+            # Others have other comments, which nothing depends on.
+            part.whole.text = text
         for unit, line in zip(units_of(own), edit.lines, strict=True):
             unit.stand_at(line)
         self._source = self._program.main.source = source
@@ -148,6 +157,11 @@ class Resumable:
     def _may_take(self, part: FunctionPart, text: str) -> bool:
         """Whether no more than entries depends on the body of a function."""
         before, code = part.whole.text, id(part.whole)
+        if not self._program.entries.may_change(code):
+            return False
+        if self._replaced and self._program.interpreter.constructed_with(code):
+            # What instances have depends on what was replaced when a class was first asked for them.
+            return False
         ran, reached = self._before["ran"], self._before["reached"]
         if code not in self._before["defined"] or code in ran or LookedAt(code) in ran or code in reached:
             return False
@@ -156,12 +170,13 @@ class Resumable:
     def _take(self, part: FunctionPart, text: str) -> None:
         """Let a function have another body."""
         before, unit = part.whole.text, part.whole
-        if says_the_same(before, text, unit.indented):
-            unit.text = text
-            return
         unit.rewrite(text)
         self._program.interpreter.forget(self._before["defined"][id(unit)][0].code)
         self._program.entries.changed(id(unit), reach_alike(self._settings, before, text))
+
+
+def _says_the_same(part: FunctionPart, text: str) -> bool:
+    return says_the_same(part.whole.text, text, part.whole.indented)
 
 
 def _has_notes(cell: Cell) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference.classes import all_fields, class_attribute, library_bases, lineage
 from shardlint.inference.copies import copied
-from shardlint.inference.effects import changed, changed_here
+from shardlint.inference.effects import changed, depends
 from shardlint.inference.functions import LookedAt
 from shardlint.inference.instances import is_dataclass
 from shardlint.inference.met import Met
@@ -121,7 +121,7 @@ def override(interpreter: Interpreter, base: ClassValue, names: Set[str]) -> Non
         changed(base.born)
         base.overridden |= names
     else:
-        changed_here(base.born)
+        depends(base.born)
         interpreter.replaced[base.born] = interpreter.replaced.get(base.born, frozenset()) | names
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.effects import born, changed
+from shardlint.inference.effects import born, depends
 from shardlint.inference.nodes import structure, walk
 from shardlint.inference.values import Test, Value
 
@@ -42,7 +42,7 @@ class Tests:
         outer = around.pop() if len(around) == 1 else None
         if outer is not None and outer is not interpreter.scope and (outer.serial, text, read) in self._met:
             # What the function inside does depends on the one around it.
-            changed(outer.serial)
+            depends(outer.serial)
             return (outer.serial, text, read)
         found = (interpreter.scope.serial, text, read)
         self._met.add(found)
