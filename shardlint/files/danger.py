@@ -26,6 +26,8 @@ _SHORT = min(MAX_BRACKETS, MAX_LINKS // (_BRACKET_LINKS + 1))
 
 #: One link deepens a tree by one: an operator, a dot, a prefix word, a loop of a comprehension.
 _LINK = re.compile(r"[-+*/%@&|^~<>.]|\b(?:not|and|or|if|lambda|await|yield|for)\b")
+#: What all links hold (`for` an `or`), and strings, which count as one.
+_LINKS = (*"-+*/%@&|^~<>.\"'", "not", "and", "or", "if", "lambda", "await", "yield")
 _SCAN = re.compile(
     rf"(?P<string>{STRING_OR_COMMENT.pattern})"
     r"""
@@ -36,6 +38,8 @@ _SCAN = re.compile(
     """,
     STRING_OR_COMMENT.flags,
 )
+#: The end of a line before one that begins with a word, or a decorator.
+_BLOCK = re.compile(r"\n(?=[^\W\d]|@)")
 _CHAIN = re.compile(r"^([ \t]*)(if|elif)\b", re.MULTILINE)
 
 
@@ -95,7 +99,21 @@ def _may_be_deep(text: str) -> bool:
         return "" if found["comment"] is not None else '"'
 
     bare = STRING_OR_COMMENT.sub(without, text)
-    return formatted or any(map(_holds_enough, _stretches(bare)))
+    return formatted or any(
+        any(map(_holds_enough, _stretches(one))) for one in _blocks(bare) if _holds_enough(one)
+    )
+
+
+def _blocks(bare: str) -> list[str]:
+    """A text without strings and comments, cut at unindented lines; whole if a statement may span a cut."""
+    blocks = _BLOCK.split(bare)
+    return blocks if all(map(_is_closed, blocks)) else [bare]
+
+
+def _is_closed(block: str) -> bool:
+    """Whether all brackets are closed, and the last line is not continued."""
+    pairs = all(block.count(opened) == block.count(closed) for opened, closed in ("()", "[]", "{}"))
+    return pairs and not block.endswith(("\\", "\\\r"))
 
 
 def _stretches(bare: str) -> Iterator[str]:
@@ -123,11 +141,11 @@ def _holds_enough(text: str) -> bool:
     if len(text) < _SHORT:
         return False
     opened = text.count("(") + text.count("[") + text.count("{")
-    strings = text.count('"') + text.count("'")
-    return (
-        opened >= MAX_BRACKETS
-        or opened * (_BRACKET_LINKS + 1) + strings + len(_LINK.findall(text)) > MAX_LINKS
-    )
+    if opened >= MAX_BRACKETS:
+        return True
+    # No other character is more than one link.
+    most = len(text) + opened * _BRACKET_LINKS
+    return most > MAX_LINKS and sum(map(text.count, _LINKS)) + opened * (_BRACKET_LINKS + 1) > MAX_LINKS
 
 
 def _deep_expression(text: str, waiting: list[tuple[str, int]], offset: int) -> int | None:

@@ -74,9 +74,14 @@ def without_prose(text: str) -> str:
     return _PROSE.sub(_code, text) if first is None else f":{_PROSE.sub(_code, text[first.end() :])}"
 
 
+#: What is left of groups.
+_LEFT = {"docstring": ":", "comment": ""}
+
+
 def _code(match: re.Match[str]) -> str:
     """What is left of a string, of a comment, or of a docstring and the colon before it."""
-    return {"docstring": ":", "comment": ""}.get(match.lastgroup or "", match[0])
+    kind = match.lastgroup
+    return match[0] if kind is None else _LEFT[kind]
 
 
 def next_code_line(text: str, line: int) -> int:

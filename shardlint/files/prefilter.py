@@ -39,8 +39,23 @@ _PATTERNS = {
 }
 #: Of files also what may only lead to such a thing, by the project's own functions.
 _LEADING = {"mesh": "(?<![a-z])mesh(?!grid)", "import": r"import[^\n]*\bP\b"}
-_ENCODED = (b"harding", *(needle.encode() for needle in _NEEDLES))
-_ENCODED_PATTERNS = {needle.encode(): pattern.encode() for needle, pattern in (_PATTERNS | _LEADING).items()}
+#: What many needles hold: where it is not, neither are these, and most files hold little of it.
+_STEMS = (
+    "hard", "mesh", "axis_", "_axes", "Axis", "map", "all_", "artition", "jax.", "logical_", "thread_",
+)  # fmt: skip
+
+
+def _by_stem() -> dict[bytes, dict[bytes, bytes]]:
+    """The needles of files, each with its pattern if it has one, by what to look for first."""
+    plain = dict.fromkeys(("harding", *_NEEDLES), "")
+    found: dict[bytes, dict[bytes, bytes]] = {}
+    for needle, pattern in (plain | _PATTERNS | _LEADING).items():
+        stem = next((stem for stem in _STEMS if stem in needle), needle)
+        found.setdefault(stem.encode(), {})[needle.encode()] = pattern.encode()
+    return found
+
+
+_SOUGHT = _by_stem()
 #: A comment to shardlint.
 _TOLD = re.compile(r"shardlint:|expect(?:-silent)?:")
 #: A sharding given by keyword, or under that name in a dict.
@@ -49,9 +64,11 @@ _CALLED = re.compile(r"""\bPS?\(|harding(?:\s*=(?!=)|["'])""")
 
 def mentions_sharding(data: bytes) -> bool:
     """Whether a file's bytes mention anything that shardlint judges."""
-    return any(needle in data for needle in _ENCODED) or any(
-        needle in data and re.search(pattern, data) is not None
-        for needle, pattern in _ENCODED_PATTERNS.items()
+    return any(
+        needle in data and (not pattern or re.search(pattern, data) is not None)
+        for stem, needles in _SOUGHT.items()
+        if stem in data
+        for needle, pattern in needles.items()
     )
 
 

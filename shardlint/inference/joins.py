@@ -55,6 +55,8 @@ def is_supposed(tag: Tag) -> bool:
 def combined(*tags: Tag) -> Tag | None:
     """The branches of values that meet; None when one test would have had both outcomes."""
     union = NO_TAG.union(*tags)
+    if len(union) < 2:
+        return union
     return None if any((test, not outcome) in union for test, outcome in union) else union
 
 
@@ -160,7 +162,9 @@ def join_variables(states: Sequence[dict[str, Value]], tags: Sequence[Tag] = ())
     first, *others = states
     joined = dict(first)
     # Most names hold on all paths what they held before these parted.
-    apart = [name for name, value in first.items() if any(state.get(name) is not value for state in others)]
+    apart = dict.fromkeys(
+        name for name, value in first.items() for state in others if state.get(name) is not value
+    )
     more = dict.fromkeys(name for state in others for name in state if name not in first)
     for name in (*apart, *more):
         held = [(state[name], tag) for state, tag in zip(states, labels, strict=True) if name in state]

@@ -83,4 +83,11 @@ def _import_statements(source: Source) -> Iterator[ast.Import | ast.ImportFrom]:
             tree = ast.parse(cell.text)
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             continue
-        yield from (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+        waiting: list[ast.AST] = [tree]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                yield node
+            elif not isinstance(node, ast.expr):
+                # Expressions hold no statements.
+                waiting.extend(ast.iter_child_nodes(node))

@@ -119,14 +119,21 @@ class _Placing(Translator):
         start, end = extent(node)
         if type(node) is not ast.Tuple or not self.in_parentheses(node):
             return start, end
-        start, end = (start[0], start[1] + 1), (end[0], end[1] - 1)
-        written = self.between(start, end)
-        before = len(written) - len(written.lstrip(" "))
-        behind = len(written) - len(written := written.rstrip(" "))
-        # A comment or a line may end here, and the blanks behind a last comma are of the tuple.
-        if not written or written[before].isspace() or written[before] == "#" or written[-1] in "\n\\,":
+        begin = start[0], start[1] + 1
+        written = self.between(begin, (end[0], end[1] - 1))
+        inside = written.rstrip()
+        first = len(written) - len(written.lstrip())
+        # A comment may begin or end here.
+        if not inside or inside[first] in "#\\" or inside[-1] == "\\" or "#" in inside.rpartition("\n")[2]:
             return None
-        return (start[0], start[1] + before), (end[0], end[1] - behind)
+        return _behind(begin, inside[:first]), _behind(begin, inside)
+
+
+def _behind(start: Place, text: str) -> Place:
+    """Where a text ends that begins at a place."""
+    before, newline, last = text.rpartition("\n")
+    column = len(last.encode())
+    return (start[0] + before.count("\n") + 1, column) if newline else (start[0], start[1] + column)
 
 
 def _offsets(module: cst.Module) -> tuple[dict[int, tuple[int, int]], list[int]]:

@@ -48,9 +48,10 @@ if TYPE_CHECKING:
     from shardlint.inference.project import ModuleRun, Project
     from shardlint.inference.settings import InferenceSettings
 
-_WORD = re.compile(r"[^\W\d]\w*")
+#: For texts that are all ASCII, as most are, and others: such sets of characters are faster to look into.
+_WORD = {ascii: re.compile(r"[^\W\d]\w*+", re.ASCII if ascii else 0) for ascii in (True, False)}
 #: What may be read of an object: ``x.name``, and ``getattr(x, "name")``.
-_MEMBER = re.compile(r"(?:\.\s*|[\"'])([^\W\d]\w*)")
+_MEMBER = re.compile(r"[.\"'](?:(?<=\.)\s*)?([^\W\d]\w*+)")
 _CALLED = re.compile(r"(?<!def )\b([^\W\d]\w*+)\s*+\(")
 #: What is handed on: ``partial(psum, …)``, ``f(x, reduce=lax.psum)``.
 _PASSED = re.compile(r"[(,=]\s*(?:[\w.]*\.)?([^\W\d]\w*)\s*(?=[,)\n])")
@@ -313,7 +314,7 @@ class _Search:
 
     def _read(self, text: str, scope: Scope | None) -> None:
         """Reach what a text mentions."""
-        if speaks_to_shardlint(text) or _uses(self._looked, text):
+        if _uses(self._looked, text):
             self._found = True
             return
         words = _words(text)
@@ -351,7 +352,8 @@ class _Search:
 
         What is judged must be called or handed on, not only mentioned: in ``text``, which has it as ``name``.
         """
-        self._met |= {"flax"} if value.name.startswith("flax.") else frozenset()
+        if value.name.startswith("flax."):
+            self._met.add("flax")
         judged = value.name.rpartition(".")[2] in self._looked.names
         called = judged and (text is None or name in _calls(text))
         self._found = self._found or called or value.name in self._looked.changing
@@ -373,6 +375,8 @@ class _Search:
 @lru_cache(maxsize=20_000)
 def _uses(looked: _Looked, text: str) -> bool:
     """Whether a text by itself may meet a use: it calls or hands on an API, by whatever object."""
+    if speaks_to_shardlint(text):
+        return True
     words = _words(text)
     given = {argument for function, argument in looked.arguments if function in words and argument in words}
     if given and not given.isdisjoint(_given(text)):
@@ -429,7 +433,8 @@ def _calls(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=20_000)
 def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(_bare(text)))
+    bare = _bare(text)
+    return frozenset(_WORD[bare.isascii()].findall(bare))
 
 
 @lru_cache(maxsize=20_000)

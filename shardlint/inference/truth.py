@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shardlint.inference.joins import options
 from shardlint.inference.values import (
+    Alternatives,
     Bound,
     ClassValue,
     Const,
@@ -21,12 +21,19 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.laws import dims
+from shardlint.laws.values import Unknown
 
 
 def truth(value: Value) -> bool | None:
     """Whether a value counts as true, or None when it is not known."""
-    outcomes = {_truth(option) for option in options(value)}
+    if not isinstance(value, Alternatives):
+        return _truth(value)
+    outcomes = set(map(_truth, value.options))
     return outcomes.pop() if len(outcomes) == 1 else None
+
+
+#: What always counts as true.
+_TRUE = frozenset({Function, Native, ClassValue, MeshValue, ShardingValue, Bound})
 
 
 def _truth(value: Value) -> bool | None:
@@ -35,14 +42,12 @@ def _truth(value: Value) -> bool | None:
     if isinstance(value, Integer):
         low = dims.lower_bound(value.dim)
         return True if low is not None and low > 0 else None
-    if isinstance(value, Sized):
-        return bool(value.dim) if isinstance(value.dim, int) else None
+    if isinstance(value, Unknown):
+        return bool(value.dim) if isinstance(value, Sized) and isinstance(value.dim, int) else None
     if isinstance(value, Tuple):
         return bool(value.items)
     if isinstance(value, SpecValue):
         return bool(value.spec.entries)
     if isinstance(value, ListValue | DictValue | SetValue):
         return None if value.items is None else bool(value.items)
-    if isinstance(value, Function | Native | ClassValue | MeshValue | ShardingValue | Bound):
-        return True
-    return None
+    return True if type(value) in _TRUE else None

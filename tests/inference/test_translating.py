@@ -71,6 +71,7 @@ TRANSLATED = [
     "'a' \"b\" 'c'\n('a'\n 'b')\nrb'\\x00' b''\nu'x' '''y''' \"\"\"z\"\"\" 'it\\'s' '''it\\'''s'''\n",
     "f'{a}' f'{a!r}{b.c:>10}{{}}{d:{e}}' 'x' f'{f(1)} {g[\"k\"]}'\n",
     "f'{a:}' f'{len(a.b)} {c[d]!s} {e + f(g):x}' f'{h(*i)}{j(k=l)}' f'{m[n, o]}{(p, q)}{r == s}'\n",
+    "('a' # 'b'\n f'{c}' \\\n r'\\d' F\"{{}}{e!r:>{f}}\" 'g')\nf'' f'{a}' ''\nb'a' B'b'\n",
     "f'{a=}' f'{ a = !s:^4}' f'a\\n{b}' rf'{c}\\d'\n",
     "f'''{\na}\n{b}'''\nf''\nF'x'\n",
     "[x for y in z for x in y if x if y]\n{x: y for x, y in z}\n{x for x in y}\n[x async for x in y]\n",
@@ -198,15 +199,15 @@ def test_trees_of_files_are_forgotten() -> None:
 
 
 def test_what_libcst_refuses_is_left_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that it says where: strings of several parts are its own."""
+    """So that it says where: fields that show what is written in them are its own."""
 
     def refuse(text: str) -> cst.BaseExpression:
         raise cst.ParserSyntaxError("no", lines=[text], raw_line=1, raw_column=0)
 
     monkeypatch.setattr(cst, "parse_expression", refuse)
-    assert translate("x = 'a'\n").body
+    assert translate("x = 'a' 'b' f'{c}'\n").body
     with pytest.raises(Untranslated):
-        translate("x = 'a' 'b'\n")
+        translate("x = f'{a=}'\n")
 
 
 def test_fields_are_of_libcst() -> None:

@@ -18,6 +18,8 @@ ASYNC = cst.Asynchronous()
 _COMMA, _STAR = cst.Comma(), cst.ParamStar()
 #: A field of an f-string that shows what is written in it too, as ``{x=}`` does.
 _SHOWS_ITSELF = re.compile(r"=\s*[}!:]")
+#: What may stand before the quotes of a string, in lower case.
+_PREFIXES = frozenset({"", "r", "u", "b", "br", "rb", "f", "fr", "rf"})
 #: What is translated without a look at the text.
 _PLAIN = frozenset(
     {ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp, ast.Load, *ast.operator.__subclasses__()}
@@ -60,7 +62,7 @@ class Expressions(Written):
         kind = type(node.value)
         if kind is str or kind is bytes:
             written = self.written(node)
-            return MAKE[cst.SimpleString](written) if _is_one(written) else self.parsed(node)
+            return MAKE[cst.SimpleString](written) if _is_one(written) else self.strings(node, written)
         if node.value is ...:
             return MAKE[cst.Ellipsis]()
         if node.value is None or kind is bool:
@@ -68,19 +70,31 @@ class Expressions(Written):
         return MAKE[_NUMBERS[kind]](self.written(node))
 
     def formatted(self, node: ast.JoinedStr) -> Any:
-        written = self.written(node)
-        start = written[: len(written) - len(written.lstrip("fFrR"))]
-        if (
-            not start
-            or "\\" in written
-            or _SHOWS_ITSELF.search(written)
-            or not _is_one(written[len(start) :])
-        ):
+        return self.strings(node, self.written(node))
+
+    def strings(self, node: ast.Constant | ast.JoinedStr, written: str) -> Any:
+        """One literal, or several in a row, each of which holds the next ones."""
+        literals = _literals(written)
+        made = [self.literal(one, node if len(literals) == 1 else None) for one in literals]
+        if not made or None in made:
             return self.parsed(node)
-        parts = [self.field(part) for part in node.values]
-        if None in parts:
-            return self.parsed(node)
-        return MAKE[cst.FormattedString](parts)
+        whole = made.pop()
+        while made:
+            whole = MAKE[cst.ConcatenatedString](made.pop(), whole)
+        return whole
+
+    def literal(self, written: str, node: ast.expr | None) -> Any:
+        """A literal, whose tree is made if it is none of the text's; None where that does not tell enough."""
+        if "f" not in written[: written.index(written[-1])].lower():
+            return MAKE[cst.SimpleString](written)
+        if "\\" in written or _SHOWS_ITSELF.search(written):
+            return None
+        try:
+            node = node or ast.parse(written, mode="eval").body
+        except SyntaxError:
+            return None
+        parts = [self.field(part) for part in cast(ast.JoinedStr, node).values]
+        return None if None in parts else MAKE[cst.FormattedString](parts)
 
     def field(self, node: ast.expr) -> Any:
         """A part of an f-string; None where it takes text that `ast` gives no places for."""
@@ -272,6 +286,18 @@ def _is_one(written: str) -> bool:
     # The first quotes end it, unless a backslash stands before them.
     end = len(start) - len(quotes)
     return start.find(quotes, len(quotes)) == end or STRING_OR_COMMENT.fullmatch(start) is not None
+
+
+def _literals(written: str) -> list[str]:
+    """The literals of which a string consists; none if they cannot be told apart."""
+    found, end = [], 0
+    for match in STRING_OR_COMMENT.finditer(written):
+        before, end = written[end : match.start()].lstrip(" \t\r\n\\"), match.end()
+        if match["comment"] is None:
+            if before.lower() not in _PREFIXES:
+                return []
+            found.append(before + match[0])
+    return found if end == len(written) else []
 
 
 _NUMBERS: dict[type, type[cst.BaseNumber]] = {int: cst.Integer, float: cst.Float, complex: cst.Imaginary}

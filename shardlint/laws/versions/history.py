@@ -62,6 +62,7 @@ def _known(name: str) -> str | None:
     return name or None
 
 
+@cache
 def state_of(name: str, release: Release = NEWEST) -> ApiState | None:
     """What a release has of a qualified name or ``function(argument=)``; None if the table knows nothing."""
     subject = _known(name)
@@ -87,6 +88,7 @@ def holds(behaviour: str, release: Release = NEWEST) -> bool:
     return state.there
 
 
+@cache
 def turns(name: str) -> frozenset[Release]:
     """The releases from which on another answer holds for a name, argument or behaviour."""
     subject = _known(name)
