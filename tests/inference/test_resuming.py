@@ -13,6 +13,7 @@ import pytest
 from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
+from shardlint.files.sources import Source
 from shardlint.findings import Finding
 from shardlint.inference.analysis import analyze_source
 from shardlint.inference.resuming import Resumable
@@ -303,6 +304,90 @@ def test_edits_of_functions_that_fill_registers(seed: int) -> None:
 def test_edits_around_closures(seed: int) -> None:
     made, asked = follow("closures.py", CLOSURES, 3 * EDITS, str(seed))
     assert made < asked, "no program was resumed"
+
+
+#: Functions that nobody calls, of which some change what others in the same function read, or define classes
+#: that replace what others have.
+FAMILIES = """
+import jax, jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((4, 2), ("data", "model"))
+
+class Base:
+    width = 8
+
+    def rows(self):
+        return 6
+
+    def put(self):
+        return put((self.rows(), self.width), P("model", "data"))
+
+def put(shape, *names):
+    return jax.device_put(jnp.zeros(shape), NamedSharding(mesh, P(*names)))
+
+def make(flag):
+    state, shapes = Base(), [(6, 8)]
+
+    def read():
+        return put((state.width, 8), "data")
+
+    def widen(x):
+        if x.ndim == 2:
+            shapes.append((5, 8))
+        state.width = 7
+        return put((state.width, 8), "data")
+
+    def again():
+        put(shapes[-1], "model")
+        return put((state.width, 8), "data")
+
+    return 4
+
+def derive():
+    class Own(Base):
+        width = 6
+
+        def put(self):
+            return put((self.rows(), self.width), "data", "model")
+
+    return 4
+
+def other(rows):
+    return put((6, 4), "data")
+"""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_edits_around_functions_that_share_what_they_change(seed: int) -> None:
+    follow("families.py", FAMILIES, 6 * EDITS, str(seed))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "made"),
+    [
+        ("(6, 4)", "(8, 4)", 0),
+        ("state.width = 7", "state.width = 7  # odd", 0),
+        ("state.width = 7", "state.width = 8", 1),
+        ("width = 8", "width = 9", 1),
+    ],
+)
+def test_what_makes_a_program_anew(
+    before: str, after: str, made: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = InferenceSettings(devices=8)
+    program = Resumable(source_from_text("families.py", FAMILIES), settings)
+    program.uses(source_from_text("families.py", FAMILIES), Noticed())
+    begun = []
+    begin = Resumable._begin
+
+    def counted(self: Resumable, source: Source) -> None:
+        begun.append(source)
+        begin(self, source)
+
+    monkeypatch.setattr(Resumable, "_begin", counted)
+    program.uses(source_from_text("families.py", FAMILIES.replace(before, after, 1)), Noticed())
+    assert len(begun) == made
 
 
 def test_a_closure_that_nobody_calls_sees_what_the_code_around_it_makes_now() -> None:
