@@ -6,6 +6,7 @@ import ast
 import random
 import sys
 import sysconfig
+from collections.abc import Sequence
 from pathlib import Path
 
 import libcst as cst
@@ -173,7 +174,7 @@ def test_statements_that_stay_keep_their_nodes(folder: str) -> None:
 def test_what_is_written_twice_stays_in_order() -> None:
     unit = Unit("a.py", None, "def f():\n  x = g()\n  if x:\n    x = g()\n  return x\n", 1, indented=False)
 
-    def statements() -> list[cst.CSTNode]:
+    def statements() -> Sequence[cst.CSTNode]:
         kinds = cst.Assign | cst.If | cst.Return
         return [n for s in unit.body for n in walk(s) if isinstance(n, kinds)][::-1]
 
