@@ -6,8 +6,8 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-#: How many objects more than at the last collection are worth another one: some 200 MB.
-_MANY = 1_500_000
+#: So many new objects are worth a collection: some 250 MB.
+_MANY = 2_500_000
 #: So few are looked at in a few milliseconds.
 _FEW = 20_000
 #: Of so many collections, one looks at all objects, the others at the new ones alone.

@@ -80,7 +80,7 @@ class Entries:
                 return
             done.add(key)
             function, context = i.defined[key]
-            if exhaustive or self._reach.of_function(function):
+            if exhaustive or self._reach.of_function(function) or _is_case(function, self._run):
                 self._evaluate(key, function, context)
 
     @property

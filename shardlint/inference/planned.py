@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from shardlint import seen
 from shardlint.files.sources import Source, read_source
+from shardlint.inference.syntax import split, whole_units
 
 if TYPE_CHECKING:
     from shardlint.inference.project import ModuleRun
@@ -78,12 +79,13 @@ def _located(source: Source, locate: Locate) -> Iterator[Path]:
 
 
 def _import_statements(source: Source) -> Iterator[ast.Import | ast.ImportFrom]:
-    for cell in source.cells:
+    # Who asks will mostly run the module, and split it then.
+    parts = (split(source.path, cell.index, cell.text).parts for cell in source.cells)
+    for unit in (unit for found in parts for unit in whole_units(found) if "import" in unit.text):
         try:
-            tree = ast.parse(cell.text)
+            waiting: list[ast.AST] = [ast.parse(f"if 1:\n{unit.text}" if unit.indented else unit.text)]
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             continue
-        waiting: list[ast.AST] = [tree]
         while waiting:
             node = waiting.pop()
             if isinstance(node, ast.Import | ast.ImportFrom):

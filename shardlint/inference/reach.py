@@ -88,15 +88,22 @@ class _Looked:
     arguments: frozenset[tuple[str, str]]
 
 
-def _looked(layers: bool, release: Release, alone: bool) -> _Looked:
+#: What asks for an axis. An entry's caller binds axes nobody knows, so only the body of a `shard_map` is judged
+#: by it, which is an API itself; an editor shows the names everywhere.
+_ASKING = frozenset({"axis_index", "axis_size"})
+
+
+def _looked(layers: bool, settings: InferenceSettings) -> _Looked:
     """With ``layers`` what makes parameters without names counts as well."""
     from shardlint.inference.overlays import loaded
 
-    return _looked_for(layers, release, alone, loaded())
+    return _looked_for(layers, settings.release, settings.alone, settings.editing, loaded())
 
 
 @cache
-def _looked_for(layers: bool, release: Release, alone: bool, libraries: frozenset[str]) -> _Looked:
+def _looked_for(
+    layers: bool, release: Release, alone: bool, editing: bool, libraries: frozenset[str]
+) -> _Looked:
     from shardlint.inference.overlays import layer_names, sharding_names
 
     states = ((name, state_of(name, release)) for name in subjects())
@@ -105,8 +112,9 @@ def _looked_for(layers: bool, release: Release, alone: bool, libraries: frozense
     ]
     names = frozenset(name for name in changing if "(" not in name and ":" not in name)
     arguments = (name.rstrip("=)").partition("(") for name in changing if "(" in name)
+    judged = sharding_names() if editing else sharding_names() - _ASKING
     return _Looked(
-        sharding_names() | (layer_names() if layers else frozenset()),
+        judged | (layer_names() if layers else frozenset()),
         names,
         frozenset(name.rpartition(".")[2] for name in names),
         frozenset((function.rpartition(".")[2], argument) for function, _, argument in arguments),
@@ -154,13 +162,13 @@ class Reach:
 
     def _search(self) -> _Search:
         # More libraries may be known than at the last one: a function may import a module that uses them.
-        looked = _looked(self._meshed, self._settings.release, self._settings.alone)
+        looked = _looked(self._meshed, self._settings)
         return _Search(self._project, looked, self._known)
 
 
 def reach_alike(settings: InferenceSettings, text: str, other: str) -> bool:
     """Whether two texts of a function make no difference to what anything reaches."""
-    looked = (_looked(layers, settings.release, settings.alone) for layers in (False, True))
+    looked = (_looked(layers, settings) for layers in (False, True))
     return _asked_of(text) == _asked_of(other) and all(
         _uses(one, text) == _uses(one, other) for one in looked
     )

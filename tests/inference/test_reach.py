@@ -70,6 +70,8 @@ REACHING = {
     "layer = nn.Dense(6, kernel_init=named)\ndef entry(key):\n    layer.init(key, jnp.ones((2, 3)))",
     "typed arrays": "A = jax.device_put(jnp.ones((8, 8)), NamedSharding(mesh, P('data')))\n"
     "B = jax.device_put(jnp.ones((8, 8)), NamedSharding(mesh, P('model')))\ndef entry(x):\n    A + B",
+    "an index in a shard_map": "def body(x):\n    return x + jax.lax.axis_index('modle')\n"
+    "def entry(x):\n    jax.shard_map(body, mesh=mesh, in_specs=P('model'), out_specs=P('model'))(jnp.zeros(8))",
     "an argument that is gone": "def entry(x):\n    return jax.jit(lambda y: y, in_axis_resources=None)(x)",
     "an argument in a dict": "def entry(x):\n"
     "    return jax.jit(lambda y: y, **{'in_axis_resources': None})(x)",
@@ -81,6 +83,7 @@ LOOKING = {
     "isinstance": "def entry(x):\n    return isinstance(x, (NamedSharding, Mesh)) and x.mesh",
     "a comment": "def entry(x):\n    # as put(x) does, and jax.device_put(x)\n    return x + 1",
     "an attribute": "def entry(mesh, x):\n    return mesh.shape['data'], x.sharding.spec",
+    "an index of the caller's": "def entry(x):\n    return x * jax.lax.axis_index('data')",
     "a variable called like an argument": "def entry(jit, x):\n    in_axis_resources = x\n"
     "    return jit(in_axis_resources)",
     "a variable": "def entry(x):\n    sharding = x.sharding\n    return sharding.mesh",
