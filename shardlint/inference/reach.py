@@ -88,8 +88,8 @@ class _Looked:
     arguments: frozenset[tuple[str, str]]
 
 
-#: What asks for an axis. An entry's caller binds axes nobody knows, so only the body of a `shard_map` is judged
-#: by it, which is an API itself; an editor shows the names everywhere.
+#: What asks for an axis. What axes an entry's caller binds is not known, so it is judged in the body of a
+#: `shard_map` alone, which is an API itself; an editor shows the names everywhere.
 _ASKING = frozenset({"axis_index", "axis_size"})
 
 

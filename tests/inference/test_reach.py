@@ -71,7 +71,8 @@ REACHING = {
     "typed arrays": "A = jax.device_put(jnp.ones((8, 8)), NamedSharding(mesh, P('data')))\n"
     "B = jax.device_put(jnp.ones((8, 8)), NamedSharding(mesh, P('model')))\ndef entry(x):\n    A + B",
     "an index in a shard_map": "def body(x):\n    return x + jax.lax.axis_index('modle')\n"
-    "def entry(x):\n    jax.shard_map(body, mesh=mesh, in_specs=P('model'), out_specs=P('model'))(jnp.zeros(8))",
+    "def entry(x):\n    f = jax.shard_map(body, mesh=mesh, in_specs=P('model'), out_specs=P('model'))\n"
+    "    f(jnp.zeros(8))",
     "an argument that is gone": "def entry(x):\n    return jax.jit(lambda y: y, in_axis_resources=None)(x)",
     "an argument in a dict": "def entry(x):\n"
     "    return jax.jit(lambda y: y, **{'in_axis_resources': None})(x)",
