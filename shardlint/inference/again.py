@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from shardlint.inference.effects import EFFECTS, NOTHING, Lost, born
+import libcst as cst
+
+from shardlint.inference.effects import EFFECTS, NOTHING, State, born, give_back, held
 from shardlint.inference.functions import LookedAt
 from shardlint.inference.met import Met
 
@@ -15,31 +18,71 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """A thing that others may read, with what it held before an entry was evaluated and afterwards."""
+
+    thing: Any
+    before: State
+    after: State
+
+    @property
+    def rebinds(self) -> bool:
+        """Whether a module's variables got other values."""
+        return self.before.get("rebound") != self.after.get("rebound")
+
+    def leaves_alike(self, other: Change) -> bool:
+        """Whether another evaluation left the same. When a variable got its value is told by `redo`."""
+        ours, theirs = dict(self.after), dict(other.after)
+        rebound = ours.pop("rebound", {}).keys() == theirs.pop("rebound", {}).keys()
+        return rebound and _alike(ours, theirs)
+
+    def undo(self) -> None:
+        """Let the thing hold what it held before."""
+        give_back(self.thing, self.before)
+
+    def redo(self) -> None:
+        """Let the thing hold what it held afterwards."""
+        give_back(self.thing, self.after)
+
+
+@dataclass(frozen=True, slots=True)
 class EntryRun:
     """What one evaluation of ``made``, a function or a wrapper, met.
 
-    ``replaced`` are the members of classes that classes made in it define anew. ``lost`` are the containers
-    that others may read whose items are not known any more, ``shared`` those of them that are no entry's;
-    ``alone`` tells that it changed nothing else that others may read, ``apart`` that it did not change what
-    entries may read that stand in the same function, either.
+    ``replaced`` are the members of classes that classes made in it define anew. ``changes`` are what it
+    changed of things that others may read, ``shared`` the numbers of those of them that are no entry's;
+    ``alone`` tells that it changed nothing else that others may read.
     """
 
     made: object
     met: Met
     replaced: dict[int, frozenset[str]]
-    lost: tuple[Lost, ...]
+    changes: tuple[Change, ...]
     shared: frozenset[int]
     alone: bool
-    apart: bool
 
     def depends_on(self, code: Hashable) -> bool:
         """Whether it could be another if this code were."""
         return code in self.met.ran or LookedAt(code) in self.met.ran
 
-    @property
-    def containers(self) -> set[int]:
-        """The identities of those whose items it lost."""
-        return {id(container) for container, _ in self.lost}
+    def changes_alike(self, other: EntryRun) -> bool:
+        """Whether an evaluation of the same entry leaves the same to others.
+
+        If the functions around the entry were evaluated anew, both have other things of those.
+        """
+        ours, theirs = ({one.thing.born: one for one in run.changes} for run in (self, other))
+        seen = self.shared | other.shared if self.made is not other.made else ours.keys() | theirs.keys()
+        return all(
+            number in ours and number in theirs and ours[number].leaves_alike(theirs[number])
+            for number in seen
+        )
+
+    def with_changes_of(self, other: EntryRun) -> EntryRun:
+        """The same with the changes of one that changed things alike, but for things that it has not."""
+        if self is other:
+            return self
+        theirs = {one.thing.born: one for one in other.changes}
+        return replace(self, changes=tuple(theirs.get(one.thing.born, one) for one in self.changes))
 
     def give(self, interpreter: Interpreter) -> None:
         """Add all this to an analysis."""
@@ -48,27 +91,61 @@ class EntryRun:
         self.met.tell(interpreter)
         for number, names in self.replaced.items():
             interpreter.replaced[number] = interpreter.replaced.get(number, frozenset()) | names
-        for container, _ in self.lost:
-            container.items = None
+        for change in self.changes:
+            change.redo()
 
 
 def recorded(interpreter: Interpreter, made: object, evaluate: Callable[[], object], first: int) -> EntryRun:
     """Evaluate an entry, and return what that gave; it is not added to the analysis yet.
 
-    What has a number less than ``first`` was there before any entry.
+    What has a number less than ``first`` was there before any entry. What an entry changed that is broken off
+    is as before.
     """
     i = interpreter
     switches, devices, replaced = frozenset(i.switches), i.device_count, dict(i.replaced)
-    oldest, EFFECTS.oldest, EFFECTS.entered, EFFECTS.first = EFFECTS.oldest, NOTHING, born(), first
-    EFFECTS.leaks, EFFECTS.leaks_inside, EFFECTS.lost = False, False, []
+    oldest, EFFECTS.oldest, EFFECTS.entered = EFFECTS.oldest, NOTHING, born()
+    EFFECTS.leaks, EFFECTS.before = False, {}
     before = Met().swap(i)
+    finished = False
     try:
         evaluate()
+        finished = True
     finally:
         met = before.swap(i)
-        alone = not EFFECTS.leaks and i.device_count == devices and switches == i.switches
-        lost = tuple(EFFECTS.lost)
-        EFFECTS.oldest, EFFECTS.entered, EFFECTS.first = min(oldest, EFFECTS.oldest), 0, 0
+        EFFECTS.oldest, EFFECTS.entered = min(oldest, EFFECTS.oldest), 0
+        changes = tuple(Change(thing, state, held(thing)) for thing, state in EFFECTS.before.values())
+        if not finished:
+            for change in changes:
+                change.undo()
+    alone = not EFFECTS.leaks and i.device_count == devices and switches == i.switches
     more = {number: names for number, names in i.replaced.items() if names != replaced.get(number)}
-    shared = frozenset(id(container) for container, _ in lost if container.born < first)
-    return EntryRun(made, met, more, lost, shared, alone, not EFFECTS.leaks_inside)
+    changes = tuple(one for one in changes if not _alike(one.before, one.after))
+    shared = frozenset(one.thing.born for one in changes if one.thing.born < first)
+    return EntryRun(made, met, more, changes, shared, alone)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether there is no difference between two values or states, not even where they were written.
+
+    What can be changed is alike only to itself.
+    """
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_alike(value, other[key]) for key, value in one.items())
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    if is_dataclass(one):
+        parts = _parts(type(one))  # type: ignore[arg-type]
+        return parts is not None and all(_alike(getattr(one, name), getattr(other, name)) for name in parts)
+    return bool(one == other)
+
+
+@cache
+def _parts(kind: Any) -> tuple[str, ...] | None:
+    """The fields of a class whose objects are told apart by what they hold; None for others."""
+    if kind.__eq__ is object.__eq__ or issubclass(kind, cst.CSTNode):
+        return None
+    return tuple(one.name for one in fields(kind))

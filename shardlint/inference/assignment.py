@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.effects import changed
+from shardlint.inference.effects import changing
 from shardlint.inference.forgetting import forget
 from shardlint.inference.generators import items_of
 from shardlint.inference.joins import join, options
@@ -57,7 +57,7 @@ def delete(interpreter: Interpreter, target: cst.BaseExpression) -> None:
 
     if isinstance(target, cst.Name):
         holder = interpreter.scope.target(target.value)
-        changed(holder.serial)
+        changing(holder)
         holder.variables.pop(target.value, None)
     elif isinstance(target, cst.Tuple | cst.List):
         for element in target.elements:

@@ -211,7 +211,7 @@ def _call_function(
     interpreter.deepest = max(interpreter.deepest, nested)
     if interpreter.running(code) >= 2:
         # What the runs inside the first of them give depends on it.
-        changed(next(f.scope.serial for f in interpreter.frames if f.function is code))
+        changed(next(f.scope.born for f in interpreter.frames if f.function is code))
         return _unfollowed(interpreter, function, args, kwargs, "recursion")
     bound = bind_parameters(function, args, kwargs, opaque)
     if bound is None:

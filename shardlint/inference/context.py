@@ -85,14 +85,14 @@ class Context:
 class Scope:
     """Variables of a module, function, class or comprehension, and the scope around it.
 
-    ``serial`` identifies it, and ``path`` is the branch it was made in. ``narrowed`` are variables of
+    ``born`` identifies it, and ``path`` is the branch it was made in. ``narrowed`` are variables of
     outer scopes of which a test told more, ``volatile`` ones that may change unseen; ``watchers``
     are told of every write. ``rebound`` are a module's variables that got another value, by when they did.
     """
 
     __slots__ = (
-        "declared_global", "declared_nonlocal", "is_class", "is_comprehension", "module", "narrowed",
-        "parent", "path", "rebound", "serial", "variables", "volatile", "watchers",
+        "born", "declared_global", "declared_nonlocal", "is_class", "is_comprehension", "module", "narrowed",
+        "parent", "path", "rebound", "variables", "volatile", "watchers",
     )  # fmt: skip
 
     def __init__(
@@ -103,7 +103,7 @@ class Scope:
         path: tuple[int, ...] = (),
         is_comprehension: bool = False,
     ) -> None:
-        self.serial = born()
+        self.born = born()
         self.module = module
         self.parent = parent
         self.is_class = is_class

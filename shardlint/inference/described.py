@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from shardlint.inference.effects import changed
+from shardlint.inference.effects import depends
 from shardlint.inference.values import (
     Alternatives,
     Array,
@@ -161,7 +161,7 @@ def _named(interpreter: Interpreter, described: Description, name: str, held: Di
     if found is None:
         found = dims.distinct(name) if held is None else held
     if names is None:
-        names = interpreter.sizes.setdefault(_function_scope(interpreter.scope).serial, {})
+        names = interpreter.sizes.setdefault(_function_scope(interpreter.scope).born, {})
     names.setdefault(name, found)
     return found
 
@@ -171,11 +171,11 @@ def _bound(interpreter: Interpreter, name: str) -> Dim | None:
     scope: Scope | None = _function_scope(interpreter.scope)
     top_level = scope is not None and scope.parent is None
     while scope is not None and (top_level or scope.parent is not None):
-        found = interpreter.sizes.get(scope.serial, {}).get(name)
+        found = interpreter.sizes.get(scope.born, {}).get(name)
         if found is not None:
             return found
         # What later runs find there is not noted, so this one is not kept.
-        changed(scope.serial)
+        depends(scope.born)
         scope = scope.parent
     return None
 

@@ -8,7 +8,9 @@ was changed meanwhile, and then what it gave can be given again (`memory`).
 from __future__ import annotations
 
 import itertools
+from copy import copy
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 _numbers = itertools.count(1)
@@ -21,8 +23,9 @@ def born() -> int:
     return next(_numbers)
 
 
-#: A container that changed in ways that are not followed, and the items it held before.
-Lost = tuple[Any, Any]
+#: What a thing holds, by the names of its attributes; no copy of it changes with the thing.
+State = dict[str, Any]
+_HELD = ("attributes", "fields", "forgotten", "items", "opaque", "rebound", "variables")
 
 
 @dataclass(slots=True)
@@ -31,21 +34,18 @@ class Effects:
 
     ``oldest`` is the number of the oldest thing that was changed. ``mute_matters`` tells that something
     depends on whether uses are recorded. ``epoch`` counts the changes of classes and wrappers: that a run
-    reads them is not noted. ``entered`` is the number at which the evaluation of an entry began, and
-    ``leaks`` tells that it changed something older, which other entries may read; ``leaks_inside`` that an
-    earlier entry had made what it changed, not before ``first``: then only entries may read it that stand in
-    the same function. ``lost`` are the older containers of which it only lost sight, and what they held.
-    ``touched`` are the numbers of all that was changed since somebody asked.
+    reads them is not noted. ``entered`` is the number at which the evaluation of an entry began. ``before``
+    are the older things that it changed, which other entries may read, by their numbers, with what each held;
+    ``leaks`` tells that it changed something older that cannot be changed back. ``touched`` are the numbers
+    of all that was changed since somebody asked.
     """
 
     oldest: int = NOTHING
     epoch: int = 0
     mute_matters: bool = False
     entered: int = 0
-    first: int = 0
     leaks: bool = False
-    leaks_inside: bool = False
-    lost: list[Lost] = field(default_factory=list)
+    before: dict[int, tuple[Any, State]] = field(default_factory=dict)
     touched: set[int] = field(default_factory=set)
 
 
@@ -62,28 +62,46 @@ def changed_for_all(number: int) -> None:
 def changed(number: int) -> None:
     """Note a change of the thing with this number; 0 is what is older than everything, and no object."""
     EFFECTS.touched.add(number)
-    changed_here(number)
+    depends(number)
+    EFFECTS.leaks = EFFECTS.leaks or 0 < number < EFFECTS.entered
+
+
+def changing(thing: Any) -> None:
+    """Note that a scope, an object or a container changes now; what it holds can be given back to it."""
+    EFFECTS.touched.add(thing.born)
+    depends(thing.born)
+    if thing.born < EFFECTS.entered and thing.born not in EFFECTS.before:
+        EFFECTS.before[thing.born] = thing, held(thing)
 
 
 def lose(container: Any) -> None:
     """Make the items of a container unknown, for good: what changes it later changes nothing."""
-    EFFECTS.touched.add(container.born)
-    EFFECTS.oldest = min(EFFECTS.oldest, container.born)
-    if 0 < container.born < EFFECTS.entered:
-        EFFECTS.lost.append((container, container.items))
+    changing(container)
     container.items = None
-
-
-def changed_here(number: int) -> None:
-    """Note that this program tells more of a thing, which itself is as it was."""
-    depends(number)
-    if 0 < number < EFFECTS.first:
-        EFFECTS.leaks = True
-    elif 0 < number < EFFECTS.entered:
-        EFFECTS.leaks_inside = True
 
 
 def depends(number: int) -> None:
     """Note that what runs depends on this very thing, and would be another with one that is equal."""
     if number < EFFECTS.oldest:
         EFFECTS.oldest = number
+
+
+def held(thing: Any) -> State:
+    """What a thing holds now."""
+    return {name: copy(getattr(thing, name)) for name in _names(type(thing))}  # type: ignore[arg-type]
+
+
+def give_back(thing: Any, state: State) -> None:
+    """Let a thing hold this. Its dicts and sets stay the same ones, since others may look into them."""
+    for name, value in state.items():
+        now = getattr(thing, name)
+        if isinstance(value, dict | set) and type(now) is type(value):
+            now.clear()
+            now.update(value)
+        else:
+            setattr(thing, name, copy(value))
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(name for name in _HELD if hasattr(kind, name))

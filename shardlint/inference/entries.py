@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -52,6 +53,12 @@ class Entries:
         self.runs: dict[object, EntryRun] = {}
         self._first = born()
         self._given: set[object] = set()
+        #: The entries in their order, each with how many before it changed what others may read.
+        self._order: dict[object, tuple[EntryRun, int]] = {}
+        #: Of those that did so the last time, the ones yet to come; and whether all until now did alike.
+        self._left: deque[tuple[object, EntryRun]] = deque()
+        self._last, self._stays, self._changing = self._order, True, 0
+        self._handed = len(interpreter.handed)
 
     def _new_reach(self) -> Reach:
         settings = self._interpreter.settings
@@ -63,6 +70,8 @@ class Entries:
         i, exhaustive = self._interpreter, self._interpreter.settings.exhaustive
         done: set[object] = set()
         self._given = set()
+        self._left = deque((key, run) for key, (run, _) in self._order.items() if run.changes)
+        self._last, self._order, self._stays, self._changing = self._order, {}, True, 0
         i.settle()
         if not exhaustive:
             self._reach.learn(function for function, _ in i.defined.values())
@@ -86,26 +95,25 @@ class Entries:
     @property
     def is_consistent(self) -> bool:
         """Whether each entry that was evaluated last found what it finds in a program that is made anew."""
-        return all((run.alone and run.apart) or key in self._given for key, run in self.runs.items())
+        return (
+            self._stays
+            and not self._left
+            and all(run.alone or key in self._given for key, run in self.runs.items())
+        )
 
-    def may_change(self, code: Hashable) -> bool:
-        """Whether a function may have another text, and the program stay.
+    @property
+    def may_stay(self) -> bool:
+        """Whether entries can be evaluated again: what they change for others can be undone."""
+        handed = len(self._interpreter.handed) > self._handed
+        # Which came first, in a program that is made anew, would not be told.
+        rebinds = handed and any(change.rebinds for run, _ in self._order.values() for change in run.changes)
+        return not rebinds and all(run.alone for run in self.runs.values())
 
-        Not if it ran in entries that stand in one function, of which one changed what the others may read.
-        """
-        waiting = [run for run in self.runs.values() if not run.apart]
-        seen = {id(run) for run in waiting}
-        while waiting:
-            run = waiting.pop()
-            if run.depends_on(code):
-                return False
-            made = {id(one) for one, _ in run.met.notes}
-            for other in self.runs.values():
-                related = id(other.made) in made or any(one is run.made for one, _ in other.met.notes)
-                if related and id(other) not in seen:
-                    seen.add(id(other))
-                    waiting.append(other)
-        return True
+    def undo(self) -> None:
+        """Let all be as it was before any entry was evaluated."""
+        for run, _ in reversed(self._order.values()):
+            for change in run.changes:
+                change.undo()
 
     def changed(self, code: Hashable, reaches_alike: bool) -> None:
         """Forget what depends on the text of a function that is another now."""
@@ -117,9 +125,9 @@ class Entries:
         """Evaluate an entry, or give again what it gave."""
         i, known = self._interpreter, self.runs.get(key)
         # One that an entry defined anew may see other variables than before.
-        if known is not None and known.made is made:
-            known.give(i)
+        if known is not None and known.made is made and self._last.get(key) == (known, self._changing):
             self._given.add(key)
+            self._give(key, known)
             return
         action = _wrapper_call(i, made) if isinstance(made, Native) else _function_call(i, made)
         case = isinstance(made, Function) and _is_case(made, self._run)
@@ -130,8 +138,19 @@ class Entries:
         if len(i.project.modules) != modules:
             # What a module holds that an entry imports is there for all.
             self._first = born()
-        self.runs[key] = run
-        run.give(i)
+        self._give(key, run)
+
+    def _give(self, key: object, run: EntryRun) -> None:
+        """Add what an entry gave, and see whether it left to others what it left the last time."""
+        if self._left and self._left[0][0] == key:
+            before = self._left.popleft()[1]
+            self._stays = self._stays and before.changes_alike(run)
+            run = run.with_changes_of(before)
+        elif run.changes:
+            self._stays = False
+        self.runs[key], self._order[key] = run, (run, self._changing)
+        self._changing += bool(run.changes)
+        run.give(self._interpreter)
 
 
 @contextmanager

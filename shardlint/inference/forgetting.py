@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shardlint.inference.classes import library_bases
-from shardlint.inference.effects import changed, lose
+from shardlint.inference.effects import changing, lose
 from shardlint.inference.values import (
     Alternatives,
     Array,
@@ -46,7 +46,7 @@ def forget(value: Value) -> None:
         elif isinstance(one, LibraryObject) and one.kind.startswith("collections."):
             waiting.extend(one.fields.values())
         elif isinstance(one, LibraryObject) and one.kind.startswith("flax.nnx."):
-            changed(one.born)
+            changing(one)
             waiting.extend(value for value in one.fields.values() if not isinstance(value, Array))
             one.fields.update({name: _elsewhere(value) for name, value in one.fields.items()})
         elif isinstance(one, SetValue):
@@ -54,7 +54,7 @@ def forget(value: Value) -> None:
                 lose(one)
         elif isinstance(one, Instance) and one.cls.members is None:
             if not one.forgotten or one.attributes:
-                changed(one.born)
+                changing(one)
             waiting.extend(one.attributes.values())
             if library_bases(one.cls) & _FROZEN:
                 continue

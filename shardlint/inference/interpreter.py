@@ -442,7 +442,7 @@ class Interpreter:
         """Find the scope that holds a name: every reading of a variable goes through here."""
         scope = self.frames[-1].scope
         holder = scope.find(name)
-        if self.reads is not None and (holder is None or holder.serial < self.start):
+        if self.reads is not None and (holder is None or holder.born < self.start):
             note_variable(self, scope, name, holder)
         return holder
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shardlint.inference.classes import class_attribute
-from shardlint.inference.effects import changed, changed_for_all
+from shardlint.inference.effects import changed_for_all, changing
 from shardlint.inference.forgetting import forget
 from shardlint.inference.iteration import hashable, iterate
 from shardlint.inference.joins import join, options
@@ -57,16 +57,19 @@ def set_attribute(
         # A property's setter, or `__setattr__`, decides what happens.
         forget(receiver)
     elif isinstance(receiver, Instance | ClassValue):
-        (changed_for_all if isinstance(receiver, ClassValue) else changed)(receiver.born)
+        if isinstance(receiver, ClassValue):
+            changed_for_all(receiver.born)
+        else:
+            changing(receiver)
         since = interpreter.path_since(receiver.path)
         receiver.attributes[name] = _set(interpreter, receiver.attributes.get(name), name, value, since)
     elif isinstance(receiver, ModuleValue):
         scope = receiver.run.scope
-        changed(scope.serial)
+        changing(scope)
         since = interpreter.path_since(scope.path)
         scope.variables[name] = _set(interpreter, scope.variables.get(name), name, value, since)
     elif isinstance(receiver, LibraryObject):
-        changed(receiver.born)
+        changing(receiver)
         setter = receiver.origin and interpreter.attribute(receiver, "__setattr__", receiver.origin)
         if receiver.origin is not None and isinstance(setter, Bound):
             interpreter.call(setter, [Const(name), value], {}, receiver.origin)
@@ -108,7 +111,7 @@ def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, 
         if not (interpreter.certain(receiver.path) and _has_place(receiver, key)):
             forget(receiver)
             return
-        changed(receiver.born)
+        changing(receiver)
         if isinstance(receiver, DictValue):
             receiver.items[hashable(key)[1]] = value
         else:
@@ -144,14 +147,14 @@ def augment(interpreter: Evaluator, operator: str, left: Value, right: Value, pl
         return None if method is None else interpreter.call(Bound(method, left), [right], {}, place)
     if isinstance(left, ListValue) and operator == "Add" and interpreter.certain(left.path):
         added = iterate(right)
-        changed(left.born)
+        changing(left)
         if left.items is not None and added is not None:
             left.items.extend(added)
             return left
     if isinstance(left, DictValue) and operator == "BitOr" and left.kind != "Counter":
         known = isinstance(right, DictValue) and right.kind != "Counter" and right.items is not None
         if known and left.items is not None and interpreter.certain(left.path):
-            changed(left.born)
+            changing(left)
             left.items.update(right.items)  # type: ignore[union-attr, arg-type]
             return left
     if any(isinstance(option, ListValue | DictValue | SetValue) for option in options(left)):

@@ -265,8 +265,8 @@ class Project:
                 self._begun.pop()
         run.within = _within(run)
         # A module that ran before may have begun a cycle; in another program this one would.
-        began = run.scope.serial
-        run.alone &= all(one.alone or one.scope.serial > began for one in run.within.values())
+        began = run.scope.born
+        run.alone &= all(one.alone or one.scope.born > began for one in run.within.values())
         run.made = range(first, born())
         self._note_changes(path, run)
         EFFECTS.touched = touched

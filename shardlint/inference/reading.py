@@ -18,10 +18,10 @@ Reads = dict[tuple[Any, str], None]
 def note_variable(interpreter: Interpreter, scope: Scope, name: str, holder: Scope | None) -> None:
     """Note that a variable was looked up from a scope and found in another, or nowhere."""
     reads, start = interpreter.reads, interpreter.start
-    if reads is None or (holder is not None and holder.serial > start):
+    if reads is None or (holder is not None and holder.born > start):
         return
     outer: Scope | None = scope
-    while outer is not None and outer.serial > start:
+    while outer is not None and outer.born > start:
         if name in outer.declared_global:
             outer = outer.root
             break

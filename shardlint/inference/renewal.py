@@ -71,7 +71,7 @@ class Renewal:
             size = renewed(part, self._symbols, self._sizes) if self._again else part
             return part if size == part else size
         if kind is Function:
-            self._need(part.scope.serial < self._start)
+            self._need(part.scope.born < self._start)
             self.functions.append(part)
         elif kind is Native or kind is ClassValue:
             self._need(part.born < self._start)

@@ -11,7 +11,6 @@ from copy import copy
 
 from shardlint.files.facts import read_notes
 from shardlint.files.sources import Cell, Source
-from shardlint.inference.again import EntryRun
 from shardlint.inference.analysis import Program, while_evaluating
 from shardlint.inference.edits import edit_between, says_the_same
 from shardlint.inference.effects import EFFECTS
@@ -32,10 +31,6 @@ _CHANGED = (
 )  # fmt: skip
 
 
-#: Entries that lost sight of containers which others may read.
-_Losses = dict[object, EntryRun]
-
-
 class Resumable:
     """A program that stays. ``stands`` tells whether it can be used after an exception."""
 
@@ -47,7 +42,6 @@ class Resumable:
     def _begin(self, source: Source) -> None:
         self.stands = False
         self._source, self._program, self._times = source, Program(source, self._settings), 0
-        self._lost: _Losses = {}
         self._replaced: dict[object, dict[int, frozenset[str]]] = {}
         interpreter = self._program.interpreter
         interpreter.settle()
@@ -62,10 +56,11 @@ class Resumable:
         with while_evaluating():
             if source != self._source and not self._resume(source):
                 self._begin(source)
-            lost, replaced = self._lost, self._replaced
+            replaced = self._replaced
             found = self._evaluated(noticed)
-            stays = self._program.entries.is_consistent and replaced == self._replaced
-            if self._times > 1 and not (stays and self._lose_alike(lost, self._lost)):
+            entries = self._program.entries
+            stays = entries.is_consistent and entries.may_stay and replaced == self._replaced
+            if self._times > 1 and not stays:
                 self._begin(source)
                 found = self._evaluated(noticed)
         return [*source.problems, *found]
@@ -76,39 +71,15 @@ class Resumable:
         self._program.names = copy(self._names)
         self._times += 1
         self.stands = False
-        EFFECTS.lost = []
         try:
             return self._program.uses(noticed)
         finally:
             # An entry that was broken off may have changed what others read.
-            self.stands = not (EFFECTS.leaks or EFFECTS.leaks_inside)
+            self.stands = not EFFECTS.leaks
             runs = self._program.entries.runs
-            self._lost = {key: run for key, run in runs.items() if run.lost}
             self._replaced = {key: run.replaced for key, run in runs.items() if run.replaced}
-            # The next time entries find in containers what they found now.
-            for container, items in (*(one for run in runs.values() for one in run.lost), *EFFECTS.lost):
-                container.items = items
-
-    def _is_alone(self) -> bool:
-        """Whether no entry changed what another may read."""
-        return all(run.alone for run in self._program.entries.runs.values())
-
-    def _lose_alike(self, losses: _Losses, others: _Losses) -> bool:
-        """Whether entries lost sight of the same containers, as far as entries read them that stayed.
-
-        If the functions around entries were evaluated anew, both have other containers of their own.
-        """
-        for key in losses.keys() | others.keys():
-            one, other = losses.get(key), others.get(key)
-            if one is not None and other is not None:
-                same = one.shared == other.shared
-                if not same or (one.made is other.made and one.containers != other.containers):
-                    return False
-            elif (alone := one or other) is not None:
-                defined = self._program.interpreter.defined.get(key)
-                if alone.shared or defined is None or defined[0] is alone.made:
-                    return False
-        return True
+            # The next time entries find what they found now.
+            self._program.entries.undo()
 
     def _resume(self, source: Source) -> bool:
         """Take over an edit; False if the program must be made anew."""
@@ -126,7 +97,7 @@ class Resumable:
         if edit is None:
             return False
         changed = [one for one in edit.functions if not _says_the_same(*one)]
-        if changed and not (self._is_alone() and all(self._may_take(*one) for one in changed)):
+        if changed and not (self._program.entries.may_stay and all(self._may_take(*one) for one in changed)):
             return False
         for part, text in changed:
             self._take(part, text)
@@ -157,8 +128,6 @@ class Resumable:
     def _may_take(self, part: FunctionPart, text: str) -> bool:
         """Whether no more than entries depends on the body of a function."""
         before, code = part.whole.text, id(part.whole)
-        if not self._program.entries.may_change(code):
-            return False
         if self._replaced and self._program.interpreter.constructed_with(code):
             # What instances have depends on what was replaced when a class was first asked for them.
             return False

@@ -40,11 +40,11 @@ class Tests:
         self._read.extend(holder.variables[name] for name, holder in holders if holder is not None)
         around = {holder for _, holder in holders}
         outer = around.pop() if len(around) == 1 else None
-        if outer is not None and outer is not interpreter.scope and (outer.serial, text, read) in self._met:
+        if outer is not None and outer is not interpreter.scope and (outer.born, text, read) in self._met:
             # What the function inside does depends on the one around it.
-            depends(outer.serial)
-            return (outer.serial, text, read)
-        found = (interpreter.scope.serial, text, read)
+            depends(outer.born)
+            return (outer.born, text, read)
+        found = (interpreter.scope.born, text, read)
         self._met.add(found)
         return found
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from shardlint.inference.context import Scope
-from shardlint.inference.effects import born, changed
+from shardlint.inference.effects import born, changed, changing
 from shardlint.inference.forgetting import forget
 from shardlint.inference.joins import join
 from shardlint.inference.values import Tuple, Value
@@ -23,10 +23,11 @@ Written = dict[str, list[Value]]
 def write(interpreter: Interpreter, scope: Scope, name: str, value: Value) -> None:
     """Set a variable; in an outer scope it may keep its value where the write is not certain."""
     if scope is not interpreter.scope:
-        changed(scope.serial)
+        changing(scope)
         value = _from_inside(interpreter, scope, name, value)
         if any(frame.generator for frame in interpreter.frames):
             # A generator's body runs later, whenever somebody takes its items.
+            changed(scope.born)
             scope.volatile.add(name)
         for frame in interpreter.frames:
             if name in frame.scope.narrowed and frame.scope is not scope:

@@ -12,7 +12,7 @@ import libcst as cst
 from shardlint.inference.assignment import assign
 from shardlint.inference.classes import class_attribute
 from shardlint.inference.context import Context, assumed_rules
-from shardlint.inference.effects import changed
+from shardlint.inference.effects import changing
 from shardlint.inference.functions import look_at
 from shardlint.inference.generators import run_body
 from shardlint.inference.joins import join, options
@@ -113,7 +113,7 @@ def _run_generator(
             after,
         )
     if contexts[0].caught != before.caught:
-        changed(manager.born)
+        changing(manager)
         manager.fields["swallows"] = NONE
     return join(value for value, _ in given), contexts[0], after
 

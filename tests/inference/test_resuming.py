@@ -306,8 +306,8 @@ def test_edits_around_closures(seed: int) -> None:
     assert made < asked, "no program was resumed"
 
 
-#: Functions that nobody calls, of which some change what others in the same function read, or define classes
-#: that replace what others have.
+#: Functions that nobody calls, of which some change what others read, or define classes that replace what
+#: others have.
 FAMILIES = """
 import jax, jax.numpy as jnp
 from jax.sharding import NamedSharding, PartitionSpec as P
@@ -355,6 +355,19 @@ def derive():
 
 def other(rows):
     return put((6, 4), "data")
+
+HELD, COUNTS, WIDTH = Base(), [8], 8
+
+def change(x):
+    global WIDTH
+    HELD.width, WIDTH = 6, 7
+    COUNTS[0] = 6
+    put((x, 2), "data")
+
+def read_changed():
+    put((WIDTH, 8), "data")
+    put((HELD.width, 8), "data")
+    put((COUNTS[0], 8), "data")
 """
 
 
@@ -370,6 +383,10 @@ def test_edits_around_functions_that_share_what_they_change(seed: int) -> None:
         ("state.width = 7", "state.width = 7  # odd", 0),
         ("state.width = 7", "state.width = 8", 1),
         ("width = 8", "width = 9", 1),
+        ("(x, 2)", "(x, 3)", 0),
+        ("(WIDTH, 8)", "(8, WIDTH)", 0),
+        ("= 6, 7", "= 6, 8", 1),
+        ("COUNTS[0] = 6", "COUNTS[0] = 5", 1),
     ],
 )
 def test_what_makes_a_program_anew(

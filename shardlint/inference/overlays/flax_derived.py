@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from shardlint.inference.calls import Call
 from shardlint.inference.classes import class_attribute, library_bases, lineage
-from shardlint.inference.effects import changed
+from shardlint.inference.effects import changing
 from shardlint.inference.overlays.flax_nnx_variables import VARIABLES, make_variable
 from shardlint.inference.overlays.flax_uses import Owner
 from shardlint.inference.values import ClassValue, External, Instance, LibraryObject, Native, Value
@@ -59,7 +59,7 @@ def nnx_class(name: str, construct: Rule, forward: Rule) -> ClassValue:
         made = construct(Call(call.interpreter, kind.name, args, call.kwargs, call.place, call.opaque))
         if not isinstance(instance, Instance):
             return call.unknown("the object is not known")
-        changed(instance.born)
+        changing(instance)
         if isinstance(made, LibraryObject):
             known = {name: value for name, value in made.fields.items() if not isinstance(value, Unknown)}
             instance.attributes.update({**known, LAYER: made})

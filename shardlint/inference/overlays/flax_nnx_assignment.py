@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from shardlint.inference.calls import Call
-from shardlint.inference.effects import changed as note_change
+from shardlint.inference.effects import changing
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.mutation import set_item
 from shardlint.inference.overlays.arrays import Stop, operand
@@ -34,7 +34,7 @@ def array_of(value: Value | None) -> Array:
 def assign(interpreter: Evaluator, variable: LibraryObject, value: Value | None) -> None:
     """Give a variable another value; where that may not happen, only what both have in common is known."""
     new, old = array_of(value), array_of(variable.fields.get("value"))
-    note_change(variable.born)
+    changing(variable)
     if interpreter.certain(()):
         variable.fields["value"] = new
     elif (new.shape, new.dtype) == (old.shape, old.dtype):
@@ -64,7 +64,7 @@ def _set_variable_attribute(call: Call) -> Value:
         return NONE
     field = "out_sharding" if name.value in OLD_NAMES else name.value
     certain = call.interpreter.certain(())
-    note_change(variable.born)
+    changing(variable)
     variable.fields[field] = value if certain else call.unknown(f"`{field}` may be set")
     return NONE
 
@@ -126,7 +126,7 @@ def _copy_from(call: Call) -> Value:
         unknown: dict[str, Value] = {"out_sharding": Unknown("the metadata is not known")}
         held = other.fields if other is not None and is_held(other) else unknown
         assign(call.interpreter, variable, held.get("value", Unknown("another variable")))
-        note_change(variable.born)
+        changing(variable)
         variable.fields.update({name: value for name, value in held.items() if name != "value"})
     return NONE
 
@@ -135,7 +135,7 @@ def _set_metadata(call: Call) -> Value:
     """``p.set_metadata(mapping)``, ``(name, value)`` or ``(**metadata)``; what it says is not followed."""
     variable = call.args[0]
     if isinstance(variable, LibraryObject):
-        note_change(variable.born)
+        changing(variable)
         variable.fields["out_sharding"] = Unknown("the metadata was set")
     return NONE
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.effects import changed
+from shardlint.inference.effects import changing
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.mutation import set_item
 from shardlint.inference.overlays.flax_metadata import map_tree
@@ -121,10 +121,11 @@ def _pop(call: Call) -> Value:
     def drop(node: Value) -> None:
         for name, value in list(children(node)):
             if id(value) in removed:
-                changed(getattr(node, "born", 0))
                 if isinstance(node, Instance):
+                    changing(node)
                     del node.attributes[str(name)]
                 elif isinstance(node, DictValue) and node.items is not None:
+                    changing(node)
                     del node.items[name]
             elif not isinstance(value, LibraryObject) or not is_variable(value):
                 drop(value)
@@ -213,7 +214,7 @@ def _forget_placement(node: Value) -> None:
     if isinstance(node, LibraryObject) and is_variable(node):
         value = node.fields["value"]
         if isinstance(value, Array):
-            changed(node.born)
+            changing(node)
             node.fields["value"] = replace(value, sharding=None, typed=None, committed=None)
         return
     for _, value in children(node):

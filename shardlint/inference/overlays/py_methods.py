@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from shardlint.inference import naming
 from shardlint.inference.calls import Call
-from shardlint.inference.effects import changed, lose
+from shardlint.inference.effects import changing, lose
 from shardlint.inference.iteration import constant, hashable, iterate
 from shardlint.inference.overlays.py_collections import SET_METHODS, entries, most_common
 from shardlint.inference.overlays.py_iterators import sort
@@ -63,7 +63,7 @@ def _mutable(call: Call) -> ListValue | DictValue | None:
     if call.opaque or not call.interpreter.certain(receiver.path):
         lose(receiver)
         return None
-    changed(receiver.born)
+    changing(receiver)
     return receiver
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable
 
 from shardlint.inference.calls import Call
 from shardlint.inference.classes import all_fields
-from shardlint.inference.effects import changed
+from shardlint.inference.effects import changing
 from shardlint.inference.iteration import iterate
 from shardlint.inference.mutation import set_attribute
 from shardlint.inference.values import (
@@ -187,7 +187,7 @@ def _set_item(call: Call) -> Value:
     name = as_str(key)
     if isinstance(receiver, Instance) and value is not None:
         if name is None:
-            changed(receiver.born)
+            changing(receiver)
             receiver.attributes.clear()
             receiver.forgotten = receiver.opaque = True
         else:
@@ -214,7 +214,7 @@ def _update(call: Call) -> Value:
         rows.update(call.kwargs.items())
     if rows is None or any(isinstance(v, DictValue | Instance) for v in rows.values()):
         # Nested configurations are merged.
-        changed(receiver.born)
+        changing(receiver)
         receiver.attributes.clear()
         receiver.forgotten = receiver.opaque = True
         return NONE

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from shardlint.inference.calls import Call, CannotBind
-from shardlint.inference.effects import changed
+from shardlint.inference.effects import changing
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.arrays import Stop, given
 from shardlint.inference.overlays.explicit.recording import (
@@ -213,7 +213,7 @@ def _over_arrays(result: Value, give: Give) -> Value:
         if isinstance(value, Tuple):
             return replace(value, items=tuple(map(change, value.items)))
         if isinstance(value, ListValue) and value.items is not None:
-            changed(value.born)
+            changing(value)
             value.items[:] = map(change, value.items)
         return value
 
