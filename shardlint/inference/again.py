@@ -45,7 +45,7 @@ class Change:
         give_back(self.thing, self.after)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class EntryRun:
     """What one evaluation of ``made``, a function or a wrapper, met.
 
