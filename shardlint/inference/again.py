@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from shardlint.inference.effects import EFFECTS, NOTHING, State, born, give_back, held
-from shardlint.inference.functions import LookedAt
 from shardlint.inference.met import Met
 
 if TYPE_CHECKING:
@@ -45,10 +44,12 @@ class Change:
         give_back(self.thing, self.after)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class EntryRun:
     """What one evaluation of ``made``, a function or a wrapper, met.
 
+    ``need`` is how many steps it must be allowed to go the same way (see `Budget.demand`), and ``epochs`` how
+    often it changed a class or a wrapper.
     ``replaced`` are the members of classes that classes made in it define anew. ``changes`` are what it
     changed of things that others may read, ``shared`` the numbers of those of them that are no entry's;
     ``alone`` tells that it changed nothing else that others may read.
@@ -56,14 +57,12 @@ class EntryRun:
 
     made: object
     met: Met
+    need: float
+    epochs: int
     replaced: dict[int, frozenset[str]]
     changes: tuple[Change, ...]
     shared: frozenset[int]
     alone: bool
-
-    def depends_on(self, code: Hashable) -> bool:
-        """Whether it could be another if this code were."""
-        return code in self.met.ran or LookedAt(code) in self.met.ran
 
     def changes_alike(self, other: EntryRun) -> bool:
         """Whether an evaluation of the same entry leaves the same to others.
@@ -93,6 +92,7 @@ class EntryRun:
             interpreter.replaced[number] = interpreter.replaced.get(number, frozenset()) | names
         for change in self.changes:
             change.redo()
+        EFFECTS.epoch += self.epochs
 
 
 def recorded(interpreter: Interpreter, made: object, evaluate: Callable[[], object], first: int) -> EntryRun:
@@ -103,6 +103,7 @@ def recorded(interpreter: Interpreter, made: object, evaluate: Callable[[], obje
     """
     i = interpreter
     switches, devices, replaced = frozenset(i.switches), i.device_count, dict(i.replaced)
+    epoch = EFFECTS.epoch
     oldest, EFFECTS.oldest, EFFECTS.entered = EFFECTS.oldest, NOTHING, born()
     EFFECTS.leaks, EFFECTS.before = False, {}
     before = Met().swap(i)
@@ -113,6 +114,7 @@ def recorded(interpreter: Interpreter, made: object, evaluate: Callable[[], obje
     finally:
         met = before.swap(i)
         EFFECTS.oldest, EFFECTS.entered = min(oldest, EFFECTS.oldest), 0
+        epochs, EFFECTS.epoch = EFFECTS.epoch - epoch, epoch
         changes = tuple(Change(thing, state, held(thing)) for thing, state in EFFECTS.before.values())
         if not finished:
             for change in changes:
@@ -121,7 +123,7 @@ def recorded(interpreter: Interpreter, made: object, evaluate: Callable[[], obje
     more = {number: names for number, names in i.replaced.items() if names != replaced.get(number)}
     changes = tuple(one for one in changes if not _alike(one.before, one.after))
     shared = frozenset(one.thing.born for one in changes if one.thing.born < first)
-    return EntryRun(made, met, more, changes, shared, alone)
+    return EntryRun(made, met, i.budget.need(0), epochs, more, changes, shared, alone)
 
 
 def _alike(one: Any, other: Any) -> bool:

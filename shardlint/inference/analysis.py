@@ -21,9 +21,10 @@ from shardlint.inference.mentions import with_mentions
 from shardlint.inference.overlays import load_mentioned
 from shardlint.inference.positions import RECURSION_LIMIT
 from shardlint.inference.project import ModuleRun, Project, share_unchanged
+from shardlint.inference.rewriting import with_fixes
 from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.settling import settled
-from shardlint.inference.statements import execute
+from shardlint.inference.statements import Statement, execute
 from shardlint.inference.syntax import (
     ClassPart,
     FunctionPart,
@@ -89,9 +90,15 @@ class Program:
         parts = (module.parts for module in modules)
         found = with_mentions(i.uses, None if any(module.errors for module in modules) else parts)
         names = _equated(source, self.names or {})
-        return settled(
-            [*_syntax_errors(self.main), *self.problems, *i.problems, *unanswered(i, source), *found, *names]
-        )
+        told = [
+            *_syntax_errors(self.main),
+            *self.problems,
+            *i.problems,
+            *unanswered(i, source),
+            *found,
+            *names,
+        ]
+        return with_fixes(settled(told), (module.source for module in modules))
 
 
 def _equated(source: Source, names: naming.Pairs) -> list[Use | FileProblem]:
@@ -126,7 +133,7 @@ def _run_cell(interpreter: Interpreter, run: ModuleRun, parsed: Parsed) -> None:
     run.parts.extend(parsed.parts)
     for name in parsed.rebound:
         run.scope.variables[name] = Unknown("bound by text that cannot be read")
-    interpreter.budget.steps = 0
+    interpreter.budget.begin()
     for part in parsed.parts:
         if not guarded(interpreter, lambda part=part: _run_part(interpreter, run, part)):  # type: ignore[misc]
             break
@@ -149,10 +156,15 @@ def _run_part(interpreter: Interpreter, run: ModuleRun, part: Part) -> bool:
             interpreter,
             run,
             part.unit,
-            lambda: results.append(all(execute(interpreter, node) for node in part.unit.body)),
+            lambda: results.append(all(_statement(interpreter, node) for node in part.unit.body)),
         )
         return results[0]
     return True
+
+
+def _statement(interpreter: Interpreter, node: Statement) -> bool:
+    interpreter.tick()
+    return execute(interpreter, node)
 
 
 def _in_frame(interpreter: Interpreter, run: ModuleRun, unit: object, action: Callable[[], None]) -> None:

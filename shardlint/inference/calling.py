@@ -52,6 +52,7 @@ from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
+    from shardlint.inference.context import Scope
     from shardlint.inference.interpreter import Interpreter
 
 T = TypeVar("T")
@@ -234,6 +235,12 @@ def _names_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(declared), frozenset(_WORD.findall(text))
 
 
+def name_alike(scope: Scope, text: str, other: str) -> bool:
+    """Whether two texts of a function in a scope name the same of what is there (see `look_at`)."""
+    (declared, names), (others, other_names) = _names_in(text), _names_in(other)
+    return declared == others and not any(scope.find_all(names ^ other_names))
+
+
 def _unfollowed(
     interpreter: Interpreter, function: Function, args: Sequence[Value], kwargs: dict[str, Value], reason: str
 ) -> Unknown:
@@ -246,7 +253,7 @@ def _unfollowed(
         if one.code.key in seen:
             continue
         seen.add(one.code.key)
-        declared, names = _names_in(look_at(interpreter, one.code))
+        declared, names = _names_in(look_at(interpreter, one.code, names_only=True))
         for name, scope in one.scope.find_all(declared) if declared else ():
             write(interpreter, scope, name, Unknown(f"`{name}` is set unseen"))
         for name, scope in one.scope.find_all(names):

@@ -16,6 +16,7 @@ from shardlint.inference.assumed import assumed_mesh
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.calling import around_method, wrapped_function
 from shardlint.inference.context import Context, Frame, assumed_rules
+from shardlint.inference.cutoff import Cutoff
 from shardlint.inference.effects import born
 from shardlint.inference.functions import parameters, run_function
 from shardlint.inference.interpreter import Interpreter
@@ -59,6 +60,7 @@ class Entries:
         self._left: deque[tuple[object, EntryRun]] = deque()
         self._last, self._stays, self._changing = self._order, True, 0
         self._handed = len(interpreter.handed)
+        self._cutoff = Cutoff(interpreter)
 
     def _new_reach(self) -> Reach:
         settings = self._interpreter.settings
@@ -67,6 +69,16 @@ class Entries:
 
     def evaluate(self) -> None:
         """Evaluate all entries that can meet a use."""
+        self._evaluate_all()
+        self._stays = self._stays and self._cutoff.sound
+        # Of others that edited functions ran in nothing is known any more.
+        self.runs = {
+            k: run for k, run in self.runs.items() if k in self._order or not self._cutoff.concerns(run)
+        }
+        self._cutoff = Cutoff(self._interpreter)
+        self._interpreter.outdated.clear()
+
+    def _evaluate_all(self) -> None:
         i, exhaustive = self._interpreter, self._interpreter.settings.exhaustive
         done: set[object] = set()
         self._given = set()
@@ -75,7 +87,8 @@ class Entries:
         i.settle()
         if not exhaustive:
             self._reach.learn(function for function, _ in i.defined.values())
-        while True:
+        # Where others are left something else than the last time, the program is made anew.
+        while not self._last or (self._stays and self._cutoff.sound):
             i.settle()
             native, context = next(iter(i.wrappers.values()), (None, self._top))
             if native is not None:
@@ -102,6 +115,11 @@ class Entries:
         )
 
     @property
+    def gave_all_again(self) -> bool:
+        """Whether no entry was evaluated the last time."""
+        return len(self._given) == len(self._order)
+
+    @property
     def may_stay(self) -> bool:
         """Whether entries can be evaluated again: what they change for others can be undone."""
         handed = len(self._interpreter.handed) > self._handed
@@ -115,9 +133,9 @@ class Entries:
             for change in run.changes:
                 change.undo()
 
-    def changed(self, code: Hashable, reaches_alike: bool) -> None:
-        """Forget what depends on the text of a function that is another now."""
-        self.runs = {key: run for key, run in self.runs.items() if not run.depends_on(code)}
+    def changed(self, traces: frozenset[Hashable], reaches_alike: bool) -> None:
+        """Find out the next time what it makes a difference to that a function has another text now."""
+        self._cutoff = Cutoff(self._interpreter, self._cutoff.traces | traces)
         if not reaches_alike:
             self._reach = self._new_reach()
 
@@ -125,7 +143,8 @@ class Entries:
         """Evaluate an entry, or give again what it gave."""
         i, known = self._interpreter, self.runs.get(key)
         # One that an entry defined anew may see other variables than before.
-        if known is not None and known.made is made and self._last.get(key) == (known, self._changing):
+        same = known is not None and known.made is made and self._last.get(key) == (known, self._changing)
+        if known is not None and same and self._cutoff.stands(known):
             self._given.add(key)
             self._give(key, known)
             return
@@ -216,7 +235,7 @@ def _unknown_context(interpreter: Interpreter, defined: Context) -> Context:
 def _run_entry(
     interpreter: Interpreter, run: ModuleRun, context: Context, action: Callable[[], object]
 ) -> None:
-    interpreter.budget.steps = 0
+    interpreter.budget.begin()
     interpreter.context = context
     interpreter.frames.append(Frame(run.scope, None))
 
@@ -277,7 +296,7 @@ def _construct(interpreter: Interpreter, constructor: Function, instance: Instan
 
     with interpreter.silent():
         guarded(interpreter, run)
-    interpreter.budget.steps = 0
+    interpreter.budget.begin()
     interpreter.reached, interpreter.called_wrappers = reached, called
 
 

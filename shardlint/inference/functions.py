@@ -100,14 +100,24 @@ class Code:
 
 
 class LookedAt(NamedTuple):
-    """In place of a code's key: the function did not run, but what it says matters."""
+    """In place of a code's key: the function did not run, but what it says matters, or just what it names."""
 
     key: Hashable
+    names: bool = False
 
 
-def look_at(interpreter: Interpreter, code: Code) -> str:
+def traces(code: Hashable) -> frozenset[Hashable]:
+    """All that tells, of what ran, that the code of a whole unit matters."""
+    return frozenset((code, LookedAt(code), LookedAt(code, names=True)))
+
+
+def look_at(interpreter: Interpreter, code: Code, names_only: bool = False) -> str:
     """The text of a function that need not run."""
-    interpreter.ran.add(LookedAt(id(code.unit)))
+    unit = id(code.unit)
+    # In functions around it there may be other variables.
+    looked = LookedAt(unit, names=names_only and code.key == unit)
+    interpreter.ran.add(looked)
+    interpreter.own.add(looked)
     return code.unit.text
 
 
@@ -189,6 +199,7 @@ def run_function(
     code: Code = function.code
     node = code.node
     interpreter.ran.add(code.key)
+    interpreter.own.add(code.key)
     scope = Scope(function.scope.module, function.scope, path=interpreter.path)
     scope.variables.update(bound)
     if function.owner is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,10 +19,9 @@ from shardlint.inference.assumed import verdict_if_meant
 from shardlint.inference.budget import MAX_DEPTH, Budget
 from shardlint.inference.context import Context, Frame, Scope
 from shardlint.inference.described import sized
-from shardlint.inference.functions import LookedAt
 from shardlint.inference.joins import combined, is_supposed
-from shardlint.inference.memory import Memory
-from shardlint.inference.met import Met, Note
+from shardlint.inference.memory import Kept, Memory
+from shardlint.inference.met import Note
 from shardlint.inference.reading import Reads, note_variable
 from shardlint.inference.refine import learn_shape
 from shardlint.inference.releases import verdict_at
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from shardlint.inference.functions import Code
     from shardlint.inference.generators import Items
     from shardlint.inference.project import Project
+    from shardlint.inference.selves import Constructed
 
 #: Longest expression that names an array in a message.
 _MAX_WRITTEN = 40
@@ -77,8 +77,10 @@ class Interpreter:
         #: How deep calls nest, and whether one nested too deep to be followed.
         self.deepest = 0
         self.cut = False
-        #: The codes that ran, and those whose text was read (see `look_at`).
+        #: The codes that ran or were read (see `look_at`), those of them outside of kept runs, and such runs.
         self.ran: set[Hashable] = set()
+        self.own: set[Hashable] = set()
+        self.kept: list[Kept] = []
         #: Global settings of libraries that the program has changed, by names overlays give them.
         self.switches: set[str] = set()
         #: The releases from which on JAX answers a question that was asked otherwise (see `releases`).
@@ -111,7 +113,9 @@ class Interpreter:
         #: Functions that code which is not followed has got and may call from then on, by when it got them.
         self.handed: dict[Hashable, int] = {}
         #: What the constructors of classes set for good (see `selves`).
-        self.constructed: dict[ClassValue, tuple[dict[str, Value], Met]] = {}
+        self.constructed: dict[ClassValue, Constructed] = {}
+        #: What they set before an edit, by the numbers of the classes, until entries were evaluated.
+        self.outdated: dict[int, tuple[ClassValue, Constructed]] = {}
         self._names: dict[cst.BaseExpression, tuple[str, ...]] = {}
         #: What generators still have to give (see `generators`).
         self.generated: dict[int, Items] = {}
@@ -482,17 +486,11 @@ class Interpreter:
             }
             self.path, self.context = path, replace(context, **kept)
 
-    def forget(self, code: Code) -> None:
-        """Forget what is known of a function's code, and of all that ran it: it has another text now."""
-        self.memory.forget(code)
+    def forget(self, traces: Set[Hashable]) -> None:
+        """Forget what is known of nodes, and runs that met any of these: a function has another text now."""
+        self.memory.forget(traces)
         self.tests.forget_nodes()
         self._names.clear()
-        for cls in self.constructed_with(code.key):
-            del self.constructed[cls]
-
-    def constructed_with(self, code: Hashable) -> list[ClassValue]:
-        """The classes whose constructors ran a function."""
-        return [cls for cls, (_, met) in self.constructed.items() if LookedAt(code) in met.ran]
 
     def running(self, code: Code) -> int:
         """How often a function is on the stack."""

@@ -8,19 +8,21 @@ again, as if the function had run: what it made is made anew, and its steps coun
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+import math
+from collections.abc import Hashable, Iterable, Iterator, Set
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import EFFECTS, NOTHING, born
-from shardlint.inference.functions import Code, LookedAt, run_function
+from shardlint.inference.functions import run_function
 from shardlint.inference.keys import Keys, TooLarge, scopes_around
 from shardlint.inference.met import Met, Note
 from shardlint.inference.reading import note_attribute, note_variable
 from shardlint.inference.renewal import NotRenewable, Renewal
+from shardlint.inference.situation import Situation, states
 from shardlint.inference.values import (
     Function,
     Native,
@@ -40,15 +42,18 @@ if TYPE_CHECKING:
 _MAX_KEPT = 12
 #: Runs of a function without one result given again, after which no more are kept.
 _MAX_VAIN = 60
+#: What limits the validity of a run.
+_LIMITS = ("depth", "closes", "given", "tests", "height", "nested", "silent", "assumed")
 
 
 @dataclass(slots=True)
-class _Kept:
+class Kept:
     """One run: what it read from outside, with keys; what it gave; and what limits its validity.
 
-    ``result`` is None for a run that was exhausted, and ``steps`` are then those that it had. Scopes around
-    the function in ``reads`` are told by how far out they are. ``closes`` tells that the run gave functions
-    that see variables of these scopes.
+    ``result`` is None for a run that was exhausted. ``steps`` are those that it took, ``need`` those that it
+    must be allowed to go the same way (see `Budget.demand`), and ``left`` those that it was allowed. Scopes
+    around the function in ``reads`` are told by how far out they are. ``closes`` tells that the run gave
+    functions that see variables of these scopes. ``situation`` is kept of programs that are edited.
     """
 
     function: Function
@@ -63,18 +68,26 @@ class _Kept:
     path: tuple[int, ...]
     met: Met
     steps: int
+    need: float
+    left: int
     height: int
     nested: int | None
     silent: bool | None
     tests: tuple[Test, ...]
     assumed: Hashable
+    situation: Situation | None
+
+    def take(self, other: Kept) -> None:
+        """Be another run of the same call, which gave the same: others may hold this one."""
+        for one in fields(self):
+            setattr(self, one.name, getattr(other, one.name))
 
 
 class Memory:
     """The results kept in one analysis."""
 
     def __init__(self) -> None:
-        self._kept: dict[Hashable, list[_Kept]] = {}
+        self._kept: dict[Hashable, list[Kept]] = {}
         self._keys = Keys()
         #: By code: how many runs were kept or tried to be since the last result that was given again.
         self._vain: dict[Hashable, int] = {}
@@ -86,13 +99,11 @@ class Memory:
         code = function.code.key
         vain = self._vain.get(code, 0)
         if vain > _MAX_VAIN or interpreter.context.watched is not None or function.code.is_lambda:
-            interpreter.ran.add(code)
             return run_function(interpreter, function, bound, place)
         try:
             key = self._key(interpreter, function, bound, place)
         except TooLarge:
             self._vain[code] = vain + 1
-            interpreter.ran.add(code)
             return run_function(interpreter, function, bound, place)
         mark = self._keys.mark()
         for one in self._kept.get(key, ()):
@@ -102,13 +113,21 @@ class Memory:
                 return _given_again(interpreter, one, self._keys, function, nested)
             self._keys.rewind(mark)
         self._vain[code] = vain + 1
-        result = self._first(interpreter, function, bound, place, nested, key)
+        result, made = self._first(interpreter, function, bound, place, nested, key)
+        if made is not None:
+            self.keep(key, made)
         return interpreter.budget.exhaust() if result is None else result
 
-    def forget(self, code: Code) -> None:
-        """Forget what a function gave that has another text now, and what was made with it."""
+    def keep(self, key: Hashable, one: Kept) -> None:
+        """Let the result of a run be given again."""
+        bucket = self._kept.setdefault(key, [])
+        bucket.insert(0, one)
+        del bucket[_MAX_KEPT:]
+
+    def forget(self, traces: Set[Hashable]) -> None:
+        """Forget the runs that met any of these."""
         for key, kept in list(self._kept.items()):
-            left = [one for one in kept if one.met.ran.isdisjoint((code.key, LookedAt(code.key)))]
+            left = [one for one in kept if one.met.ran.isdisjoint(traces)]
             if left:
                 self._kept[key] = left
             else:
@@ -135,23 +154,60 @@ class Memory:
             in_module(interpreter),
         )
 
+    def again(self, interpreter: Interpreter, situation: Situation, one: Kept) -> Kept | None:
+        """Make a run once more, where the interpreter stands as it did for it.
+
+        None if it would be another one, or gives what cannot be kept.
+        """
+        function, bound, place = situation.function, situation.bound, situation.place
+        try:
+            if self._key(interpreter, function, bound, place) != situation.key:
+                return None
+        except TooLarge:
+            return None
+        mark = self._keys.mark()
+        if not self._reads_alike(one, function):
+            return None
+        self._keys.rewind(mark)
+        return self._first(interpreter, function, bound, place, situation.nested, situation.key)[1]
+
+    def alike(self, one: Kept, other: Kept) -> bool:
+        """Whether two runs of one call give the same, and depend on the same variables."""
+        return (
+            all(getattr(one, name) == getattr(other, name) for name in _LIMITS)
+            and {(id(anchor), name) for anchor, name, _, _ in one.reads}
+            == {(id(anchor), name) for anchor, name, _, _ in other.reads}
+            and list(map(id, one.objects)) == list(map(id, other.objects))
+            and self._result_key(one) == self._result_key(other)
+        )
+
+    def _result_key(self, one: Kept) -> int | None:
+        """What a run gave, beside what it was given; -1 for nothing, None if that is too large."""
+        given = {symbol: number for number, symbol in enumerate(one.given)}
+        tests = {test: number for number, test in enumerate(one.tests)}
+        self._keys.resume(one.function.scope, one.objects, given, tests)
+        try:
+            return -1 if one.result is None else self._keys.of(one.result)
+        except TooLarge:
+            return None
+
     def _is_unchanged(self, function: Function, bound: dict[str, Value], key: Hashable) -> bool:
         """Whether arguments are as they were when this key was made. Raises TooLarge."""
         self._keys.start(function.scope)
         assert isinstance(key, tuple)
         return tuple((name, self._keys.of(value)) for name, value in bound.items()) == key[2]
 
-    def _meets(self, interpreter: Interpreter, one: _Kept, function: Function, nested: int) -> bool:
+    def _meets(self, interpreter: Interpreter, one: Kept, function: Function, nested: int) -> bool:
         """Whether a run would go as the kept one went."""
         limit = interpreter.limit
         if one.nested is not None and (nested, limit) != (one.nested, one.height):
             return False
         if one.nested is None and nested + one.height > limit:
             return False
-        if one.result is None:
-            if interpreter.budget.left > one.steps:
-                return False
-        elif not interpreter.budget.affords(one.steps):
+        left = interpreter.budget.left
+        if left < one.need if one.need < math.inf else left > one.left:
+            return False
+        if one.result is not None and left < one.steps:
             return False
         if one.closes and function.scope is not one.function.scope:
             return False
@@ -159,6 +215,10 @@ class Memory:
             return False
         if any(f.function is not None and f.function.key in one.met.ran for f in interpreter.frames):
             return False
+        return self._reads_alike(one, function) and self._keys.of_known(interpreter.assumed) == one.assumed
+
+    def _reads_alike(self, one: Kept, function: Function) -> bool:
+        """Whether all that a run read from outside is as it was."""
         keys, around = self._keys, scopes_around(function.scope)
         if len(around) != one.depth:
             return False
@@ -174,7 +234,7 @@ class Memory:
                     return False
         except TooLarge:
             return False
-        return keys.of_known(interpreter.assumed) == one.assumed
+        return True
 
     def _first(
         self,
@@ -184,16 +244,24 @@ class Memory:
         place: Place,
         nested: int,
         key: Hashable,
-    ) -> Value | None:
-        """Run a function, and keep what it gives if it changes nothing else; None where it is exhausted."""
+    ) -> tuple[Value | None, Kept | None]:
+        """Run a function whose key was just made: what it gives, None where it is exhausted.
+
+        And the run, if what it gives can be given again: if it changes nothing else.
+        """
         keys, i = self._keys, interpreter
         objects, given, tests = list(keys.objects), dict(keys.symbols), dict(keys.tests)
         start, symbols = born(), dims.latest()
         outer = (i.reads, i.start, i.mute_base, i.variants, i.picked, i.deepest, i.cut)
         effects = (EFFECTS.oldest, EFFECTS.mute_matters)
         context, steps, count, turned = i.context, i.budget.steps, i.device_count, len(i.switches)
-        left = i.budget.left
-        around_it = Met(ran={function.code.key}).swap(i)
+        left, here = i.budget.left, None
+        if i.settings.editing:
+            here = Situation(
+                function, bound, place, nested, key, states(objects), i.context, i.path, i.assumed,
+                tuple(i.frames), i.muted, i.budget.state, EFFECTS.epoch,
+            )  # fmt: skip
+        around_it = Met(ran={function.code.key}, own={function.code.key}).swap(i)
         i.reads, i.start, i.mute_base, i.variants, i.picked = {}, start, i.muted, (0, 1), frozenset()
         i.deepest, i.cut = nested, False
         EFFECTS.oldest, EFFECTS.mute_matters = NOTHING, False
@@ -215,42 +283,41 @@ class Memory:
             if i.reads is not None:
                 for anchor, name in reads or ():
                     _note(i, anchor, name)
-        pure = finished and oldest > start and count == i.device_count and turned == len(i.switches)
-        if not pure or self._keys.of_context(i.context) != self._keys.of_context(context):
-            return result
-        try:
-            renewal = Renewal(start, symbols, i.path, i.path)
-            template = None if result is None else renewal.of(result)
-            if not self._is_unchanged(function, bound, key):
-                return result
-            keys.resume(function.scope, objects, given, tests)
-            around = scopes_around(function.scope)
-            kept_reads = [_kept_read(keys, around, anchor, name) for anchor, name in reads or ()]
-        except (NotRenewable, TooLarge):
-            return result
-        one = _Kept(
-            function=function,
-            reads=kept_reads,
-            depth=len(around),
-            closes=_close([*renewal.functions, *_unused(met.notes, met.ran)], around),
-            objects=list(keys.objects),
-            given=tuple(keys.symbols),
-            result=template,
-            start=start,
-            symbols=symbols,
-            path=i.path,
-            met=met,
-            steps=left if result is None else i.budget.steps - steps,
-            height=i.limit if cut else deepest - nested,
-            nested=nested if cut else None,
-            silent=bool(i.muted) if mute_matters else None,
-            tests=tuple(keys.tests),
-            assumed=keys.of_known(i.assumed),
-        )
-        bucket = self._kept.setdefault(key, [])
-        bucket.insert(0, one)
-        del bucket[_MAX_KEPT:]
-        return result
+            if not finished:
+                _tell(i, met, None)
+        one = None
+        pure = oldest > start and count == i.device_count and turned == len(i.switches)
+        if pure and self._keys.of_context(i.context) == self._keys.of_context(context):
+            with suppress(NotRenewable, TooLarge):
+                renewal = Renewal(start, symbols, i.path, i.path)
+                template = None if result is None else renewal.of(result)
+                if self._is_unchanged(function, bound, key):
+                    keys.resume(function.scope, objects, given, tests)
+                    around = scopes_around(function.scope)
+                    one = Kept(
+                        function=function,
+                        reads=[_kept_read(keys, around, anchor, name) for anchor, name in reads or ()],
+                        depth=len(around),
+                        closes=_close([*renewal.functions, *_unused(met.notes, met.ran)], around),
+                        objects=list(keys.objects),
+                        given=tuple(keys.symbols),
+                        result=template,
+                        start=start,
+                        symbols=symbols,
+                        path=i.path,
+                        met=met,
+                        steps=i.budget.steps - steps,
+                        need=i.budget.need(steps),
+                        left=left,
+                        height=i.limit if cut else deepest - nested,
+                        nested=nested if cut else None,
+                        silent=bool(i.muted) if mute_matters else None,
+                        tests=tuple(keys.tests),
+                        assumed=keys.of_known(i.assumed),
+                        situation=here,
+                    )
+        _tell(i, met, one)
+        return result, one
 
 
 def _kept_read(keys: Keys, around: list[Scope], anchor: Any, name: str) -> tuple[Any, str, Value | None, int]:
@@ -311,6 +378,16 @@ def _note(interpreter: Interpreter, anchor: Any, name: str) -> None:
         note_attribute(interpreter, anchor)
 
 
+def _tell(interpreter: Interpreter, met: Met, one: Kept | None) -> None:
+    """Tell that a run was met, or what it met if it is not kept: asked of programs that are edited."""
+    if not interpreter.settings.editing:
+        return
+    if one is None:
+        met.open(interpreter)
+    else:
+        interpreter.kept.append(one)
+
+
 def _record(interpreter: Interpreter, uses: list[Use], notes: list[Note]) -> None:
     """Record what a run recorded, as variants of one another where the call is one of several."""
     variant, variants = interpreter.variants
@@ -328,9 +405,10 @@ def _record(interpreter: Interpreter, uses: list[Use], notes: list[Note]) -> Non
     interpreter.notes.extend(notes)
 
 
-def _given_again(interpreter: Interpreter, one: _Kept, keys: Keys, function: Function, nested: int) -> Value:
+def _given_again(interpreter: Interpreter, one: Kept, keys: Keys, function: Function, nested: int) -> Value:
     """Do what a kept run did. Raises Exhausted if it was."""
     one.met.tell(interpreter)
+    _tell(interpreter, one.met, one)
     if one.nested is None:
         interpreter.deepest = max(interpreter.deepest, nested + one.height)
     else:
@@ -345,7 +423,7 @@ def _given_again(interpreter: Interpreter, one: _Kept, keys: Keys, function: Fun
         _record(interpreter, one.met.uses, one.met.notes)
     if one.result is None:
         interpreter.budget.exhaust()
-    interpreter.budget.steps += one.steps
+    interpreter.budget.take(one.steps, one.need)
     same = {id(a): b for a, b in zip(one.objects, keys.objects, strict=True) if a is not b}
     sizes = {a: b for a, b in zip(one.given, keys.symbols, strict=True) if a != b}
     tests = dict(zip(one.tests, keys.tests, strict=True))

@@ -15,6 +15,7 @@ from shardlint.uses import FileProblem, Use
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.memory import Kept
 
 #: A function that was defined, or a wrapper that was made, and the context around it.
 Note = tuple[Function | Native, Context]
@@ -25,16 +26,19 @@ class Met:
     """What an evaluation met, by the names that an interpreter has for it.
 
     ``notes`` are functions defined and wrappers made. ``ran`` are the codes that ran, in any depth, and those
-    whose text was read (see `look_at`). ``reached`` were called, and so were ``called_wrappers``. ``turns``
-    are releases from which on JAX answers a question that was asked otherwise (see `releases`);
-    ``asks_mesh`` is whether a mesh that the program does not tell matters (see `assumed`). ``pairs`` are
-    literals that write one name, if an editor asks.
+    whose text was read (see `look_at`). ``kept`` are the runs in it that are kept (see `memory`), and ``own``
+    those of the codes that were met outside of them. ``reached`` were called, and so were
+    ``called_wrappers``. ``turns`` are releases from which on JAX answers a question that was asked otherwise
+    (see `releases`); ``asks_mesh`` is whether a mesh that the program does not tell matters (see `assumed`).
+    ``pairs`` are literals that write one name, if an editor asks.
     """
 
     uses: list[Use] = field(default_factory=list)
     problems: list[FileProblem] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     ran: set[Hashable] = field(default_factory=set)
+    own: set[Hashable] = field(default_factory=set)
+    kept: list[Kept] = field(default_factory=list)
     reached: set[Hashable] = field(default_factory=set)
     called_wrappers: set[int] = field(default_factory=set)
     turns: set[Release] = field(default_factory=set)
@@ -49,7 +53,7 @@ class Met:
         return before
 
     def tell(self, interpreter: Interpreter) -> None:
-        """Tell all but uses and notes, as met by what runs now."""
+        """Tell all but uses and notes, and which runs are kept, as met by what runs now."""
         i = interpreter
         i.problems += self.problems
         i.ran |= self.ran
@@ -58,6 +62,11 @@ class Met:
         i.turns |= self.turns
         i.asks_mesh = i.asks_mesh or self.asks_mesh
         naming.add(self.pairs)
+
+    def open(self, interpreter: Interpreter) -> None:
+        """Tell which runs are kept of what is not kept itself, and what was met outside of them."""
+        interpreter.own |= self.own
+        interpreter.kept += self.kept
 
 
 _HELD = tuple(one.name for one in fields(Met) if one.name != "pairs")

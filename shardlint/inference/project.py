@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from shardlint import seen
 from shardlint.files.modules import import_folders, module_file
 from shardlint.files.sources import Source, read_source
-from shardlint.findings import Fix
 from shardlint.inference.budget import Budget
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import EFFECTS, born, changed
@@ -23,7 +22,6 @@ from shardlint.inference.planned import forget as forget_imports
 from shardlint.inference.planned import planned
 from shardlint.inference.reading import note_variable
 from shardlint.inference.releases import state_of
-from shardlint.inference.rewriting import fix_of
 from shardlint.inference.values import Const, ModuleValue, Value, as_str
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Unknown
@@ -333,11 +331,8 @@ class Project:
             guarded = Undecided("a version check may guard this")
             verdict = guarded if interpreter.guarded else Rejected(Cause.REMOVED, exception, "reference")
         environment, release = interpreter.environment(), interpreter.settings.release
-        fix = None if interpreter.is_silent else _fix(interpreter, place, name)
         interpreter.record(
-            ApiReference(
-                place=place, environment=environment, verdict=verdict, name=name, release=release, fix=fix
-            )
+            ApiReference(place=place, environment=environment, verdict=verdict, name=name, release=release)
         )
         return isinstance(verdict, Rejected)
 
@@ -353,13 +348,6 @@ class Project:
             if found:
                 interpreter.device_count = int(found[1])
                 interpreter.switches.add("cpu devices")
-
-
-def _fix(interpreter: Interpreter, place: Place, name: str) -> Fix | None:
-    """What to write for a name that JAX calls otherwise."""
-    span, source = place.resolve(), interpreter.scope.root.module.source
-    text = next((cell.text for cell in source.cells if cell.index == span.cell), None)
-    return None if text is None or span.path != source.path else fix_of(text, span, name)
 
 
 def _module_file(folder: Path, parts: Sequence[str]) -> Path | None:

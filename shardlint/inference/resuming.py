@@ -12,12 +12,13 @@ from copy import copy
 from shardlint.files.facts import read_notes
 from shardlint.files.sources import Cell, Source
 from shardlint.inference.analysis import Program, while_evaluating
+from shardlint.inference.calling import name_alike
 from shardlint.inference.edits import edit_between, says_the_same
 from shardlint.inference.effects import EFFECTS
-from shardlint.inference.functions import LookedAt
+from shardlint.inference.functions import LookedAt, traces
 from shardlint.inference.overlays import load_mentioned
 from shardlint.inference.reach import reach_alike
-from shardlint.inference.selves import set_alike
+from shardlint.inference.selves import constructed_with, outdate, set_alike
 from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.syntax import FunctionPart, units_of
 from shardlint.uses import FileProblem, Use
@@ -46,7 +47,7 @@ class Resumable:
         interpreter = self._program.interpreter
         interpreter.settle()
         self._before = {name: copy(getattr(interpreter, name)) for name in _CHANGED}
-        self._names = copy(self._program.names)
+        self._names, self._epoch = copy(self._program.names), EFFECTS.epoch
         self.stands = True
         sound = not source.problems and not self._program.problems and self._program.main.complete
         self._whole = sound and not any(map(_has_notes, source.cells))
@@ -59,7 +60,8 @@ class Resumable:
             replaced = self._replaced
             found = self._evaluated(noticed)
             entries = self._program.entries
-            stays = entries.is_consistent and entries.may_stay and replaced == self._replaced
+            undone = entries.may_stay or entries.gave_all_again
+            stays = entries.is_consistent and undone and replaced == self._replaced
             if self._times > 1 and not stays:
                 self._begin(source)
                 found = self._evaluated(noticed)
@@ -68,7 +70,7 @@ class Resumable:
     def _evaluated(self, noticed: Noticed) -> list[Use | FileProblem]:
         for name, value in self._before.items():
             setattr(self._program.interpreter, name, copy(value))
-        self._program.names = copy(self._names)
+        self._program.names, EFFECTS.epoch = copy(self._names), self._epoch
         self._times += 1
         self.stands = False
         try:
@@ -128,11 +130,11 @@ class Resumable:
     def _may_take(self, part: FunctionPart, text: str) -> bool:
         """Whether no more than entries depends on the body of a function."""
         before, code = part.whole.text, id(part.whole)
-        if self._replaced and self._program.interpreter.constructed_with(code):
+        if self._replaced and constructed_with(self._program.interpreter, traces(code)):
             # What instances have depends on what was replaced when a class was first asked for them.
             return False
         ran, reached = self._before["ran"], self._before["reached"]
-        if code not in self._before["defined"] or code in ran or LookedAt(code) in ran or code in reached:
+        if code not in self._before["defined"] or code in reached or not ran.isdisjoint(traces(code)):
             return False
         return "yield" not in before and "yield" not in text and set_alike(before, text)
 
@@ -140,8 +142,13 @@ class Resumable:
         """Let a function have another body."""
         before, unit = part.whole.text, part.whole
         unit.rewrite(text)
-        self._program.interpreter.forget(self._before["defined"][id(unit)][0].code)
-        self._program.entries.changed(id(unit), reach_alike(self._settings, before, text))
+        scope = self._before["defined"][id(unit)][0].scope
+        matters = traces(id(unit))
+        if name_alike(scope, before, text):
+            matters -= {LookedAt(id(unit), names=True)}
+        self._program.interpreter.forget(matters)
+        outdate(self._program.interpreter, matters)
+        self._program.entries.changed(matters, reach_alike(self._settings, before, text))
 
 
 def _says_the_same(part: FunctionPart, text: str) -> bool:

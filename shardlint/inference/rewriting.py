@@ -6,13 +6,15 @@ Reads the text with `ast`: only where such a name is met.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from shardlint.files.pages import Page, parsed
+from shardlint.files.sources import Source
 from shardlint.findings import Applicability, Edit, Fix
 from shardlint.laws.versions.equivalents import EQUIVALENT, RENAMED_ARGUMENTS
 from shardlint.spans import Span
+from shardlint.uses import ApiReference, FileProblem, Use
 
 _PJIT, _SHARD_MAP, _WITH = "jax.experimental.pjit.pjit", "jax.experimental.shard_map.shard_map", "__enter__"
 _PVARY = "jax.lax.pvary"
@@ -22,6 +24,28 @@ _BY_KEYWORD = ("mesh", "in_specs", "out_specs", "check_vma")
 
 class _NoFix(Exception):
     """The text is of a form that is not rewritten."""
+
+
+def with_fixes(uses: Iterable[Use | FileProblem], sources: Iterable[Source]) -> list[Use | FileProblem]:
+    """The uses, where a name has another one today with how to write that.
+
+    Fixes are of the text as it is now: what stands in other places of it may have to change as well.
+    """
+    texts: dict[tuple[str, int | None], str] | None = None
+    known: dict[tuple[Span, str], Fix | None] = {}
+    found = list(uses)
+    for number, use in enumerate(found):
+        if not isinstance(use, ApiReference):
+            continue
+        if texts is None:
+            texts = {(source.path, cell.index): cell.text for source in sources for cell in source.cells}
+        span = use.place.resolve()
+        key, text = (span, use.name), texts.get((span.path, span.cell))
+        if text is not None:
+            if key not in known:
+                known[key] = fix_of(text, span, use.name)
+            found[number] = replace(use, fix=known[key])
+    return found
 
 
 def fix_of(text: str, span: Span, name: str) -> Fix | None:

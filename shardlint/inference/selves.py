@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterator, Set
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from shardlint.inference.alike import Alike
 from shardlint.inference.classes import all_fields, class_attribute, library_bases, lineage
 from shardlint.inference.copies import copied
-from shardlint.inference.effects import changed, depends
+from shardlint.inference.effects import born, changed, depends
 from shardlint.inference.functions import LookedAt
 from shardlint.inference.instances import is_dataclass
 from shardlint.inference.met import Met
@@ -30,6 +32,7 @@ from shardlint.inference.values import (
     Value,
     is_none,
 )
+from shardlint.laws import dims
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
@@ -49,6 +52,28 @@ _CHANGES = re.compile(
     r"|\.(?:append|extend|insert|update|pop|popitem|setdefault|clear|remove|add|sort|reverse)\()"
 )
 CONSTRUCTORS = frozenset({"__init__", "__post_init__", "setup"})
+
+
+@dataclass(frozen=True, slots=True)
+class OfClass:
+    """In place of a code's key: what the constructor of the class with this number sets matters."""
+
+    born: int
+
+
+@dataclass(slots=True)
+class Constructed:
+    """What a constructor sets for good, what it met, and the numbers at which it began (see `Alike`)."""
+
+    attributes: dict[str, Value]
+    met: Met
+    start: int
+    symbols: int
+
+    def is_alike(self, other: Constructed) -> bool:
+        """Whether another run of the constructor sets and meets the same."""
+        alike = Alike((self.start, self.symbols), (other.start, other.symbols))
+        return alike.are(self.attributes, other.attributes) and alike.have_met(self.met, other.met)
 
 
 #: Runs a constructor on an instance, with unknown arguments and nothing recorded.
@@ -81,7 +106,8 @@ def _constructed(
 ) -> dict[str, Value]:
     """The attributes that the constructor sets for good."""
     if cls not in interpreter.constructed:
-        interpreter.constructed[cls] = {}, Met()  # a constructor may come back to its class
+        start, symbols = born(), dims.latest()
+        interpreter.constructed[cls] = Constructed({}, Met(), start, symbols)  # it may come back to its class
         around = Met().swap(interpreter)
         found: dict[str, Value] = {}
         init = class_attribute(cls, "__post_init__" if is_dataclass(cls) else "__init__")
@@ -98,10 +124,22 @@ def _constructed(
         interpreter.problems += met.problems
         looked: set[Hashable] = {key if isinstance(key, LookedAt) else LookedAt(key) for key in met.ran}
         told = Met(ran=looked, turns=met.turns, asks_mesh=met.asks_mesh, pairs=met.pairs)
-        interpreter.constructed[cls] = found, told
-    attributes, told = interpreter.constructed[cls]
-    told.tell(interpreter)
-    return attributes
+        interpreter.constructed[cls] = Constructed(found, told, start, symbols)
+    constructed = interpreter.constructed[cls]
+    constructed.met.tell(interpreter)
+    interpreter.own.add(OfClass(cls.born))
+    return constructed.attributes
+
+
+def constructed_with(interpreter: Interpreter, traces: Set[Hashable]) -> list[ClassValue]:
+    """The classes whose constructors met any of these."""
+    return [cls for cls, one in interpreter.constructed.items() if not one.met.ran.isdisjoint(traces)]
+
+
+def outdate(interpreter: Interpreter, traces: Set[Hashable]) -> None:
+    """Let constructors that met any of these run again."""
+    for cls in constructed_with(interpreter, traces):
+        interpreter.outdated.setdefault(cls.born, (cls, interpreter.constructed.pop(cls)))
 
 
 def _waits(value: Value) -> bool:

@@ -47,7 +47,8 @@ Handler = Callable[["Interpreter", Any], bool]
 
 
 def execute_block(interpreter: Interpreter, body: Sequence[Statement]) -> bool:
-    """Execute statements in order; return whether control may reach what follows."""
+    """Execute a block's statements in order; return whether control may reach what follows."""
+    interpreter.budget.tick_block(len(body))
     for statement in body:  # noqa: SIM110 (a generator would be one more frame at each level)
         if not execute(interpreter, statement):
             return False
@@ -56,7 +57,6 @@ def execute_block(interpreter: Interpreter, body: Sequence[Statement]) -> bool:
 
 def execute(interpreter: Interpreter, node: Statement) -> bool:
     """Execute one statement; return whether control may reach what follows."""
-    interpreter.tick()
     kind = type(node)
     if interpreter.frame.unit.notes and kind in _NOTED:
         return with_notes(interpreter, node, lambda: _execute(interpreter, node, kind))
@@ -91,7 +91,10 @@ def execute_branch(interpreter: Interpreter, body: Sequence[Statement]) -> dict[
 
 
 def _simple_line(interpreter: Interpreter, node: cst.SimpleStatementLine | cst.SimpleStatementSuite) -> bool:
-    return execute_block(interpreter, node.body)
+    for statement in node.body:  # noqa: SIM110 (see above)
+        if not execute(interpreter, statement):
+            return False
+    return True
 
 
 def _expression(interpreter: Interpreter, node: cst.Expr) -> bool:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-import os
 import random
-import re
 from pathlib import Path
 
 import pytest
+from following import EDITS, edited, follow, parses, told
 
 from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
 from shardlint.files.sources import Source
-from shardlint.findings import Finding
 from shardlint.inference.analysis import analyze_source
 from shardlint.inference.resuming import Resumable
 from shardlint.inference.settings import InferenceSettings, Noticed
@@ -24,9 +21,6 @@ from shardlint.uses import FileProblem, NameUse, Use, ValueUse
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted(FIXTURES.glob("*.py"))
-#: Edits of each file; the environment may ask for more.
-EDITS = int(os.environ.get("SHARDLINT_EDITS", "8"))
-
 MODEL = '''
 import jax
 import jax.numpy as jnp
@@ -125,65 +119,6 @@ def main(x):
 """
 
 
-def told(findings: list[Finding]) -> list[str]:
-    """Findings as they can be compared: objects in them have addresses."""
-    return [re.sub(r" at 0x\w+|id=\d+", "", repr(finding)) for finding in findings]
-
-
-def edited(text: str, chance: random.Random) -> str:
-    """A text with something else in one line, or a line more or less."""
-    lines = text.split("\n")
-    at = chance.randrange(len(lines))
-    line = lines[at]
-    indent = re.match(r"\s*", line)[0]  # type: ignore[index]
-    match chance.randrange(7):
-        case 0:
-            lines.insert(at, f"{indent}note = {chance.randrange(9)}")
-        case 1:
-            lines[at] = line + "  # seen"
-        case 2 if line.strip():
-            del lines[at]
-        case 3:
-            lines[at] = re.sub(r"\d+", lambda _: str(chance.randrange(1, 9)), line)
-        case 4:
-            lines[at] = line.replace('"data"', '"model"').replace("x", "y")
-        case 5:
-            lines.insert(at, line)
-        case _:
-            place = chance.randrange(len(line) + 1)
-            lines[at] = line[:place] + chance.choice("x1 (,:#'\n") + line[place:]
-    return "\n".join(lines)
-
-
-def follow(path: str, text: str, edits: int, seed: str) -> tuple[int, int]:
-    """Edit a text step by step and compare; return how often a program was made, and how often asked."""
-    made, asked = [0], 0
-    begin = Resumable._begin
-
-    def counted(self: Resumable, source: object) -> None:
-        made[0] += 1
-        begin(self, source)  # type: ignore[arg-type]
-
-    chance = random.Random(seed)
-    settings = Settings(devices=8)
-    staying = Linter(settings, analyzer=Analyzer(programs=Programs()))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Resumable, "_begin", counted)
-        for step in range(edits):
-            if step:
-                after = edited(text, chance)
-                if chance.random() < 0.7 and not _parses(after):
-                    continue
-                # Some edits are taken back, so that the next one is two edits away.
-                text, before = after, text
-            source = source_from_text(path, text)
-            asked += 1
-            assert told(staying.check_source(source)) == told(Linter(settings).check_source(source)), text
-            if step and chance.random() < 0.3:
-                text = before
-    return made[0], asked
-
-
 #: Names that are compared in functions that others call, with literals of these and of their callers.
 NAMES = """
 import jax, jax.numpy as jnp
@@ -229,7 +164,7 @@ def test_what_an_editor_is_told_of_names_after_edits(text: str, seed: int) -> No
     compared = 0
     for _ in range(4 * EDITS):
         after = edited(text, chance)
-        if not _parses(after):
+        if not parses(after):
             continue
         source = source_from_text("names.py", after)
         found = literals(program.uses(source, Noticed()))
@@ -237,14 +172,6 @@ def test_what_an_editor_is_told_of_names_after_edits(text: str, seed: int) -> No
         compared += bool(found)
         text = after if chance.random() < 0.5 else text
     assert compared > EDITS
-
-
-def _parses(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except (SyntaxError, ValueError):
-        return False
-    return True
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -392,9 +319,37 @@ def test_edits_around_functions_that_share_what_they_change(seed: int) -> None:
 def test_what_makes_a_program_anew(
     before: str, after: str, made: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert times_made(FAMILIES, before, after, monkeypatch) == made
+
+
+#: A function that nobody calls changes a class, which is not changed back.
+CLASSES = """
+import jax, jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((4, 2), ("data", "model"))
+
+class Base:
+    width = 8
+
+def change(x):
+    Base.width = 6
+    return jax.device_put(jnp.zeros((Base.width, 8)), NamedSharding(mesh, P("data")))
+"""
+
+
+@pytest.mark.parametrize(("after", "made"), [("width = 6  # odd", 0), ("width = 7", 1)])
+def test_a_changed_class_matters_if_something_is_evaluated(
+    after: str, made: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert times_made(CLASSES, "width = 6", after, monkeypatch) == made
+
+
+def times_made(text: str, before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How often an edit lets a program be made anew."""
     settings = InferenceSettings(devices=8)
-    program = Resumable(source_from_text("families.py", FAMILIES), settings)
-    program.uses(source_from_text("families.py", FAMILIES), Noticed())
+    program = Resumable(source_from_text("program.py", text), settings)
+    program.uses(source_from_text("program.py", text), Noticed())
     begun = []
     begin = Resumable._begin
 
@@ -403,8 +358,8 @@ def test_what_makes_a_program_anew(
         begin(self, source)
 
     monkeypatch.setattr(Resumable, "_begin", counted)
-    program.uses(source_from_text("families.py", FAMILIES.replace(before, after, 1)), Noticed())
-    assert len(begun) == made
+    program.uses(source_from_text("program.py", text.replace(before, after, 1)), Noticed())
+    return len(begun)
 
 
 def test_a_closure_that_nobody_calls_sees_what_the_code_around_it_makes_now() -> None:
@@ -417,6 +372,26 @@ def test_a_closure_that_nobody_calls_sees_what_the_code_around_it_makes_now() ->
         assert told(found) == told(Linter(settings).check_source(source))
         shapes += [one.message for finding in found for one in finding.related if "shape" in one.message]
     assert shapes == [f"the array has shape (6, {size})" for size in ("?", "7", "3")]
+
+
+def test_the_fix_of_an_import_follows_the_calls_that_an_edit_moves() -> None:
+    text = """
+from jax.experimental.shard_map import shard_map
+
+def first(mesh, spec):
+    return spec
+
+def second(f, mesh, spec):
+    return shard_map(f, mesh=mesh, in_specs=spec, out_specs=spec, check_rep=False)
+"""
+    settings = Settings(devices=8)
+    staying = Linter(settings, analyzer=Analyzer(programs=Programs()))
+    staying.check_source(source_from_text("fixes.py", text))
+    source = source_from_text("fixes.py", text.replace("    return spec", "    seen = 1\n    return spec"))
+    (found,) = staying.check_source(source)
+    assert found.fix is not None
+    assert [edit.span.line for edit in found.fix.edits] == [2, 9]
+    assert told([found]) == told(Linter(settings).check_source(source))
 
 
 def test_an_edit_that_changes_an_import_is_seen(tmp_path: Path) -> None:

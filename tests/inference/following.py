@@ -1,0 +1,89 @@
+"""Random edits of a program that stays, each compared with a check that knows nothing of those before."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import os
+import random
+import re
+
+import pytest
+
+from shardlint.analyzing import Analyzer
+from shardlint.api import Linter, source_from_text
+from shardlint.config import Settings
+from shardlint.findings import Finding
+from shardlint.inference.resuming import Resumable
+from shardlint.resuming import Programs
+
+#: Edits of each file; the environment may ask for more.
+EDITS = int(os.environ.get("SHARDLINT_EDITS", "8"))
+
+
+def told(findings: list[Finding]) -> list[str]:
+    """Findings as they can be compared: objects in them have addresses."""
+    return [re.sub(r" at 0x\w+|id=\d+", "", repr(finding)) for finding in findings]
+
+
+def edited(text: str, chance: random.Random) -> str:
+    """A text with something else in one line, or a line more or less."""
+    lines = text.split("\n")
+    at = chance.randrange(len(lines))
+    line = lines[at]
+    indent = re.match(r"\s*", line)[0]  # type: ignore[index]
+    match chance.randrange(7):
+        case 0:
+            lines.insert(at, f"{indent}note = {chance.randrange(9)}")
+        case 1:
+            lines[at] = line + "  # seen"
+        case 2 if line.strip():
+            del lines[at]
+        case 3:
+            lines[at] = re.sub(r"\d+", lambda _: str(chance.randrange(1, 9)), line)
+        case 4:
+            lines[at] = line.replace('"data"', '"model"').replace("x", "y")
+        case 5:
+            lines.insert(at, line)
+        case _:
+            place = chance.randrange(len(line) + 1)
+            lines[at] = line[:place] + chance.choice("x1 (,:#'\n") + line[place:]
+    return "\n".join(lines)
+
+
+def follow(path: str, text: str, edits: int, seed: str) -> tuple[int, int]:
+    """Edit a text step by step and compare; return how often a program was made, and how often asked."""
+    made, asked = [0], 0
+    begin = Resumable._begin
+
+    def counted(self: Resumable, source: object) -> None:
+        made[0] += 1
+        begin(self, source)  # type: ignore[arg-type]
+
+    chance = random.Random(seed)
+    settings = dataclasses.replace(Settings(devices=8), editing=True)
+    staying = Linter(settings, analyzer=Analyzer(programs=Programs()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Resumable, "_begin", counted)
+        for step in range(edits):
+            if step:
+                after = edited(text, chance)
+                if chance.random() < 0.7 and not parses(after):
+                    continue
+                # Some edits are taken back, so that the next one is two edits away.
+                text, before = after, text
+            source = source_from_text(path, text)
+            asked += 1
+            assert told(staying.check_source(source)) == told(Linter(settings).check_source(source)), text
+            if step and chance.random() < 0.3:
+                text = before
+    return made[0], asked
+
+
+def parses(text: str) -> bool:
+    """Whether Python can read a text."""
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError):
+        return False
+    return True

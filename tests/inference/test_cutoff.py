@@ -1,0 +1,146 @@
+"""After an edit that makes no difference to what a function gives, its callers are not evaluated again."""
+
+from __future__ import annotations
+
+import pytest
+from following import EDITS, follow
+
+from shardlint.api import source_from_text
+from shardlint.inference import entries
+from shardlint.inference.again import EntryRun
+from shardlint.inference.resuming import Resumable
+from shardlint.inference.settings import InferenceSettings, Noticed
+
+CHAINS = """
+import jax, jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((4, 2), ("data", "model"))
+LIMIT = 6
+
+def rows(n):
+    total = n + 2
+    return total if total < LIMIT else 8
+
+def fill(items, n):
+    items.append(n)
+    return len(items)
+
+def sizes(n):
+    items = [n]
+    fill(items, rows(n))
+    first = tuple(items)
+    fill(items, 6)
+    return first, tuple(items[1:])
+
+def put(shape, *names):
+    return jax.device_put(jnp.zeros(shape), NamedSharding(mesh, P(*names)))
+
+def both(shape):
+    first = put(shape, "data")
+    if first.ndim == 2:
+        first = put(shape, None, "model")
+    return first
+
+def wrap(n):
+    count = rows(n)
+
+    def inner(x):
+        return put((count, x), "data")
+
+    def never():
+        return put((count, 3), "model")
+
+    return inner
+
+def step(n):
+    return n + 1
+
+def spend(n):
+    for i in range(60):
+        for j in range(60):
+            for k in range(60):
+                n = step(i + j + k)
+    return put((n, 5), "model")
+
+class Model:
+    def __init__(self, width):
+        self.width = rows(2)
+        self.name = "model"
+
+    def shape(self, n):
+        return (n, self.width)
+
+    def up(self, x):
+        return both(self.shape(3))
+
+    def down(self, x):
+        return put(self.shape(rows(4)), self.name)
+
+def use_sizes():
+    first, second = sizes(5)
+    both(first)
+    return both(second)
+
+def use_wrap():
+    return wrap(5)(4)
+
+def use_spend():
+    spend(3)
+    return both((6, 5))
+
+def use_model():
+    model = Model(3)
+    return model.up(4) + model.down(5)
+"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_edits_of_chains_of_calls(seed: int) -> None:
+    follow("chains.py", CHAINS, 3 * EDITS, str(seed))
+
+
+def evaluated(before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The names of the entries that an edit lets be evaluated."""
+    assert CHAINS.count(before) == 1
+    settings = InferenceSettings(devices=8, editing=True)
+    program = Resumable(source_from_text("chains.py", CHAINS), settings)
+    program.uses(source_from_text("chains.py", CHAINS), Noticed())
+    names: set[str] = set()
+    recorded = entries.recorded
+
+    def noted(*args: object) -> EntryRun:
+        names.add(args[1].name)  # type: ignore[attr-defined]
+        return recorded(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(entries, "recorded", noted)
+    program.uses(source_from_text("chains.py", CHAINS.replace(before, after)), Noticed())
+    return names
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "names"),
+    [
+        # It gives what it gave: nothing around it runs, but what first asks what the constructor sets.
+        ("total = n + 2", "total = 2 + n", {"up"}),
+        ("total = n + 2", "total = n + 2\n    seen = 1", {"up"}),
+        ("self.width = rows(2)", "self.width = rows(n=2)", {"up", "use_model"}),
+        ("first = tuple(items)", "first = tuple(items)\n    seen = 1", set()),
+        ('first = put(shape, "data")', 'seen = 1\n    first = put(shape, "data")', {"both"}),
+        # What is made of it has another place.
+        ("first = tuple(items)", "first = (*items,)", {"use_sizes"}),
+        # It gives functions, which see what it holds.
+        ("count = rows(n)", "count = rows(n) + 0", {"wrap", "never", "use_wrap"}),
+        # Others get something else.
+        ("total = n + 2", "total = n + 3", {"up", "down", "use_model"}),
+        (
+            "LIMIT else 8",
+            "LIMIT else 7",
+            {"down", "never", "up", "use_model", "use_sizes", "use_wrap", "wrap"},
+        ),
+    ],
+)
+def test_what_an_edit_evaluates(
+    before: str, after: str, names: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert evaluated(before, after, monkeypatch) == names
