@@ -17,8 +17,9 @@ from shardlint.inference.alternatives import each
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.classes import library_bases
+from shardlint.inference.context import Scope
 from shardlint.inference.effects import born, changed
-from shardlint.inference.forgetting import forget
+from shardlint.inference.forgetting import HOLDING, forget
 from shardlint.inference.functions import bind_parameters, look_at
 from shardlint.inference.generators import generator, items_of
 from shardlint.inference.joins import combined, options, tagged
@@ -65,6 +66,8 @@ _CHANGES_NOTHING = (
 )  # fmt: skip
 #: What makes objects whose methods change nothing of what they are given.
 _READERS = re.compile(r"logging\.getLogger|absl\.logging\.get_absl_logger|orbax\.(?:\w+\.)*[A-Z]\w*")
+#: What something can be reached by: all else is called by nobody, and does not change.
+_REACHING = HOLDING | {Function}
 Arguments = tuple[list[Value], dict[str, Value], bool, dict["int | str", Place]]
 
 
@@ -246,9 +249,10 @@ def _unfollowed(
 ) -> Unknown:
     """What a call gives that is not followed: whatever its code, and what it calls, names may be changed."""
     escape(args, kwargs)
-    waiting, seen = [function], set()
+    waiting, seen, tick = [function], set(), interpreter.budget.tick
+    in_scope: dict[Scope, _Reachable] = {}
     while waiting:
-        interpreter.tick()
+        tick()
         one = waiting.pop()
         if one.code.key in seen:
             continue
@@ -256,14 +260,39 @@ def _unfollowed(
         declared, names = _names_in(look_at(interpreter, one.code, names_only=True))
         for name, scope in one.scope.find_all(declared) if declared else ():
             write(interpreter, scope, name, Unknown(f"`{name}` is set unseen"))
-        for name, scope in one.scope.find_all(names):
-            held = scope.variables[name]
-            for value in options(held) if type(held) is Alternatives else (held,):
-                if type(value) is Function:
-                    waiting.append(value)
-                else:
-                    forget(value)
+            # Variables may be others now.
+            in_scope.clear()
+        if (held := in_scope.get(one.scope)) is None:
+            held = in_scope[one.scope] = _Reachable(one.scope)
+        waiting += held.by(names)
     return Unknown(reason)
+
+
+class _Reachable:
+    """What the variables that code in a scope sees let it call and change, as long as nobody sets them."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._held = {name: value for name, value in scope.seen().items() if type(value) in _REACHING}
+        self._names = frozenset(self._held)
+        #: The functions of those that were asked for, whose other values are forgotten.
+        self._functions: dict[str, list[Function]] = {}
+
+    def by(self, names: frozenset[str]) -> list[Function]:
+        """The functions that have these names; what else has them is forgotten."""
+        found: list[Function] = []
+        for name in names & self._names:
+            found += self._functions[name] if name in self._functions else self._first(name)
+        return found
+
+    def _first(self, name: str) -> list[Function]:
+        held = self._held[name]
+        functions = self._functions[name] = []
+        for value in options(held) if type(held) is Alternatives else (held,):
+            if type(value) is Function:
+                functions.append(value)
+            else:
+                forget(value)
+        return functions
 
 
 def _call_external(

@@ -154,6 +154,22 @@ class Scope:
                     names -= here
             scope = outer
 
+    def seen(self) -> dict[str, Value]:
+        """All variables that code in this scope sees, by name: those that `find_all` yields of all names."""
+        found: dict[str, Value] = {}
+        around = [self]
+        while (outer := around[-1].parent) is not None:
+            around.append(outer)
+        root = around[-1].variables
+        for scope in reversed(around):
+            if scope is self or not scope.is_class:
+                found |= scope.variables
+            for name in scope.declared_global:
+                found.pop(name, None)
+                if name in root:
+                    found[name] = root[name]
+        return found
+
     @property
     def binding(self) -> Scope:
         """The scope that ``:=`` binds in: that around comprehensions."""

@@ -19,14 +19,14 @@ from shardlint.inference.values import (
 )
 
 #: What holds something that can be forgotten.
-_HOLDING = frozenset({Alternatives, Tuple, ListValue, DictValue, LibraryObject, SetValue, Instance})
+HOLDING = frozenset({Alternatives, Tuple, ListValue, DictValue, LibraryObject, SetValue, Instance})
 #: Library classes whose instances nobody sets attributes of: what they hold may be changed all the same.
 _FROZEN = frozenset({"flax.struct.PyTreeNode"})
 
 
 def forget(value: Value) -> None:
     """Make an object's contents unknown, and those of the objects it holds: they can be reached unseen."""
-    if type(value) not in _HOLDING:
+    if type(value) not in HOLDING:
         return
     waiting = [value]
     while waiting:
