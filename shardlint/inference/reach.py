@@ -134,7 +134,13 @@ class Reach:
 
     def learn(self, functions: Iterable[Function]) -> None:
         """Find out about many functions: where nothing is reached, one walk from all of them tells."""
-        waiting = [[one for one in functions if id(one) not in self._known]]
+        unknown = [one for one in functions if id(one) not in self._known]
+        if not unknown:
+            return
+        looked = self._wanted()
+        # What meets a use by itself is known first: walks end where they come to it.
+        self._known |= {id(one): (one, True) for one in unknown if _uses(looked, one.code.unit.text)}
+        waiting = [unknown]
         while waiting:
             group = [one for one in waiting.pop() if id(one) not in self._known]
             search = self._search()
@@ -161,9 +167,11 @@ class Reach:
         return search.finds()
 
     def _search(self) -> _Search:
-        # More libraries may be known than at the last one: a function may import a module that uses them.
-        looked = _looked(self._meshed, self._settings)
-        return _Search(self._project, looked, self._known)
+        return _Search(self._project, self._wanted(), self._known)
+
+    def _wanted(self) -> _Looked:
+        # More libraries may be known than at the last time: a function may import a module that uses them.
+        return _looked(self._meshed, self._settings)
 
 
 def reach_alike(settings: InferenceSettings, text: str, other: str) -> bool:
@@ -225,8 +233,8 @@ class _Search:
                 self.value(function.owner)
 
     def value(self, value: Value) -> None:
-        """Reach a value."""
-        if id(value) in self._seen:
+        """Reach a value; once a use can be met, what else is reached does not matter."""
+        if self._found or id(value) in self._seen:
             return
         self._seen.add(id(value))
         if isinstance(value, Function):
@@ -330,6 +338,8 @@ class _Search:
         chains = _chains(self._looked, text)
         while scope is not None:
             for name in words & scope.variables.keys():
+                if self._found:
+                    return
                 value = scope.variables[name]
                 if isinstance(value, External):
                     self._library(value, name, text)
@@ -342,7 +352,7 @@ class _Search:
                 ):
                     self._found = True
             if scope.parent is None:
-                self._imports(text, words, Path(scope.module.source.path))
+                self._imports(text, words, scope.module.source.path)
             scope = scope.parent
         asked = _members(text) - self._asked
         if not asked:
@@ -366,9 +376,11 @@ class _Search:
         called = judged and (text is None or name in _calls(text))
         self._found = self._found or called or value.name in self._looked.changing
 
-    def _imports(self, text: str, words: frozenset[str], here: Path) -> None:
+    def _imports(self, text: str, words: frozenset[str], path_here: str) -> None:
         """Reach what a function imports when it runs."""
-        found = _IMPORT.findall(text) if "import" in words else ()
+        if "import" not in words:
+            return
+        found, here = _IMPORT.findall(text), Path(path_here)
         for name in (one.split()[0] for names in found for one in "".join(names).split(",") if one.strip()):
             if name.split(".")[0] in LIBRARIES or (path := self._project.locate(here, name)) is None:
                 continue
