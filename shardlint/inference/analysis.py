@@ -23,7 +23,7 @@ from shardlint.inference.positions import RECURSION_LIMIT
 from shardlint.inference.project import ModuleRun, Project, share_unchanged
 from shardlint.inference.rewriting import with_fixes
 from shardlint.inference.settings import InferenceSettings, Noticed
-from shardlint.inference.settling import settled
+from shardlint.inference.settling import Settling
 from shardlint.inference.statements import Statement, execute
 from shardlint.inference.syntax import (
     ClassPart,
@@ -76,6 +76,7 @@ class Program:
         with naming.collecting(self.names):
             self.problems = run_module(self.interpreter, self.main)
         self.entries = Entries(self.interpreter, self.main)
+        self._settling = Settling()
 
     def uses(self, noticed: Noticed | None = None) -> list[Use | FileProblem]:
         """Evaluate the entries too, and return all uses and problems."""
@@ -98,7 +99,7 @@ class Program:
             *found,
             *names,
         ]
-        return with_fixes(settled(told), (module.source for module in modules))
+        return with_fixes(self._settling.settled(told), (module.source for module in modules))
 
 
 def _equated(source: Source, names: naming.Pairs) -> list[Use | FileProblem]:

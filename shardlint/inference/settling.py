@@ -3,42 +3,72 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from shardlint.inference.syntax import NodePlace
+from shardlint.inference.syntax import NodePlace, Unit
 from shardlint.spans import LookedUp
 from shardlint.uses import Fact, FileProblem, Use
 
 _HOLDS_PLACES = re.compile(r"\b(Place|Fact)\b")
 
 
-def settled(uses: Iterable[Use | FileProblem]) -> list[Use | FileProblem]:
-    """The uses with the spans of all their places; those of two programs are equal where they are one."""
-    return [_settled_use(use) for use in uses]
+class Settling:
+    """Settles the uses of a program each time it is evaluated."""
+
+    def __init__(self) -> None:
+        #: What was settled last, by the identity of the use, which is kept.
+        self._last: dict[int, _Settled] = {}
+
+    def settled(self, uses: Sequence[Use | FileProblem]) -> list[Use | FileProblem]:
+        """The uses with the spans of all their places; those of two programs are equal where they are one.
+
+        A use that was there the last time stays as it was settled, if all that it names stands where it did.
+        """
+        before, self._last = self._last, {}
+        for use in uses:
+            known = before.get(id(use))
+            self._last[id(use)] = known if known is not None and known.stands() else _settled_use(use)
+        return [self._last[id(use)].settled for use in uses]
 
 
-def _settled_use(use: Use | FileProblem) -> Use | FileProblem:
+class _Settled(NamedTuple):
+    """A use, what it is with spans, and the texts that its places are in, with the lines where they begin."""
+
+    use: Use | FileProblem
+    settled: Use | FileProblem
+    units: tuple[tuple[Unit, str, int], ...]
+
+    def stands(self) -> bool:
+        """Whether its places are where they were."""
+        return all(unit.first_line == line and unit.text == text for unit, text, line in self.units)
+
+
+def _settled_use(use: Use | FileProblem) -> _Settled:
     changed = {}
+    units: set[Unit] = set()
     for name in _holders(type(use)):  # type: ignore[arg-type]
         before = getattr(use, name)
-        if (after := _settled(before)) is not before:
+        if (after := _settled(before, units)) is not before:
             changed[name] = after
-    return replace(use, **changed) if changed else use
+    settled = replace(use, **changed) if changed else use
+    return _Settled(use, settled, tuple((unit, unit.text, unit.first_line) for unit in units))
 
 
-def _settled(value: Any) -> Any:
+def _settled(value: Any, units: set[Unit]) -> Any:
+    """A value with spans; ``units`` are told in which texts its places are."""
     if isinstance(value, NodePlace):
+        units.add(value.unit)
         return value.resolve()
     if isinstance(value, LookedUp):
-        return LookedUp(_settled(value.place), _settled(value.name))
+        return LookedUp(_settled(value.place, units), _settled(value.name, units))
     if isinstance(value, Fact):
-        place = _settled(value.place)
+        place = _settled(value.place, units)
         return value if place is value.place else replace(value, place=place)
     if isinstance(value, tuple) and value:
-        return tuple(map(_settled, value))
+        return tuple(_settled(one, units) for one in value)
     return value
 
 
