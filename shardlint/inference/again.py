@@ -50,9 +50,10 @@ class EntryRun:
 
     ``need`` is how many steps it must be allowed to go the same way (see `Budget.demand`), and ``epochs`` how
     often it changed a class or a wrapper.
-    ``replaced`` are the members of classes that classes made in it define anew. ``changes`` are what it
-    changed of things that others may read, ``shared`` the numbers of those of them that are no entry's;
-    ``alone`` tells that it changed nothing else that others may read.
+    ``replaced`` are the members of classes that classes made in it define anew, ``switches`` the global
+    settings that it changed. ``changes`` are what it changed of things that others may read; those with
+    numbers less than ``first`` are no entry's. ``alone`` tells that it changed nothing else that others may
+    read.
     """
 
     made: object
@@ -60,17 +61,33 @@ class EntryRun:
     need: float
     epochs: int
     replaced: dict[int, frozenset[str]]
+    switches: frozenset[str]
     changes: tuple[Change, ...]
-    shared: frozenset[int]
+    first: int
     alone: bool
 
-    def changes_alike(self, other: EntryRun) -> bool:
+    @property
+    def matters(self) -> bool:
+        """Whether it left to others what they would not find without it."""
+        return bool(self.changes or self.switches or self._replaced_of_all)
+
+    @property
+    def _replaced_of_all(self) -> dict[int, frozenset[str]]:
+        return {number: names for number, names in self.replaced.items() if number < self.first}
+
+    @property
+    def _shared(self) -> set[int]:
+        return {one.thing.born for one in self.changes if one.thing.born < self.first}
+
+    def leaves_alike(self, other: EntryRun) -> bool:
         """Whether an evaluation of the same entry leaves the same to others.
 
         If the functions around the entry were evaluated anew, both have other things of those.
         """
         ours, theirs = ({one.thing.born: one for one in run.changes} for run in (self, other))
-        seen = self.shared | other.shared if self.made is not other.made else ours.keys() | theirs.keys()
+        seen = self._shared | other._shared if self.made is not other.made else ours.keys() | theirs.keys()
+        if (self.switches, self._replaced_of_all) != (other.switches, other._replaced_of_all):
+            return False
         return all(
             number in ours and number in theirs and ours[number].leaves_alike(theirs[number])
             for number in seen
@@ -92,6 +109,7 @@ class EntryRun:
             interpreter.replaced[number] = interpreter.replaced.get(number, frozenset()) | names
         for change in self.changes:
             change.redo()
+        interpreter.switches |= self.switches
         EFFECTS.epoch += self.epochs
 
 
@@ -119,11 +137,11 @@ def recorded(interpreter: Interpreter, made: object, evaluate: Callable[[], obje
         if not finished:
             for change in changes:
                 change.undo()
-    alone = not EFFECTS.leaks and i.device_count == devices and switches == i.switches
+    alone = not EFFECTS.leaks and i.device_count == devices and switches <= i.switches
     more = {number: names for number, names in i.replaced.items() if names != replaced.get(number)}
     changes = tuple(one for one in changes if not _alike(one.before, one.after))
-    shared = frozenset(one.thing.born for one in changes if one.thing.born < first)
-    return EntryRun(made, met, i.budget.need(0), epochs, more, changes, shared, alone)
+    switched = frozenset(i.switches - switches)
+    return EntryRun(made, met, i.budget.need(0), epochs, more, switched, changes, first, alone)
 
 
 def _alike(one: Any, other: Any) -> bool:

@@ -21,7 +21,7 @@ from shardlint.inference.effects import born
 from shardlint.inference.functions import parameters, run_function
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.reach import Reach
-from shardlint.inference.selves import entry_instance
+from shardlint.inference.selves import OfClass, entry_instance
 from shardlint.inference.syntax import BrokenText, NodePlace
 from shardlint.inference.values import (
     Bound,
@@ -56,9 +56,12 @@ class Entries:
         self._given: set[object] = set()
         #: The entries in their order, each with how many before it changed what others may read.
         self._order: dict[object, tuple[EntryRun, int]] = {}
-        #: Of those that did so the last time, the ones yet to come; and whether all until now did alike.
+        #: Of those that did so the last time, the ones yet to come; and whether one did so otherwise.
         self._left: deque[tuple[object, EntryRun]] = deque()
-        self._last, self._stays, self._changing = self._order, True, 0
+        self._last, self._differs, self._changing = self._order, False, 0
+        #: Which entries first asked for what the constructors of classes set.
+        self._askers: dict[OfClass, object] = {}
+        self._sound = True
         self._handed = len(interpreter.handed)
         self._cutoff = Cutoff(interpreter)
 
@@ -70,7 +73,7 @@ class Entries:
     def evaluate(self) -> None:
         """Evaluate all entries that can meet a use."""
         self._evaluate_all()
-        self._stays = self._stays and self._cutoff.sound
+        self._sound = self._sound and self._cutoff.sound
         # Of others that edited functions ran in nothing is known any more.
         self.runs = {
             k: run for k, run in self.runs.items() if k in self._order or not self._cutoff.concerns(run)
@@ -82,13 +85,14 @@ class Entries:
         i, exhaustive = self._interpreter, self._interpreter.settings.exhaustive
         done: set[object] = set()
         self._given = set()
-        self._left = deque((key, run) for key, (run, _) in self._order.items() if run.changes)
-        self._last, self._order, self._stays, self._changing = self._order, {}, True, 0
+        self._left = deque((key, run) for key, (run, _) in self._order.items() if run.matters)
+        self._last, self._order, self._changing = self._order, {}, 0
+        self._differs, self._sound = False, True
         i.settle()
         if not exhaustive:
             self._reach.learn(function for function, _ in i.defined.values())
-        # Where others are left something else than the last time, the program is made anew.
-        while not self._last or (self._stays and self._cutoff.sound):
+        # Else the program is made anew.
+        while not self._last or (self._sound and self._cutoff.sound):
             i.settle()
             native, context = next(iter(i.wrappers.values()), (None, self._top))
             if native is not None:
@@ -109,8 +113,8 @@ class Entries:
     def is_consistent(self) -> bool:
         """Whether each entry that was evaluated last found what it finds in a program that is made anew."""
         return (
-            self._stays
-            and not self._left
+            self._sound
+            and (self._differs or not self._left)
             and all(run.alone or key in self._given for key, run in self.runs.items())
         )
 
@@ -144,7 +148,7 @@ class Entries:
         i, known = self._interpreter, self.runs.get(key)
         # One that an entry defined anew may see other variables than before.
         same = known is not None and known.made is made and self._last.get(key) == (known, self._changing)
-        if known is not None and same and self._cutoff.stands(known):
+        if known is not None and same and not self._differs and self._cutoff.stands(known):
             self._given.add(key)
             self._give(key, known)
             return
@@ -157,19 +161,39 @@ class Entries:
         if len(i.project.modules) != modules:
             # What a module holds that an entry imports is there for all.
             self._first = born()
+        self._note_asker(key, run)
         self._give(key, run)
 
     def _give(self, key: object, run: EntryRun) -> None:
         """Add what an entry gave, and see whether it left to others what it left the last time."""
-        if self._left and self._left[0][0] == key:
-            before = self._left.popleft()[1]
-            self._stays = self._stays and before.changes_alike(run)
+        before = self._left.popleft()[1] if self._left and self._left[0][0] == key else None
+        alike = before.leaves_alike(run) if before is not None else not run.matters
+        if before is not None and alike:
             run = run.with_changes_of(before)
-        elif run.changes:
-            self._stays = False
         self.runs[key], self._order[key] = run, (run, self._changing)
-        self._changing += bool(run.changes)
+        self._changing += run.matters
         run.give(self._interpreter)
+        if self._last and not alike:
+            self._differs = True
+            # That a run reads a class or a wrapper is not noted.
+            self._sound = self._sound and not run.epochs and (before is None or not before.epochs)
+            self._forget_asked()
+
+    def _note_asker(self, key: object, run: EntryRun) -> None:
+        """Note whether an entry was the first to ask for what a constructor sets."""
+        for trace in run.met.own:
+            if isinstance(trace, OfClass):
+                asker = self._askers.setdefault(trace, key)
+                # Else what was known was found out after others had changed what it may read.
+                self._sound = self._sound and (asker == key or asker in self._order or not self._left)
+
+    def _forget_asked(self) -> None:
+        """Forget what constructors set for whom comes later: they may find something else now."""
+        i = self._interpreter
+        for cls in list(i.constructed):
+            if self._askers.get(OfClass(cls.born)) not in self._order:
+                del i.constructed[cls]
+                self._askers.pop(OfClass(cls.born), None)
 
 
 @contextmanager

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from shardlint.inference.functions import Code
     from shardlint.inference.generators import Items
     from shardlint.inference.project import Project
-    from shardlint.inference.selves import Constructed
+    from shardlint.inference.selves import Constructed, Said
 
 #: Longest expression that names an array in a message.
 _MAX_WRITTEN = 40
@@ -116,6 +116,8 @@ class Interpreter:
         self.constructed: dict[ClassValue, Constructed] = {}
         #: What they set before an edit, by the numbers of the classes, until entries were evaluated.
         self.outdated: dict[int, tuple[ClassValue, Constructed]] = {}
+        #: What texts said of ``self``, of the classes for which entries asked.
+        self.said: dict[ClassValue, Said] = {}
         self._names: dict[cst.BaseExpression, tuple[str, ...]] = {}
         #: What generators still have to give (see `generators`).
         self.generated: dict[int, Items] = {}
@@ -131,7 +133,8 @@ class Interpreter:
         self.sizes: dict[int, dict[str, Dim]] = {}
         #: Wrapped functions (`jit(f)`, `shard_map(f)`) that nobody called yet.
         self.wrappers: dict[int, tuple[Native, Context]] = {}
-        #: By the number of a class, what classes derived from it define anew in this program alone.
+        #: By the number of a class, what classes derived from it define anew; and, by that of its scope, each
+        #: module whose classes are among those.
         self.replaced: dict[int, frozenset[str]] = {}
         #: All wrappers, and those that were called.
         self._wrapped: dict[int, Native] = {}

@@ -259,7 +259,7 @@ class Memory:
         if i.settings.editing:
             here = Situation(
                 function, bound, place, nested, key, states(objects), i.context, i.path, i.assumed,
-                tuple(i.frames), i.muted, i.budget.state, EFFECTS.epoch,
+                tuple(i.frames), i.muted, i.budget.state, frozenset(i.switches), EFFECTS.epoch,
             )  # fmt: skip
         around_it = Met(ran={function.code.key}, own={function.code.key}).swap(i)
         i.reads, i.start, i.mute_base, i.variants, i.picked = {}, start, i.muted, (0, 1), frozenset()

@@ -15,7 +15,7 @@ from shardlint.files.modules import import_folders, module_file
 from shardlint.files.sources import Source, read_source
 from shardlint.inference.budget import Budget
 from shardlint.inference.context import Scope
-from shardlint.inference.effects import EFFECTS, born, changed
+from shardlint.inference.effects import EFFECTS, born, changed, depends
 from shardlint.inference.joins import options
 from shardlint.inference.overlays import canonical, names_under
 from shardlint.inference.planned import forget as forget_imports
@@ -47,8 +47,8 @@ class ModuleRun:
 
     __slots__ = (
         "alone", "asks_mesh", "changed_by", "changes", "complete", "device_count", "errors", "given",
-        "imported", "loose", "made", "name", "parts", "scope", "seen", "source", "switches", "turns",
-        "within",
+        "imported", "loose", "made", "name", "parts", "replaced", "scope", "seen", "source", "switches",
+        "turns", "within",
     )  # fmt: skip
 
     def __init__(self, name: str, source: Source, given: Dim | None = None) -> None:
@@ -63,6 +63,8 @@ class ModuleRun:
         self.device_count: Dim | None = None
         self.switches: frozenset[str] = frozenset()
         self.loose: dict[str, ModuleValue] = {}
+        #: What its classes, and those of what it imports, define anew (see `Interpreter.replaced`).
+        self.replaced: dict[int, frozenset[str]] = {}
         #: From which releases on JAX may make something else of it.
         self.turns: frozenset[Release] = frozenset()
         #: Whether a mesh that it does not tell matters.
@@ -144,11 +146,6 @@ class Project:
 
     # -- modules ------------------------------------------------------------------------------
 
-    @property
-    def imports(self) -> bool:
-        """Whether what runs is the top level of an imported module."""
-        return bool(self._begun)
-
     def import_module(self, interpreter: Interpreter, name: str) -> Value:
         """Return a module by its dotted name, relative to the running one where it has dots."""
         here = Path(interpreter.scope.root.module.source.path)
@@ -203,6 +200,7 @@ class Project:
                 inner.alone = False
         elif self._begun:
             self._begun[-1].alone &= run.given == interpreter.device_count
+        _replace(interpreter, run)
         if self._begun:
             self._begun[-1].imported[path] = run
         seen.hand_on(run.seen)
@@ -239,6 +237,7 @@ class Project:
         i, before, first = interpreter, interpreter.context, born()
         touched, EFFECTS.touched = EFFECTS.touched, set()
         outer = (i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh)
+        replaced, i.replaced = i.replaced, {}
         loose, running, self.loose, self.running = self.loose, self.running, {}, []
         with seen.recording() as read:
             run = self.modules[path] = ModuleRun(name, read_source(str(path)), i.device_count)
@@ -259,6 +258,7 @@ class Project:
                 run.turns, run.asks_mesh, run.loose = frozenset(i.turns), i.asks_mesh, self.loose
             finally:
                 i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh = outer
+                run.replaced, i.replaced = i.replaced, replaced
                 self.loose, self.running = loose, running
                 self._begun.pop()
         run.within = _within(run)
@@ -348,6 +348,16 @@ class Project:
             if found:
                 interpreter.device_count = int(found[1])
                 interpreter.switches.add("cpu devices")
+
+
+def _replace(interpreter: Interpreter, run: ModuleRun) -> None:
+    """Take over what classes of a module that is imported define anew: once, in each evaluation."""
+    if run.replaced and run.scope.born not in interpreter.replaced:
+        # Who imports it again need not, but only because this did.
+        depends(run.scope.born)
+        interpreter.replaced[run.scope.born] = frozenset()
+        for number, names in run.replaced.items():
+            interpreter.replaced[number] = interpreter.replaced.get(number, frozenset()) | names
 
 
 def _module_file(folder: Path, parts: Sequence[str]) -> Path | None:

@@ -13,14 +13,16 @@ from shardlint.files.facts import read_notes
 from shardlint.files.sources import Cell, Source
 from shardlint.inference.analysis import Program, while_evaluating
 from shardlint.inference.calling import name_alike
+from shardlint.inference.classes import lineage
 from shardlint.inference.edits import edit_between, says_the_same
 from shardlint.inference.effects import EFFECTS
 from shardlint.inference.functions import LookedAt, traces
 from shardlint.inference.overlays import load_mentioned
 from shardlint.inference.reach import reach_alike
-from shardlint.inference.selves import constructed_with, outdate, set_alike
+from shardlint.inference.selves import outdate, said_otherwise, says_alike, sets_of_self
 from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.syntax import FunctionPart, units_of
+from shardlint.inference.values import ClassValue
 from shardlint.uses import FileProblem, Use
 
 #: Evaluations after which a program is made anew: what the old ones leave behind takes room.
@@ -43,7 +45,6 @@ class Resumable:
     def _begin(self, source: Source) -> None:
         self.stands = False
         self._source, self._program, self._times = source, Program(source, self._settings), 0
-        self._replaced: dict[object, dict[int, frozenset[str]]] = {}
         interpreter = self._program.interpreter
         interpreter.settle()
         self._before = {name: copy(getattr(interpreter, name)) for name in _CHANGED}
@@ -57,12 +58,10 @@ class Resumable:
         with while_evaluating():
             if source != self._source and not self._resume(source):
                 self._begin(source)
-            replaced = self._replaced
             found = self._evaluated(noticed)
             entries = self._program.entries
             undone = entries.may_stay or entries.gave_all_again
-            stays = entries.is_consistent and undone and replaced == self._replaced
-            if self._times > 1 and not stays:
+            if self._times > 1 and not (entries.is_consistent and undone):
                 self._begin(source)
                 found = self._evaluated(noticed)
         return [*source.problems, *found]
@@ -78,8 +77,6 @@ class Resumable:
         finally:
             # An entry that was broken off may have changed what others read.
             self.stands = not EFFECTS.leaks
-            runs = self._program.entries.runs
-            self._replaced = {key: run.replaced for key, run in runs.items() if run.replaced}
             # The next time entries find what they found now.
             self._program.entries.undo()
 
@@ -99,7 +96,10 @@ class Resumable:
         if edit is None:
             return False
         changed = [one for one in edit.functions if not _says_the_same(*one)]
-        if changed and not (self._program.entries.may_stay and all(self._may_take(*one) for one in changed)):
+        spoken = [one for one in edit.functions if not says_alike(one[0].whole.text, one[1])]
+        if (changed or spoken) and not self._program.entries.may_stay:
+            return False
+        if not all(self._may_take(*one) for one in changed) or not all(self._may_say(*one) for one in spoken):
             return False
         for part, text in changed:
             self._take(part, text)
@@ -109,6 +109,8 @@ class Resumable:
         for unit, line in zip(units_of(own), edit.lines, strict=True):
             unit.stand_at(line)
         self._source = self._program.main.source = source
+        if spoken:
+            self._program.entries.changed(said_otherwise(self._program.interpreter), reaches_alike=True)
         errors.pop(cell.index, None)
         if edit.errors:
             errors[cell.index] = edit.errors
@@ -130,13 +132,20 @@ class Resumable:
     def _may_take(self, part: FunctionPart, text: str) -> bool:
         """Whether no more than entries depends on the body of a function."""
         before, code = part.whole.text, id(part.whole)
-        if self._replaced and constructed_with(self._program.interpreter, traces(code)):
-            # What instances have depends on what was replaced when a class was first asked for them.
-            return False
         ran, reached = self._before["ran"], self._before["reached"]
         if code not in self._before["defined"] or code in reached or not ran.isdisjoint(traces(code)):
             return False
-        return "yield" not in before and "yield" not in text and set_alike(before, text)
+        return "yield" not in before and "yield" not in text
+
+    def _may_say(self, part: FunctionPart, text: str) -> bool:
+        """Whether no more than entries depends on what the text of a function says of objects."""
+        known = self._before["defined"].get(id(part.whole))
+        if known is None:
+            return False
+        # What a derived class sets was noted where that was defined.
+        owner = known[0].owner
+        derived = owner is not None and any(isinstance(base, ClassValue) for base in lineage(owner)[1:])
+        return not derived or sets_of_self(part.whole.text) == sets_of_self(text)
 
     def _take(self, part: FunctionPart, text: str) -> None:
         """Let a function have another body."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from shardlint.inference.alike import Alike
 from shardlint.inference.classes import all_fields, class_attribute, library_bases, lineage
 from shardlint.inference.copies import copied
-from shardlint.inference.effects import born, changed, depends
+from shardlint.inference.effects import born, depends
 from shardlint.inference.functions import LookedAt
 from shardlint.inference.instances import is_dataclass
 from shardlint.inference.met import Met
@@ -61,6 +61,24 @@ class OfClass:
     born: int
 
 
+@dataclass(frozen=True, slots=True)
+class OfTexts:
+    """In place of a code's key: what texts say of the class with this number matters (see `Said`)."""
+
+    born: int
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What texts say of ``self``, without being run: the attributes of the class that may be set on objects,
+    those that may be other than the constructor left them, and whether any may.
+    """
+
+    sets: frozenset[str]
+    changes: frozenset[str]
+    any: bool
+
+
 @dataclass(slots=True)
 class Constructed:
     """What a constructor sets for good, what it met, and the numbers at which it began (see `Alike`)."""
@@ -84,6 +102,7 @@ def entry_instance(
     interpreter: Interpreter, cls: ClassValue, method: Function, construct: Construct
 ) -> Instance:
     """An instance about which only the class itself is known: ``self`` of a method nobody calls."""
+    said = _said(interpreter, cls)
     attributes: dict[str, Value] = {
         name: Unknown(f"`self.{name}` is set by the caller")
         for name in all_fields(cls)
@@ -94,11 +113,39 @@ def entry_instance(
         known: dict[int, Value] = {}  # what two attributes hold stays one object
         attributes |= {name: copied(value, known) for name, value in constructed.items()}
     # Attributes of the class that the program also sets on objects, or that a derived class replaces.
-    own = {name for text in _texts(cls, every=True) for name in sets_of_self(text)}
-    for name in own | _set_on_objects(cls) | _overridden(interpreter, cls):
+    for name in said.sets | _overridden(interpreter, cls):
         if name not in attributes and class_attribute(cls, name) is not None:
             attributes[name] = Unknown(f"`self.{name}` may be set elsewhere")
     return Instance(cls, attributes, opaque=True, path=interpreter.path)
+
+
+def _said(interpreter: Interpreter, cls: ClassValue) -> Said:
+    if cls not in interpreter.said:
+        interpreter.said[cls] = _read_texts(cls)
+    for met in (interpreter.ran, interpreter.own):
+        met.add(OfTexts(cls.born))
+    return interpreter.said[cls]
+
+
+def _read_texts(cls: ClassValue) -> Said:
+    texts, elsewhere = list(_texts(cls, every=True)), _set_on_objects(cls)
+    sets = {name for text in texts for name in sets_of_self(text)} | elsewhere
+    changes = elsewhere | {name for text in _texts(cls) for name in sets_of_self(text) | _changes(text)}
+    own = frozenset(name for name in sets if class_attribute(cls, name) is not None)
+    return Said(own, frozenset(changes), any("setattr(" in text for text in texts))
+
+
+def said_otherwise(interpreter: Interpreter) -> frozenset[Hashable]:
+    """The classes of which texts say something else now, which is taken over; what read that is outdated."""
+    others: set[Hashable] = set()
+    for cls, before in list(interpreter.said.items()):
+        now = _read_texts(cls)
+        if now != before:
+            interpreter.said[cls] = now
+            others.add(OfTexts(cls.born))
+            if (now.changes, now.any) != (before.changes, before.any) and cls in interpreter.constructed:
+                interpreter.outdated.setdefault(cls.born, (cls, interpreter.constructed.pop(cls)))
+    return frozenset(others)
 
 
 def _constructed(
@@ -111,10 +158,11 @@ def _constructed(
         around = Met().swap(interpreter)
         found: dict[str, Value] = {}
         init = class_attribute(cls, "__post_init__" if is_dataclass(cls) else "__init__")
-        if isinstance(init, Function) and not any("setattr(" in text for text in _texts(cls, every=True)):
+        said = _said(interpreter, cls)
+        if isinstance(init, Function) and not said.any:
             instance = Instance(cls, dict(fields), opaque=True, path=interpreter.path)
             construct(init, instance)
-            changing = _changed_later(cls) | _overridden(interpreter, cls)
+            changing = said.changes | _overridden(interpreter, cls)
             found = {
                 name: value
                 for name, value in instance.attributes.items()
@@ -131,14 +179,10 @@ def _constructed(
     return constructed.attributes
 
 
-def constructed_with(interpreter: Interpreter, traces: Set[Hashable]) -> list[ClassValue]:
-    """The classes whose constructors met any of these."""
-    return [cls for cls, one in interpreter.constructed.items() if not one.met.ran.isdisjoint(traces)]
-
-
 def outdate(interpreter: Interpreter, traces: Set[Hashable]) -> None:
     """Let constructors that met any of these run again."""
-    for cls in constructed_with(interpreter, traces):
+    met = [cls for cls, one in interpreter.constructed.items() if not one.met.ran.isdisjoint(traces)]
+    for cls in met:
         interpreter.outdated.setdefault(cls.born, (cls, interpreter.constructed.pop(cls)))
 
 
@@ -147,26 +191,14 @@ def _waits(value: Value) -> bool:
     return is_none(value) or (isinstance(value, ListValue | DictValue | SetValue) and not value.items)
 
 
-def _changed_later(cls: ClassValue) -> set[str]:
-    """Names of attributes that may be other than the constructor left them."""
-    found = _set_on_objects(cls)
-    for text in _texts(cls):
-        found |= sets_of_self(text) | set(_CHANGES.findall(text))
-    return found
-
-
 def override(interpreter: Interpreter, base: ClassValue, names: Set[str]) -> None:
-    """Note which attributes of a class a derived one defines anew: as imported, for all programs."""
-    if interpreter.project.imports:
-        changed(base.born)
-        base.overridden |= names
-    else:
-        depends(base.born)
-        interpreter.replaced[base.born] = interpreter.replaced.get(base.born, frozenset()) | names
+    """Note which attributes of a class a derived one defines anew."""
+    depends(base.born)
+    interpreter.replaced[base.born] = interpreter.replaced.get(base.born, frozenset()) | names
 
 
 def _overridden(interpreter: Interpreter, cls: ClassValue) -> Set[str]:
-    return cls.overridden | interpreter.replaced.get(cls.born, frozenset())
+    return interpreter.replaced.get(cls.born, frozenset())
 
 
 def sets_of_self(text: str) -> set[str]:
@@ -195,12 +227,15 @@ def set_by_methods(cls: ClassValue) -> set[str]:
     return {name for method in methods for name in sets_of_self(method.code.unit.text)}
 
 
-def set_alike(text: str, other: str) -> bool:
-    """Whether two texts of a method make no difference to what is known of ``self``."""
-    return all(
-        found(text) == found(other)
-        for found in (_sets, lambda one: set(_CHANGES.findall(one)), lambda one: "setattr(" in one)
-    )
+@lru_cache(maxsize=20_000)
+def _changes(text: str) -> frozenset[str]:
+    """The attributes whose values a text changes."""
+    return frozenset(_CHANGES.findall(text))
+
+
+def says_alike(text: str, other: str) -> bool:
+    """Whether two texts of a function say the same of objects (see `Said`)."""
+    return all(found(text) == found(other) for found in (_sets, _changes, lambda one: "setattr(" in one))
 
 
 def _set_on_objects(cls: ClassValue) -> set[str]:

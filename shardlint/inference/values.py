@@ -296,11 +296,10 @@ class Partial:
 @dataclass(eq=False, slots=True)
 class ClassValue:
     """A class of the program. ``fields`` are annotated names in order (dataclasses, Flax modules);
-    ``module`` is the module that defines it, ``path`` the branch, ``overridden`` are the attributes
-    that classes derived from it define anew, ``types`` what annotations say of fields that are arrays, and
-    where. ``lineage`` is its method resolution order, once asked. ``nodes`` are the fields that hold the
-    children of an instance as a node of pytrees, Unknown where they are not followed, None where no
-    decorator says. ``members`` are those of an enumeration, by name.
+    ``module`` is the module that defines it, ``path`` the branch, ``types`` what annotations say of fields
+    that are arrays, and where. ``lineage`` is its method resolution order, once asked. ``nodes`` are the
+    fields that hold the children of an instance as a node of pytrees, Unknown where they are not followed,
+    None where no decorator says. ``members`` are those of an enumeration, by name.
     """
 
     name: str
@@ -311,7 +310,6 @@ class ClassValue:
     origin: Place | None = None
     module: Any = None
     path: tuple[int, ...] = ()
-    overridden: set[str] = field(default_factory=set)
     types: dict[str, tuple[Value, Place]] = field(default_factory=dict)
     lineage: tuple[Value, ...] = ()
     nodes: tuple[str, ...] | Unknown | None = None
