@@ -233,4 +233,5 @@ def _hashed(keys: Keys, part: Any) -> Hashable:
 
 _HOLDS_NAMES = frozenset({Mesh, Spec, frozenset})
 
-_CONTEXT = tuple(one.name for one in fields(Context))
+#: Which code a body is makes a difference to that code alone (see `Memory`).
+_CONTEXT = tuple(one.name for one in fields(Context) if one.name != "body")

@@ -53,7 +53,8 @@ class Kept:
     ``result`` is None for a run that was exhausted. ``steps`` are those that it took, ``need`` those that it
     must be allowed to go the same way (see `Budget.demand`), and ``left`` those that it was allowed. Scopes
     around the function in ``reads`` are told by how far out they are. ``closes`` tells that the run gave
-    functions that see variables of these scopes. ``situation`` is kept of programs that are edited.
+    functions that see variables of these scopes. ``body`` is that of the context. ``situation`` is kept of
+    programs that are edited.
     """
 
     function: Function
@@ -75,6 +76,7 @@ class Kept:
     silent: bool | None
     tests: tuple[Test, ...]
     assumed: Hashable
+    body: Hashable
     situation: Situation | None
 
     def take(self, other: Kept) -> None:
@@ -145,6 +147,7 @@ class Memory:
             keys.of(function.owner),
             tuple((name, keys.of(value)) for name, value in bound.items()),
             keys.of_context(interpreter.context),
+            _is_body(interpreter, function),
             place,
             interpreter.guarded,
             bool(interpreter.path),
@@ -212,6 +215,9 @@ class Memory:
         if one.closes and function.scope is not one.function.scope:
             return False
         if one.silent is not None and one.silent != bool(interpreter.muted):
+            return False
+        body = interpreter.context.body
+        if body != one.body and not one.met.ran.isdisjoint((body, one.body)):
             return False
         if any(f.function is not None and f.function.key in one.met.ran for f in interpreter.frames):
             return False
@@ -314,10 +320,17 @@ class Memory:
                         silent=bool(i.muted) if mute_matters else None,
                         tests=tuple(keys.tests),
                         assumed=keys.of_known(i.assumed),
+                        body=i.context.body,
                         situation=here,
                     )
         _tell(i, met, one)
         return result, one
+
+
+def _is_body(interpreter: Interpreter, function: Function) -> bool | None:
+    """Whether a function is the body around what runs, as far as an editor asks; None outside of bodies."""
+    body = interpreter.context.body
+    return None if body is None else bool(body == function.code.key)
 
 
 def _kept_read(keys: Keys, around: list[Scope], anchor: Any, name: str) -> tuple[Any, str, Value | None, int]:
