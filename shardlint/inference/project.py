@@ -236,6 +236,8 @@ class Project:
         """Run a module as if nothing else ran, but for the modules that did already."""
         i, before, first = interpreter, interpreter.context, born()
         touched, EFFECTS.touched = EFFECTS.touched, set()
+        # Nobody knows its classes yet: that it changes those, as it makes them, is nothing to others.
+        epoch, EFFECTS.epoch = EFFECTS.epoch, first << 32
         outer = (i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh)
         replaced, i.replaced = i.replaced, {}
         loose, running, self.loose, self.running = self.loose, self.running, {}, []
@@ -260,6 +262,7 @@ class Project:
                 i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh = outer
                 run.replaced, i.replaced = i.replaced, replaced
                 self.loose, self.running = loose, running
+                EFFECTS.epoch = epoch + any(0 < number < first for number in EFFECTS.touched)
                 self._begun.pop()
         run.within = _within(run)
         # A module that ran before may have begun a cycle; in another program this one would.
