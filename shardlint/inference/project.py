@@ -360,7 +360,12 @@ def _replace(interpreter: Interpreter, run: ModuleRun) -> None:
         depends(run.scope.born)
         interpreter.replaced[run.scope.born] = frozenset()
         for number, names in run.replaced.items():
-            interpreter.replaced[number] = interpreter.replaced.get(number, frozenset()) | names
+            known = interpreter.replaced.get(number)
+            # Modules share these sets: each holds those of all that it imports.
+            if known is None or known < names:
+                interpreter.replaced[number] = names
+            elif not names <= known:
+                interpreter.replaced[number] = known | names
 
 
 def _module_file(folder: Path, parts: Sequence[str]) -> Path | None:
