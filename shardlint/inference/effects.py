@@ -37,7 +37,7 @@ class Effects:
     reads them is not noted. ``entered`` is the number at which the evaluation of an entry began. ``before``
     are the older things that it changed, which other entries may read, by their numbers, with what each held;
     ``leaks`` tells that it changed something older that cannot be changed back. ``touched`` are the numbers
-    of all that was changed since somebody asked.
+    of all that was changed since somebody asked, ``remade`` is the least of a class or a wrapper.
     """
 
     oldest: int = NOTHING
@@ -47,6 +47,7 @@ class Effects:
     leaks: bool = False
     before: dict[int, tuple[Any, State]] = field(default_factory=dict)
     touched: set[int] = field(default_factory=set)
+    remade: int = NOTHING
 
 
 #: Of the one analysis that runs.
@@ -56,6 +57,7 @@ EFFECTS = Effects()
 def changed_for_all(number: int) -> None:
     """Note a change of a class or a wrapper: whoever read it earlier may read something else now."""
     EFFECTS.epoch += 1
+    EFFECTS.remade = min(EFFECTS.remade, number)
     changed(number)
 
 

@@ -15,7 +15,7 @@ from shardlint.files.modules import import_folders, module_file
 from shardlint.files.sources import Source, read_source
 from shardlint.inference.budget import Budget
 from shardlint.inference.context import Scope
-from shardlint.inference.effects import EFFECTS, born, changed, depends
+from shardlint.inference.effects import EFFECTS, NOTHING, born, changed, depends
 from shardlint.inference.joins import options
 from shardlint.inference.overlays import canonical, names_under
 from shardlint.inference.planned import forget as forget_imports
@@ -238,6 +238,7 @@ class Project:
         touched, EFFECTS.touched = EFFECTS.touched, set()
         # Nobody knows its classes yet: that it changes those, as it makes them, is nothing to others.
         epoch, EFFECTS.epoch = EFFECTS.epoch, first << 32
+        remade, EFFECTS.remade = EFFECTS.remade, NOTHING
         outer = (i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh)
         replaced, i.replaced = i.replaced, {}
         loose, running, self.loose, self.running = self.loose, self.running, {}, []
@@ -262,7 +263,8 @@ class Project:
                 i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh = outer
                 run.replaced, i.replaced = i.replaced, replaced
                 self.loose, self.running = loose, running
-                EFFECTS.epoch = epoch + any(0 < number < first for number in EFFECTS.touched)
+                EFFECTS.epoch = epoch + (EFFECTS.remade < first)
+                EFFECTS.remade = min(EFFECTS.remade, remade)
                 self._begun.pop()
         run.within = _within(run)
         # A module that ran before may have begun a cycle; in another program this one would.

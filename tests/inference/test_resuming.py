@@ -428,6 +428,33 @@ def test_what_makes_a_program_that_imports_anew(
     assert times_made(IMPORTS, before, after, monkeypatch, editing=True) == made
 
 
+def test_a_class_that_an_import_changes_is_another_for_functions_that_read_it(tmp_path: Path) -> None:
+    (tmp_path / "bases.py").write_text("class Base:\n    width = 8\n")
+    (tmp_path / "inner.py").write_text("from bases import Base\n\nBase.width = 7\n")
+    (tmp_path / "outer.py").write_text("import inner\n")
+    text = """
+import jax, jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+from bases import Base
+
+mesh = jax.make_mesh((4, 2), ("data", "model"))
+
+def width(n):
+    return Base.width
+
+def shape():
+    return width(1), 2
+
+def use():
+    before = shape()
+    import outer
+    jax.device_put(jnp.zeros(before), NamedSharding(mesh, P("data")))
+    return jax.device_put(jnp.zeros(shape()), NamedSharding(mesh, P("data")))
+"""
+    (found,) = Linter(Settings(devices=8)).check_source(source_from_text(str(tmp_path / "main.py"), text))
+    assert "7" in found.message
+
+
 #: A function that nobody calls changes a class, which is not changed back.
 CLASSES = """
 import jax, jax.numpy as jnp
