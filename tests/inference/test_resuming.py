@@ -17,7 +17,7 @@ from shardlint.inference.resuming import Resumable
 from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.resuming import Programs
 from shardlint.stopping import NOW, Stop, Stopped, stoppable
-from shardlint.uses import FileProblem, NameUse, Use, ValueUse
+from shardlint.uses import FileProblem, LocalUse, NameUse, Use, ValueUse
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted(FIXTURES.glob("*.py"))
@@ -150,14 +150,42 @@ def second(name):
 """
 
 
+#: Bodies of shard_map that call one another and a helper, each also outside of a body.
+BODIES = """
+import jax, jax.numpy as jnp
+from jax.sharding import PartitionSpec as P
+
+mesh = jax.make_mesh((4, 2), ("data", "model"))
+
+def first(x):
+    half = x * 2
+    return helper(half)
+
+def second(x):
+    whole = first(x)
+    return helper(whole)
+
+def helper(x):
+    inner = x + 1
+    return inner
+
+def mapped(body, x):
+    return jax.shard_map(body, mesh=mesh, in_specs=P("data"), out_specs=P("data"))(x)
+
+def use():
+    x = first(jnp.zeros((8, 4)))
+    return mapped(first, x), mapped(second, x), mapped(helper, x), second(x)
+"""
+
+
 def literals(uses: list[Use | FileProblem]) -> set[str]:
     """Which literals write one name, and what names hold, as an editor is told."""
-    told = (use for use in uses if isinstance(use, NameUse | ValueUse))
+    told = (use for use in uses if isinstance(use, NameUse | ValueUse | LocalUse))
     return {f"{use.place.resolve()} {use.names if isinstance(use, NameUse) else use.name}" for use in told}
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("text", [NAMES, MODEL])
+@pytest.mark.parametrize("text", [NAMES, MODEL, BODIES])
 def test_what_an_editor_is_told_of_names_after_edits(text: str, seed: int) -> None:
     chance, settings = random.Random(seed), InferenceSettings(devices=8, editing=True)
     program = Resumable(source_from_text("names.py", text), settings)
@@ -170,8 +198,43 @@ def test_what_an_editor_is_told_of_names_after_edits(text: str, seed: int) -> No
         found = literals(program.uses(source, Noticed()))
         assert found == literals(analyze_source(source, settings)), after
         compared += bool(found)
-        text = after if chance.random() < 0.5 else text
+        text = after if found and chance.random() < 0.5 else text
     assert compared > EDITS
+
+
+def test_what_a_function_tells_as_a_body_is_not_told_of_another_body() -> None:
+    calls = """
+def deeper(x):
+    return deepest(x)
+
+def deepest(x):
+    return first(x, True)
+
+def first(x, deep=False):
+    if deep:
+        own = x + 1
+        return own
+    return deeper(x)
+
+def second(x):
+    return deeper(x)
+
+def use():
+    x = jnp.zeros((8, 4))
+    return mapped(first, x), mapped(second, x)
+"""
+    text = (
+        BODIES[: BODIES.index("def first")]
+        + BODIES[BODIES.index("def mapped") : BODIES.index("def use")]
+        + calls
+    )
+    settings = InferenceSettings(devices=8, editing=True)
+    program = Resumable(source_from_text("bodies.py", text), settings)
+    names = []
+    for each in (text, text.replace("mapped(first, x), ", "")):
+        told = program.uses(source_from_text("bodies.py", each), Noticed())
+        names.append({use.name for use in told if isinstance(use, LocalUse)})
+    assert names == [{"x", "deep", "own"}, {"x"}]
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -393,11 +456,17 @@ def mapped(rows):
 """
 
 
+def write_imported(folder: Path) -> None:
+    """Write the modules that the program imports, and one that it does not."""
+    (folder / "bases.py").write_text("class Base:\n    rows = 6\n    width = 7\n    height = 5\n")
+    derived = "from bases import Base\n\nSIZES = [5]\n\nclass Wide(Base):\n    rows, width = 3, 6\n"
+    (folder / "derived.py").write_text(derived)
+    (folder / "unread.py").write_text("ROWS = 6\n")
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_edits_around_imports_in_functions(seed: int, tmp_path: Path) -> None:
-    (tmp_path / "bases.py").write_text("class Base:\n    rows = 6\n    width = 7\n    height = 5\n")
-    derived = "from bases import Base\n\nSIZES = [5]\n\nclass Wide(Base):\n    rows, width = 3, 6\n"
-    (tmp_path / "derived.py").write_text(derived)
+    write_imported(tmp_path)
     made, asked = follow(str(tmp_path / "main.py"), IMPORTS, 6 * EDITS, str(seed))
     assert made < asked
 
@@ -419,11 +488,7 @@ def test_edits_around_imports_in_functions(seed: int, tmp_path: Path) -> None:
 def test_what_makes_a_program_that_imports_anew(
     before: str, after: str, made: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "bases.py").write_text("class Base:\n    rows = 6\n")
-    (tmp_path / "derived.py").write_text(
-        "from bases import Base\n\nSIZES = [5]\n\nclass Wide(Base):\n    rows = 3\n"
-    )
-    (tmp_path / "unread.py").write_text("ROWS = 6\n")
+    write_imported(tmp_path)
     monkeypatch.chdir(tmp_path)
     assert times_made(IMPORTS, before, after, monkeypatch, editing=True) == made
 
