@@ -37,9 +37,9 @@ class Code:
         self, name: str, unit: Unit, node: cst.FunctionDef | cst.Lambda | None, part: FunctionPart | None
     ):
         self.name, self.unit = name, unit
-        self._node, self._part = node, part
+        self._node, self._part = node and unit.first(node), part
         #: What identifies the code, however often its definition is executed. Units may share their nodes.
-        self.key: Hashable = (id(unit), id(node)) if part is None else id(unit)
+        self.key: Hashable = unit.key_of(node) if node is not None else id(unit)
         self._generator: bool | None = None
 
     @staticmethod
@@ -51,7 +51,7 @@ class Code:
     def node(self) -> cst.FunctionDef | cst.Lambda:
         """The definition. Raises BrokenText when libcst cannot read what `ast` could."""
         if self._node is not None:
-            return self._node
+            return self.unit.latest(self._node)
         found = self.unit.body[0]
         assert isinstance(found, cst.FunctionDef)
         return found
@@ -106,9 +106,9 @@ class LookedAt(NamedTuple):
     names: bool = False
 
 
-def traces(code: Hashable) -> frozenset[Hashable]:
-    """All that tells, of what ran, that the code of a whole unit matters."""
-    return frozenset((code, LookedAt(code), LookedAt(code, names=True)))
+def texts_of(unit: Hashable) -> frozenset[Hashable]:
+    """All that tells, of what ran, that the text of a unit matters, whether or not it ran."""
+    return frozenset((LookedAt(unit), LookedAt(unit, names=True)))
 
 
 def look_at(interpreter: Interpreter, code: Code, names_only: bool = False) -> str:

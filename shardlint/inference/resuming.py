@@ -16,7 +16,7 @@ from shardlint.inference.calling import name_alike
 from shardlint.inference.classes import lineage
 from shardlint.inference.edits import edit_between, says_the_same
 from shardlint.inference.effects import EFFECTS
-from shardlint.inference.functions import LookedAt, traces
+from shardlint.inference.functions import LookedAt, texts_of
 from shardlint.inference.overlays import load_mentioned
 from shardlint.inference.reach import reach_alike
 from shardlint.inference.selves import outdate, said_otherwise, says_alike, sets_of_self
@@ -133,7 +133,11 @@ class Resumable:
         """Whether no more than entries depends on the body of a function."""
         before, code = part.whole.text, id(part.whole)
         ran, reached = self._before["ran"], self._before["reached"]
-        if code not in self._before["defined"] or code in reached or not ran.isdisjoint(traces(code)):
+        if (
+            code not in self._before["defined"]
+            or code in reached
+            or not ran.isdisjoint({code, *texts_of(code)})
+        ):
             return False
         return "yield" not in before and "yield" not in text
 
@@ -150,9 +154,8 @@ class Resumable:
     def _take(self, part: FunctionPart, text: str) -> None:
         """Let a function have another body."""
         before, unit = part.whole.text, part.whole
-        unit.rewrite(text)
         scope = self._before["defined"][id(unit)][0].scope
-        matters = traces(id(unit))
+        matters = unit.rewrite(text) | texts_of(id(unit))
         if name_alike(scope, before, text):
             matters -= {LookedAt(id(unit), names=True)}
         self._program.interpreter.forget(matters)

@@ -11,20 +11,18 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
-from weakref import WeakValueDictionary
+from typing import TypeVar, cast
 
 import libcst as cst
 
 from shardlint.files.facts import Note
 from shardlint.inference.latest import latest
 from shardlint.inference.mending import mended
-from shardlint.inference.positions import Positions
-from shardlint.inference.translating import Former, Translated, Untranslated, translate
+from shardlint.inference.syntax_trees import Tree, tree_after, tree_of
+from shardlint.inference.translating import Former, Translated, changed
 from shardlint.inference.translating.origin import Origin
 from shardlint.inference.translating.written import has_odd_lines
 from shardlint.spans import Span
@@ -38,6 +36,10 @@ class BrokenText(Exception):
         self.message, self.line, self.column = message, line, column
 
 
+Node = TypeVar("Node", bound=cst.CSTNode)
+_NO_NODES: dict[cst.CSTNode, cst.CSTNode] = {}
+
+
 class Unit:
     """A stretch of whole lines of one file or notebook cell, parsed when first asked.
 
@@ -45,7 +47,7 @@ class Unit:
     """
 
     __slots__ = (
-        *("_former", "_origin", "_spans", "_tree"),
+        *("_first", "_former", "_latest", "_origin", "_spans", "_tree"),
         *("cell", "first_line", "indented", "notes", "path", "text"),
     )
 
@@ -62,19 +64,50 @@ class Unit:
         self.first_line, self.indented = first_line, indented
         #: What comments tell of these lines, and what they ask.
         self.notes: tuple[Note, ...] = ()
-        self._tree: _Tree | None = None
+        self._tree: Tree | None = None
         #: What the text was split of.
         self._origin = origin
         #: What stood here before, of which the statements that stay keep their nodes.
         self._former: Former | None = None
         self._spans: dict[cst.CSTNode, Span] = {}
+        #: Of functions whose bodies were edited, by any node that they had and by the first one.
+        self._first = self._latest = _NO_NODES
 
-    def rewrite(self, text: str) -> None:
-        """Let other lines stand here."""
-        if self._tree is not None:
-            self._former = self._tree.as_former()
-        self.text, self._tree = text, None
+    def rewrite(self, text: str) -> frozenset[Hashable]:
+        """Let other lines stand here.
+
+        Return the keys of the functions whose own statements are others now, but for those of functions in
+        them (see `Code.key`); that of the unit, if nothing is known of what changed.
+        """
+        before, self.text, self._tree = self._tree, text, None
+        if before is not None:
+            self._former = before.as_former()
         self._spans.clear()
+        if self._former is None:
+            return frozenset((id(self),))
+        try:
+            again = self._parsed().again
+        except BrokenText:
+            return frozenset((id(self),))
+        others = [old for old, _ in changed(again)]
+        for old, new in again:
+            first = self.first(old)
+            self._first, self._latest = {**self._first, new: first}, {**self._latest, first: new}
+        # The function that the unit is is known by that.
+        found = {id(self) if old is again[-1][0] else self.key_of(old) for old in others}
+        return frozenset(found if before is not None and again else {id(self), *found})
+
+    def key_of(self, node: cst.CSTNode) -> Hashable:
+        """What identifies a function in this unit, whatever its body."""
+        return id(self), id(self.first(node))
+
+    def first(self, node: Node) -> Node:
+        """The node that a function had first, for any that it had, by which it is known; else the node."""
+        return cast(Node, self._first.get(node, node))
+
+    def latest(self, node: Node) -> Node:
+        """The node that a function has now, for any that it had; else the node."""
+        return cast(Node, self._latest.get(self.first(node), node))
 
     def stand_at(self, line: int) -> None:
         """Begin at another line."""
@@ -86,14 +119,14 @@ class Unit:
         """The same lines, of which nothing has been read."""
         return Unit(self.path, self.cell, self.text, self.first_line, self.indented, self._origin)
 
-    def _parsed(self) -> _Tree:
+    def _parsed(self) -> Tree:
         if self._tree is None:
             text = f"if 1:\n{self.text}" if self.indented else self.text
             try:
                 if self._former is None:
-                    self._tree = _tree(text, self._told)
+                    self._tree = tree_of(text, self._told)
                 else:
-                    self._tree = _trees[text] = _Tree(text, None, self._former)
+                    self._tree = tree_after(text, self._former)
                     self._former = None
             except cst.ParserSyntaxError as error:
                 line = error.raw_line - self.indented + self.first_line - 1
@@ -126,61 +159,12 @@ class Unit:
         """Return where a node of this unit stands."""
         span = self._spans.get(node)
         if span is None:
-            shift, found = self.first_line - 1 - self.indented, self._parsed().positions.of(node)
+            positions = self._parsed().positions
+            shift, found = self.first_line - 1 - self.indented, positions.of(self.latest(node))
             first, start, last, end = found or (1 + self.indented, 0, 1 + self.indented, 0)
             span = Span(self.path, first + shift, start + 1, last + shift, end + 1, self.cell)
             self._spans[node] = span
         return span
-
-
-class _Tree:
-    """A text as nodes: programs that read one file share it. Raises ParserSyntaxError."""
-
-    def __init__(self, text: str, told: Translated | None, former: Former | None = None) -> None:
-        self._text = text
-        try:
-            self.body, self._expressions, self._noted = told or translate(text, former)
-        except Untranslated:
-            self.body, self._expressions, self._noted = _module(text).body, (), None
-
-    def as_former(self) -> Former:
-        """The statements, for a text that may have them too."""
-        if self._noted is None:
-            return Former.of(self._text, self.body, self._expressions)
-        return Former(self._noted, self._expressions)
-
-    @cached_property
-    def positions(self) -> Positions:
-        """Where all nodes stand: found only if somebody asks."""
-        return Positions(self._text, self.body, self._expressions)
-
-
-#: What libcst refused last: while somebody types, the same text is asked for again and again.
-_refused: deque[tuple[str, cst.ParserSyntaxError]] = deque(maxlen=4)
-
-
-def _module(text: str) -> cst.Module:
-    """What libcst makes of a text. Raises ParserSyntaxError."""
-    for refused, error in tuple(_refused):
-        if refused == text:
-            raise error.with_traceback(None)
-    try:
-        return cst.parse_module(text)
-    except cst.ParserSyntaxError as error:
-        _refused.append((text, error))
-        raise
-
-
-#: The trees that are in use, by their text.
-_trees: WeakValueDictionary[str, _Tree] = WeakValueDictionary()
-
-
-def _tree(text: str, told: Callable[[], Translated | None]) -> _Tree:
-    """Parse a text, unless somebody has, or what it is can be told. Raises ParserSyntaxError."""
-    tree = _trees.get(text)
-    if tree is None:
-        tree = _trees[text] = _Tree(text, told())
-    return tree
 
 
 @dataclass(slots=True, unsafe_hash=True, repr=False)

@@ -31,7 +31,7 @@ TEXTS = [
 def test_every_node_stands_where_libcst_says(text: str) -> None:
     module = cst.parse_module(text)
     found = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
-    for body, expressions, _ in (Translated(module.body, ()), *_translated(text)):
+    for body, expressions, *_ in (Translated(module.body, ()), *_translated(text)):
         positions = Positions(text, body, expressions)
         for mine, node in zip(_nodes(body), _nodes(module.body), strict=True):
             # Those without parts are shared: they stand in many places.
@@ -54,7 +54,7 @@ def _nodes(body: Sequence[cst.CSTNode]) -> list[cst.CSTNode]:
 def test_most_expressions_stand_where_ast_says() -> None:
     """Where libcst need not be asked, as for specs and calls."""
     text = "x = f(P(None, ('a', 'b')), *y, z=[a.b[0], -c], é='😀', w=lambda ü, *v: 1)\n"
-    body, made, _ = translate(text)
+    body, made, *_ = translate(text)
     told = Positions(text, body, made)._told
     expressions = [node for node in _nodes(body) if isinstance(node, cst.BaseExpression)]
     # The attribute's.
@@ -71,7 +71,7 @@ def test_nothing_is_said_of_what_nests_too_deep() -> None:
 
 def test_text_that_only_ast_can_parse_has_places_of_expressions() -> None:
     text = "1\n"
-    body, made, _ = translate(text)
+    body, made, *_ = translate(text)
     line, _, number = walk(body[0])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cst, "parse_module", _refusing)

@@ -11,26 +11,28 @@ from typing import NamedTuple
 
 import libcst as cst
 
-from shardlint.inference.translating.former import Former, Noted, Noting
+from shardlint.inference.translating.former import Former, Noted, Noting, changed
 from shardlint.inference.translating.statements import Translator
 from shardlint.inference.translating.written import Untranslated, parsed
 
-__all__ = ["Former", "Translated", "Untranslated", "translate"]
+__all__ = ["Former", "Translated", "Untranslated", "changed", "translate"]
 
 
 class Translated(NamedTuple):
     """The statements of a text as libcst's parser makes them of it, and the nodes of all its expressions.
 
-    ``noted`` are its statements, if they are noted.
+    ``noted`` are its statements, if they are noted, and ``again`` functions of a former text that have other
+    bodies in it: the old node and the new one.
     """
 
     body: Sequence[cst.BaseStatement | cst.BaseSmallStatement]
     expressions: Sequence[cst.CSTNode]
     noted: Sequence[Noted] | None = None
+    again: Sequence[tuple[cst.FunctionDef, cst.FunctionDef]] = ()
 
 
 def translate(text: str, former: Former | None = None) -> Translated:
-    """Translate a text; statements that a former one had keep their nodes.
+    """Translate a text; statements that a former one had keep their nodes, and functions their headers.
 
     Raises Untranslated where `ast` cannot parse it, or does not tell.
     """
@@ -39,6 +41,6 @@ def translate(text: str, former: Former | None = None) -> Translated:
             translator = Translator(text)
             return Translated(translator.block(parsed(text).body), translator.made)
         noting = Noting(text, former)
-        return Translated(noting.block(parsed(text).body), noting.made, noting.noted)
+        return Translated(noting.block(parsed(text).body), noting.made, noting.noted, noting.again)
     except RecursionError as error:
         raise Untranslated from error

@@ -1,4 +1,7 @@
-"""Statements that a text keeps when it is edited: their nodes stay, and so does all that is known by them."""
+"""What a text keeps when it is edited: nodes of statements stay, and so does all that is known by them.
+
+A function whose body is another keeps the nodes of its header, and is known to be the same function.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,19 @@ from typing import Any, NamedTuple
 
 import libcst as cst
 
-from shardlint.inference.nodes import walk
+from shardlint.inference.nodes import FIELDS, walk
 from shardlint.inference.translating.statements import Translator
 from shardlint.inference.translating.written import Untranslated, parsed
+
+_FunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
+_HEADER = tuple(name for name in FIELDS[cst.FunctionDef] if name != "body")
 
 
 class Noted(NamedTuple):
     """A statement: its text, its node, between which places of `Translator.made` the nodes in it are, and how
     many statements are in it.
+
+    Of a function also how its header is written, and where in `made` that ends.
     """
 
     written: str
@@ -24,6 +32,13 @@ class Noted(NamedTuple):
     start: int
     stop: int
     inner: int
+    header: str = ""
+    header_stop: int = 0
+
+    def moved(self, by: int) -> Noted:
+        """The same, where so many more nodes were made before it."""
+        ends = self.header_stop + by
+        return self._replace(start=self.start + by, stop=self.stop + by, header_stop=ends)
 
 
 class Former:
@@ -38,6 +53,15 @@ class Former:
         self._taken: set[int] = set()
         for number, one in enumerate(noted):
             self._numbers[one.written].append(number)
+        #: Functions, by the number of the one around, and their headers.
+        self._functions: defaultdict[tuple[int | None, str], deque[int]] = defaultdict(deque)
+        around: list[int] = []
+        for number, one in reversed(list(enumerate(noted))):
+            while around and number < around[-1] - noted[around[-1]].inner:
+                around.pop()
+            if one.header:
+                self._functions[around[-1] if around else None, one.header].appendleft(number)
+                around.append(number)
 
     @staticmethod
     def of(text: str, body: Sequence[cst.CSTNode], made: Sequence[cst.CSTNode]) -> Former:
@@ -65,33 +89,105 @@ class Former:
                 return self.noted[numbers.start : numbers.stop]
         return ()
 
+    def take_function(self, around: int | None, header: str) -> int | None:
+        """The number of a function with this header in the function of a number, without its body."""
+        same = self._functions.get((around, header))
+        while same:
+            number = same.popleft()
+            if number not in self._taken:
+                self._taken.add(number)
+                return number
+        return None
+
 
 class Noting(Translator):
-    """Translates a text, and notes its statements. Those that a former one had keep their nodes."""
+    """Translates a text, and notes its statements. Those that a former one had keep their nodes.
+
+    ``again`` are the functions that a former text had with other bodies: the old node and the new one.
+    """
 
     def __init__(self, text: str, former: Former | None = None) -> None:
         super().__init__(text)
         self.noted: list[Noted] = []
-        self._former = former
+        self.again: list[tuple[cst.FunctionDef, cst.FunctionDef]] = []
+        self._former = Former((), ()) if former is None else former
+        #: The number that the function around has there: -1 if it has none, None in no function.
+        self._around: int | None = None
+        #: Of the functions around, where their headers end.
+        self._header_stops: list[int] = []
 
     def statement(self, make: Callable[[Translator, Any], Any], node: ast.stmt) -> Any:
         written = self._statement_text(node)
         start, before = len(self.made), len(self.noted)
-        if self._former is not None and (kept := self._former.take(written)):
+        if kept := self._former.take(written):
             *_, last = kept
             self.made += self._former.made[last.start : last.stop]
-            moved = start - last.start
-            self.noted += [one._replace(start=one.start + moved, stop=one.stop + moved) for one in kept]
+            self.noted += [one.moved(start - last.start) for one in kept]
             return last.node
+        if isinstance(node, _FunctionDef):
+            return self._function(make, node, written)
         made = super().statement(make, node)
         self.noted.append(Noted(written, made, start, len(self.made), len(self.noted) - before))
         return made
 
+    def _function(
+        self,
+        make: Callable[[Translator, Any], Any],
+        node: _FunctionDef,
+        written: str,
+    ) -> Any:
+        start, before, around = len(self.made), len(self.noted), self._around
+        header = self.between(_start(node), _start(node.body[0])).rstrip()
+        number = self._former.take_function(around, header)
+        self._around = -1 if number is None else number
+        made = super().statement(make, node)
+        self._around = around
+        if number is not None:
+            self.again.append((self._former.noted[number].node, made))
+        inner, stop = len(self.noted) - before, self._header_stops.pop()
+        self.noted.append(Noted(written, made, start, len(self.made), inner, header, stop))
+        return made
+
+    def header(self, node: _FunctionDef) -> Sequence[Any]:
+        if self._around is None or self._around < 0:
+            found = super().header(node)
+        else:
+            old = self._former.noted[self._around]
+            self.made += self._former.made[old.start : old.header_stop]
+            found = [getattr(old.node, name) for name in _HEADER]
+        self._header_stops.append(len(self.made))
+        return found
+
     def _statement_text(self, node: ast.stmt) -> str:
         """What a statement is written as, with its decorators."""
-        decorators = getattr(node, "decorator_list", ())
-        start = (decorators[0].lineno, 0) if decorators else (node.lineno, node.col_offset)
-        end_line, end_column = node.end_lineno, node.end_col_offset
-        assert end_line is not None
-        assert end_column is not None
-        return self.between(start, (end_line, end_column))
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return self.between(_start(node), (node.end_lineno, node.end_col_offset))
+
+
+def _start(node: ast.stmt) -> tuple[int, int]:
+    """Where a statement begins, with its decorators."""
+    decorators = getattr(node, "decorator_list", ())
+    return (decorators[0].lineno, 0) if decorators else (node.lineno, node.col_offset)
+
+
+def changed(
+    again: Sequence[tuple[cst.FunctionDef, cst.FunctionDef]],
+) -> list[tuple[cst.FunctionDef, cst.FunctionDef]]:
+    """Of functions with other bodies those whose own statements are others, but for functions among these."""
+    new_of = {id(old): new for old, new in again}
+    return [(old, new) for old, new in again if not _are_same(_statements(old), _statements(new), new_of)]
+
+
+def _are_same(old: Sequence[Any], new: Sequence[Any], new_of: dict[int, cst.FunctionDef]) -> bool:
+    return len(old) == len(new) and all(
+        one is other or new_of.get(id(one)) is other for one, other in zip(old, new, strict=True)
+    )
+
+
+def _statements(function: cst.FunctionDef) -> list[cst.CSTNode]:
+    """The statements of a function's body, each for itself."""
+    found: list[cst.CSTNode] = []
+    for one in function.body.body:
+        found += one.body if isinstance(one, cst.SimpleStatementLine) else [one]
+    return found

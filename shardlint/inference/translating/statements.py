@@ -152,13 +152,16 @@ class Translator(Expressions):
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Any:
         _refuse_type_parameters(node)
-        return MAKE[cst.FunctionDef](
+        return MAKE[cst.FunctionDef](*self.header(node), self.suite(node.body))
+
+    def header(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Sequence[Any]:
+        """What a function consists of before its body."""
+        return (
             self.decorators(node),
             ASYNC if type(node) is ast.AsyncFunctionDef else None,
             MAKE[cst.Name](node.name),
             self.parameters(node.args),
             None if node.returns is None else self.annotation(node.returns),
-            self.suite(node.body),
         )
 
     def class_(self, node: ast.ClassDef) -> Any:
