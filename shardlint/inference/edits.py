@@ -24,6 +24,7 @@ from shardlint.inference.syntax import (
     split,
     units_of,
 )
+from shardlint.inference.translating.written import Untranslated, parsed
 
 #: A line that Python does not see.
 _BLANK = re.compile(r"[ \t]*(?:#.*)?\n?")
@@ -156,10 +157,9 @@ def _function(part: FunctionPart, text: str) -> str | None:
     unit = part.whole
     wrapped = f"if 1:\n{text}" if unit.indented else text
     try:
-        tree = ast.parse(wrapped)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        body = parsed(wrapped).body
+    except Untranslated:
         return None
-    body = tree.body
     if unit.indented:
         if len(body) != 1 or not isinstance(body[0], ast.If):
             return None

@@ -13,7 +13,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import libcst as cst
 from libcst._nodes.internal import CodegenState
@@ -51,11 +51,9 @@ class Positions:
         if not self._expressions:
             return {}
         try:
-            placing = _Placing(self._text)
-            placing.block(parsed(self._text).body)
+            places = zip(self._expressions, _places(self._text), strict=True)
         except (Untranslated, RecursionError):
             return {}
-        places = zip(self._expressions, placing.places, strict=True)
         return {id(node): place for node, place in places if place is not None}
 
     @cached_property
@@ -127,6 +125,15 @@ class _Placing(Translator):
         if not inside or inside[first] in "#\\" or inside[-1] == "\\" or "#" in inside.rpartition("\n")[2]:
             return None
         return _behind(begin, inside[:first]), _behind(begin, inside)
+
+
+# The programs of several meshes ask for one text.
+@lru_cache(maxsize=4)
+def _places(text: str) -> Sequence[Range | None]:
+    """Where the expressions of a text stand, in the order of `Translator.made`. Raises Untranslated."""
+    placing = _Placing(text)
+    placing.block(parsed(text).body)
+    return placing.places
 
 
 def _behind(start: Place, text: str) -> Place:

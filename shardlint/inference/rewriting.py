@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from shardlint.files.pages import Page, parsed
 from shardlint.files.sources import Source
@@ -48,6 +49,8 @@ def with_fixes(uses: Iterable[Use | FileProblem], sources: Iterable[Source]) -> 
     return found
 
 
+# A file is asked for once on each mesh, and once for each release on which it means something else.
+@lru_cache(maxsize=100)
 def fix_of(text: str, span: Span, name: str) -> Fix | None:
     """The fix of a reference to ``name`` that stands at ``span`` of a cell's text, None if there is none."""
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from functools import lru_cache
 from typing import Any, cast
 
 import libcst as cst
@@ -16,8 +17,19 @@ class Untranslated(Exception):
     """What a text means is not told by `ast` alone."""
 
 
+#: Texts that are longer are parsed as often as somebody asks: their trees take much room.
+_LONG = 200_000
+
+
 def parsed(text: str) -> ast.Module:
-    """What `ast` makes of a text. Raises Untranslated."""
+    """What `ast` makes of a text; nobody may change it. Raises Untranslated."""
+    return _parsed(text) if len(text) < _LONG else _parsed.__wrapped__(text)
+
+
+# An edited function is read as a part of its file, to translate it, and to tell where its nodes stand; and
+# by the program of each mesh.
+@lru_cache(maxsize=4)
+def _parsed(text: str) -> ast.Module:
     if has_odd_lines(text):
         raise Untranslated
     try:
