@@ -101,8 +101,8 @@ class Resumable:
             return False
         if not all(self._may_take(*one) for one in changed) or not all(self._may_say(*one) for one in spoken):
             return False
-        for part, text in changed:
-            self._take(part, text)
+        if not all(self._take(*one) for one in changed):
+            return False
         for part, text in edit.functions:
             # Others have other comments, which nothing depends on.
             part.whole.text = text
@@ -130,16 +130,9 @@ class Resumable:
         return None if _has_notes(source.cells[changed[0]]) else changed[0]
 
     def _may_take(self, part: FunctionPart, text: str) -> bool:
-        """Whether no more than entries depends on the body of a function."""
-        before, code = part.whole.text, id(part.whole)
-        ran, reached = self._before["ran"], self._before["reached"]
-        if (
-            code not in self._before["defined"]
-            or code in reached
-            or not ran.isdisjoint({code, *texts_of(code)})
-        ):
-            return False
-        return "yield" not in before and "yield" not in text
+        """Whether no more than entries depends on the body of a function, as far as can be said unread."""
+        known = id(part.whole) in self._before["defined"]
+        return known and "yield" not in part.whole.text and "yield" not in text
 
     def _may_say(self, part: FunctionPart, text: str) -> bool:
         """Whether no more than entries depends on what the text of a function says of objects."""
@@ -151,16 +144,20 @@ class Resumable:
         derived = owner is not None and any(isinstance(base, ClassValue) for base in lineage(owner)[1:])
         return not derived or sets_of_self(part.whole.text) == sets_of_self(text)
 
-    def _take(self, part: FunctionPart, text: str) -> None:
-        """Let a function have another body."""
+    def _take(self, part: FunctionPart, text: str) -> bool:
+        """Let a function have another body; False if more than entries depends on what is another in it."""
         before, unit = part.whole.text, part.whole
+        others = unit.rewrite(text)
+        matters = others | texts_of(id(unit))
+        if not (matters.isdisjoint(self._before["ran"]) and others.isdisjoint(self._before["reached"])):
+            return False
         scope = self._before["defined"][id(unit)][0].scope
-        matters = unit.rewrite(text) | texts_of(id(unit))
         if name_alike(scope, before, text):
             matters -= {LookedAt(id(unit), names=True)}
         self._program.interpreter.forget(matters)
         outdate(self._program.interpreter, matters)
         self._program.entries.changed(matters, reach_alike(self._settings, before, text))
+        return True
 
 
 def _says_the_same(part: FunctionPart, text: str) -> bool:
