@@ -154,15 +154,15 @@ from jax.sharding import NamedSharding, PartitionSpec as P
 mesh = jax.make_mesh((4, 2), ("data", "model"))
 
 def outer():
-    n = 6
+    m, n = 8, 6
     def rows():
-        return 8
+        return m
     x = jax.device_put(jnp.zeros((rows(), 2)), NamedSharding(mesh, P("data")))
-    n = 8
+    n = m
     return x
 """
     editor = Editor(text, monkeypatch)
-    assert editor.edit("return 8", "return n") == ["SHL202"]
+    assert editor.edit("return m", "return n") == ["SHL202"]
 
 
 def _keys_of(unit: Unit) -> dict[str, object]:
