@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from shardlint.inference.effects import EFFECTS, NOTHING, State, born, give_back, held
+from shardlint.inference.effects import EFFECTS, NOTHING, State, When, born, give_back, held
 from shardlint.inference.met import Met
 
 if TYPE_CHECKING:
@@ -18,30 +18,52 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A thing that others may read, with what it held before an entry was evaluated and afterwards."""
+    """A thing that others may read, with what it held before an entry was evaluated and afterwards.
+
+    ``rebound`` are a module's variables that it gave other values, by when it did.
+    """
 
     thing: Any
     before: State
     after: State
+    rebound: dict[str, When]
+
+    @staticmethod
+    def of(thing: Any, before: State) -> Change:
+        """What changed of a thing that held this."""
+        after = held(thing)
+        old, new = (state.pop("rebound", {}) for state in (dict(before), after))
+        rebound = {name: when for name, when in new.items() if old.get(name) != when}
+        return Change(thing, before, after, rebound)
 
     @property
-    def rebinds(self) -> bool:
-        """Whether a module's variables got other values."""
-        return self.before.get("rebound") != self.after.get("rebound")
+    def matters(self) -> bool:
+        """Whether the thing holds something else."""
+        before = {name: value for name, value in self.before.items() if name != "rebound"}
+        return bool(self.rebound) or not _alike(before, self.after)
 
     def leaves_alike(self, other: Change) -> bool:
-        """Whether another evaluation left the same. When a variable got its value is told by `redo`."""
-        ours, theirs = dict(self.after), dict(other.after)
-        rebound = ours.pop("rebound", {}).keys() == theirs.pop("rebound", {}).keys()
-        return rebound and _alike(ours, theirs)
+        """Whether another evaluation left the same."""
+        return _alike(self.after, other.after)
 
     def undo(self) -> None:
         """Let the thing hold what it held before."""
         give_back(self.thing, self.before)
 
     def redo(self) -> None:
-        """Let the thing hold what it held afterwards."""
+        """Let the thing hold what it held afterwards, as the work of the entry that is evaluated now."""
         give_back(self.thing, self.after)
+        if self.rebound:
+            self.thing.rebound.update((name, _as_of_now(when)) for name, when in self.rebound.items())
+
+
+def _as_of_now(when: When) -> When:
+    """When something happened in an entry that is given again, for what comes before and after that.
+
+    What modules that it imported did as they ran belongs to no entry.
+    """
+    entry, number = when
+    return (EFFECTS.entry if entry else 0), number
 
 
 @dataclass(eq=False, slots=True)
@@ -51,7 +73,8 @@ class EntryRun:
     ``need`` is how many steps it must be allowed to go the same way (see `Budget.demand`), and ``epochs`` how
     often it changed a class or a wrapper.
     ``replaced`` are the members of classes that classes made in it define anew, ``switches`` the global
-    settings that it changed. ``changes`` are what it changed of things that others may read; those with
+    settings that it changed, ``left_open`` the variables that the code which calls it may have changed.
+    ``changes`` are what it changed of things that others may read; those with
     numbers less than ``first`` are no entry's. ``alone`` tells that it changed nothing else that others may
     read.
     """
@@ -65,6 +88,7 @@ class EntryRun:
     changes: tuple[Change, ...]
     first: int
     alone: bool
+    left_open: frozenset[str] = frozenset()
 
     @property
     def matters(self) -> bool:
@@ -98,12 +122,15 @@ class EntryRun:
         if self is other:
             return self
         theirs = {one.thing.born: one for one in other.changes}
-        return replace(self, changes=tuple(theirs.get(one.thing.born, one) for one in self.changes))
+        changes = (replace(theirs.get(one.thing.born, one), rebound=one.rebound) for one in self.changes)
+        return replace(self, changes=tuple(changes))
 
     def give(self, interpreter: Interpreter) -> None:
         """Add all this to an analysis."""
         interpreter.uses += self.met.uses
         interpreter.notes += self.met.notes
+        for function, when in self.met.handed.items():
+            interpreter.handed.setdefault(function, _as_of_now(when))
         self.met.tell(interpreter)
         for number, names in self.replaced.items():
             interpreter.replaced[number] = interpreter.replaced.get(number, frozenset()) | names
@@ -133,13 +160,13 @@ def recorded(interpreter: Interpreter, made: object, evaluate: Callable[[], obje
         met = before.swap(i)
         EFFECTS.oldest, EFFECTS.entered = min(oldest, EFFECTS.oldest), 0
         epochs, EFFECTS.epoch = EFFECTS.epoch - epoch, epoch
-        changes = tuple(Change(thing, state, held(thing)) for thing, state in EFFECTS.before.values())
+        changes = tuple(Change.of(thing, state) for thing, state in EFFECTS.before.values())
         if not finished:
             for change in changes:
                 change.undo()
     alone = not EFFECTS.leaks and i.device_count == devices and switches <= i.switches
     more = {number: names for number, names in i.replaced.items() if names != replaced.get(number)}
-    changes = tuple(one for one in changes if not _alike(one.before, one.after))
+    changes = tuple(one for one in changes if one.matters)
     switched = frozenset(i.switches - switches)
     return EntryRun(made, met, i.budget.need(0), epochs, more, switched, changes, first, alone)
 

@@ -58,6 +58,7 @@ class Alike:
         return (
             one.ran - inside == other.ran - again
             and one.reached - inside == other.reached - again
+            and one.handed.keys() == other.handed.keys()
             and one.called_wrappers - wrapped == other.called_wrappers - others
             and self._are_uses(one.uses, other.uses)
             and self._are_noted(_unused(one), _unused(other))
@@ -124,7 +125,7 @@ class Alike:
             if one is None or other is None or not self._is_new_pair(one, other):
                 return False
             if any(
-                name in one.volatile or name in other.volatile or name in one.narrowed | other.narrowed
+                one.may_change(name) or other.may_change(name) or name in one.narrowed | other.narrowed
                 for name in names
             ):
                 return False

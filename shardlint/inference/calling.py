@@ -18,7 +18,7 @@ from shardlint.inference.budget import Exhausted
 from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.classes import library_bases
 from shardlint.inference.context import Scope
-from shardlint.inference.effects import born, changed
+from shardlint.inference.effects import changed, now
 from shardlint.inference.forgetting import HOLDING, forget
 from shardlint.inference.functions import bind_parameters, look_at
 from shardlint.inference.generators import generator, items_of
@@ -177,7 +177,12 @@ def hand_over(interpreter: Interpreter, args: Sequence[Value], kwargs: dict[str,
     replace_named(interpreter, args)
     for value in (*args, *kwargs.values()):
         if (function := wrapped_function(value)) is not None:
-            interpreter.handed.setdefault(function.code.key, born())
+            note_handed(interpreter, function)
+
+
+def note_handed(interpreter: Interpreter, function: Function) -> None:
+    """Note that code which is not seen may call a function from now on."""
+    interpreter.handed.setdefault(function.code.key, now())
 
 
 def wrapped_function(value: Value | None) -> Function | None:

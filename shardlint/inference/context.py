@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from shardlint.inference.effects import born
+from shardlint.inference.effects import When, born
 from shardlint.inference.settings import InferenceSettings, LogicalRules
 from shardlint.inference.values import Const, MeshValue, Tuple, Value
 from shardlint.laws.dims import Dim, Shape
@@ -86,13 +86,14 @@ class Scope:
     """Variables of a module, function, class or comprehension, and the scope around it.
 
     ``born`` identifies it, and ``path`` is the branch it was made in. ``narrowed`` are variables of
-    outer scopes of which a test told more, ``volatile`` ones that may change unseen; ``watchers``
-    are told of every write. ``rebound`` are a module's variables that got another value, by when they did.
+    outer scopes of which a test told more, ``volatile`` ones that may change unseen, ``left_open`` those that
+    may have for what runs now; ``watchers`` are told of every write. ``rebound`` are a module's variables
+    that got another value, by when they did.
     """
 
     __slots__ = (
-        "born", "declared_global", "declared_nonlocal", "is_class", "is_comprehension", "module", "narrowed",
-        "parent", "path", "rebound", "variables", "volatile", "watchers",
+        "born", "declared_global", "declared_nonlocal", "is_class", "is_comprehension", "left_open",
+        "module", "narrowed", "parent", "path", "rebound", "variables", "volatile", "watchers",
     )  # fmt: skip
 
     def __init__(
@@ -111,7 +112,8 @@ class Scope:
         self.path = path
         self.narrowed: set[str] = set()
         self.volatile: set[str] = set()
-        self.rebound: dict[str, int] = {}
+        self.left_open: frozenset[str] = frozenset()
+        self.rebound: dict[str, When] = {}
         self.watchers: list[dict[str, list[Value]]] = []
         self.variables: dict[str, Value] = {}
         self.declared_global: set[str] = set()
@@ -124,6 +126,10 @@ class Scope:
         while scope.parent is not None:
             scope = scope.parent
         return scope
+
+    def may_change(self, name: str) -> bool:
+        """Whether a variable may change unseen."""
+        return name in self.volatile or name in self.left_open
 
     def find(self, name: str) -> Scope | None:
         """Return the scope that holds a name as Python would look it up, or None."""

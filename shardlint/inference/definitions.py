@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.calling import call_value, wrapped_function
+from shardlint.inference.calling import call_value, note_handed, wrapped_function
 from shardlint.inference.classes import attribute_along, lineage
 from shardlint.inference.context import Frame, Scope
-from shardlint.inference.effects import born
 from shardlint.inference.functions import Code
 from shardlint.inference.overlays import base_class
 from shardlint.inference.overlays.jax_specs import SPEC, subclassed
@@ -69,7 +68,7 @@ def _decorate(interpreter: Interpreter, decorator: Value, value: Value, place: N
     function = wrapped_function(value)
     if function is not None and wrapped_function(result) is not function:
         # Whatever stands for it may be called at any time.
-        interpreter.handed.setdefault(function.code.key, born())
+        note_handed(interpreter, function)
     if isinstance(result, Unknown) and isinstance(value, Function):
         # Somebody else's decorator: what it makes is unknown, and the function is an entry of its own.
         return Unknown(f"`{value.name}` is decorated by something unknown")

@@ -19,6 +19,7 @@ from shardlint.inference.syntax import (
     Parsed,
     Part,
     Statements,
+    Unit,
     functions_of,
     parts_of_lines,
     split,
@@ -174,12 +175,18 @@ def _function(part: FunctionPart, text: str) -> str | None:
 def _alike(one: Part, other: Part) -> bool:
     match one, other:
         case FunctionPart(), FunctionPart():
-            return (one.name, one.header.text, one.plain) == (other.name, other.header.text, other.plain)
+            same = (one.name, one.plain) == (other.name, other.plain)
+            return same and _read_alike(one.header, other.header)
         case ClassPart(), ClassPart():
-            return one.header.text == other.header.text and _same(one.body, other.body)
+            return _read_alike(one.header, other.header) and _same(one.body, other.body)
         case Statements(), Statements():
-            return one.unit.text == other.unit.text
+            return _read_alike(one.unit, other.unit)
     return False
+
+
+def _read_alike(one: Unit, other: Unit) -> bool:
+    """Whether two units differ in comments at most."""
+    return one.text == other.text or says_the_same(one.text, other.text, one.indented)
 
 
 def says_the_same(text: str, other: str, indented: bool) -> bool:

@@ -25,7 +25,9 @@ def born() -> int:
 
 #: What a thing holds, by the names of its attributes; no copy of it changes with the thing.
 State = dict[str, Any]
-_HELD = ("attributes", "fields", "forgotten", "items", "opaque", "rebound", "variables")
+_HELD = ("attributes", "fields", "forgotten", "items", "opaque", "rebound", "variables", "volatile")
+#: When something happened: in which entry, counted from 1 (0 at a top level), and a number that grows in it.
+When = tuple[int, int]
 
 
 @dataclass(slots=True)
@@ -37,7 +39,8 @@ class Effects:
     reads them is not noted. ``entered`` is the number at which the evaluation of an entry began. ``before``
     are the older things that it changed, which other entries may read, by their numbers, with what each held;
     ``leaks`` tells that it changed something older that cannot be changed back. ``touched`` are the numbers
-    of all that was changed since somebody asked, ``remade`` is the least of a class or a wrapper.
+    of all that was changed since somebody asked, ``remade`` is the least of a class or a wrapper. ``entry``
+    counts the entries.
     """
 
     oldest: int = NOTHING
@@ -48,10 +51,16 @@ class Effects:
     before: dict[int, tuple[Any, State]] = field(default_factory=dict)
     touched: set[int] = field(default_factory=set)
     remade: int = NOTHING
+    entry: int = 0
 
 
 #: Of the one analysis that runs.
 EFFECTS = Effects()
+
+
+def now() -> When:
+    """When something happens that happens now."""
+    return EFFECTS.entry, born()
 
 
 def changed_for_all(number: int) -> None:

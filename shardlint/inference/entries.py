@@ -17,7 +17,7 @@ from shardlint.inference.budget import Exhausted
 from shardlint.inference.calling import around_method, wrapped_function
 from shardlint.inference.context import Context, Frame, assumed_rules
 from shardlint.inference.cutoff import Cutoff
-from shardlint.inference.effects import born
+from shardlint.inference.effects import EFFECTS, born
 from shardlint.inference.functions import parameters, run_function
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.reach import Reach
@@ -62,7 +62,6 @@ class Entries:
         #: Which entries first asked for what the constructors of classes set.
         self._askers: dict[OfClass, object] = {}
         self._sound = True
-        self._handed = len(interpreter.handed)
         self._cutoff = Cutoff(interpreter)
 
     def _new_reach(self) -> Reach:
@@ -72,7 +71,10 @@ class Entries:
 
     def evaluate(self) -> None:
         """Evaluate all entries that can meet a use."""
-        self._evaluate_all()
+        try:
+            self._evaluate_all()
+        finally:
+            EFFECTS.entry = 0
         self._sound = self._sound and self._cutoff.sound
         # Of others that edited functions ran in nothing is known any more.
         self.runs = {
@@ -126,10 +128,7 @@ class Entries:
     @property
     def may_stay(self) -> bool:
         """Whether entries can be evaluated again: what they change for others can be undone."""
-        handed = len(self._interpreter.handed) > self._handed
-        # Which came first, in a program that is made anew, would not be told.
-        rebinds = handed and any(change.rebinds for run, _ in self._order.values() for change in run.changes)
-        return not rebinds and all(run.alone for run in self.runs.values())
+        return all(run.alone for run in self.runs.values())
 
     def undo(self) -> None:
         """Let all be as it was before any entry was evaluated."""
@@ -146,8 +145,15 @@ class Entries:
     def _evaluate(self, key: object, made: Function | Native, defined: Context) -> None:
         """Evaluate an entry, or give again what it gave."""
         i, known = self._interpreter, self.runs.get(key)
+        EFFECTS.entry += 1
+        left_open = _left_open(i, made)
         # One that an entry defined anew may see other variables than before.
-        same = known is not None and known.made is made and self._last.get(key) == (known, self._changing)
+        same = (
+            known is not None
+            and known.made is made
+            and known.left_open == left_open
+            and self._last.get(key) == (known, self._changing)
+        )
         if known is not None and same and not self._differs and self._cutoff.stands(known):
             self._given.add(key)
             self._give(key, known)
@@ -155,9 +161,10 @@ class Entries:
         action = _wrapper_call(i, made) if isinstance(made, Native) else _function_call(i, made)
         case = isinstance(made, Function) and _is_case(made, self._run)
         context = self._top if case else _unknown_context(i, defined)
-        with _as_when_called(i, made):
-            modules = len(i.project.modules)
+        modules = len(i.project.modules)
+        with _as_when_called(made, left_open):
             run = recorded(i, made, lambda: _run_entry(i, self._run, context, action), self._first)
+        run.left_open = left_open
         if len(i.project.modules) != modules:
             # What a module holds that an entry imports is there for all.
             self._first = born()
@@ -196,21 +203,28 @@ class Entries:
                 self._askers.pop(OfClass(cls.born), None)
 
 
-@contextmanager
-def _as_when_called(interpreter: Interpreter, made: Function | Native) -> Iterator[None]:
-    """Leave open what a module rebinds after code that is not followed got one of its functions to call."""
+def _left_open(interpreter: Interpreter, made: Function | Native) -> frozenset[str]:
+    """What a module rebound after code that is not followed got one of its functions to call."""
     function = wrapped_function(made)
     since = None if function is None else interpreter.handed.get(function.code.key)
     if function is None or since is None:
+        return frozenset()
+    return frozenset(name for name, when in function.scope.root.rebound.items() if when > since)
+
+
+@contextmanager
+def _as_when_called(made: Function | Native, left_open: frozenset[str]) -> Iterator[None]:
+    """Leave these variables of an entry's module open."""
+    function = wrapped_function(made)
+    if function is None or not left_open:
         yield
         return
     scope = function.scope.root
-    before = scope.volatile
-    scope.volatile = before | {name for name, when in scope.rebound.items() if when > since}
+    scope.left_open = left_open
     try:
         yield
     finally:
-        scope.volatile = before
+        scope.left_open = frozenset()
 
 
 def guarded(interpreter: Interpreter, action: Callable[[], bool]) -> bool:

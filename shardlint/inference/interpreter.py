@@ -21,7 +21,7 @@ from shardlint.inference.context import Context, Frame, Scope
 from shardlint.inference.described import sized
 from shardlint.inference.joins import combined, is_supposed
 from shardlint.inference.memory import Kept, Memory
-from shardlint.inference.met import Note
+from shardlint.inference.met import Handed, Note
 from shardlint.inference.reading import Reads, note_variable
 from shardlint.inference.refine import learn_shape
 from shardlint.inference.releases import verdict_at
@@ -110,8 +110,8 @@ class Interpreter:
         self.reached: set[Hashable] = set()
         #: Every function defined so far, by the key of its code, and the context around it.
         self.defined: dict[Hashable, tuple[Function, Context]] = {}
-        #: Functions that code which is not followed has got and may call from then on, by when it got them.
-        self.handed: dict[Hashable, int] = {}
+        #: Functions that code which is not followed has got, by when it got them.
+        self.handed: Handed = {}
         #: What the constructors of classes set for good (see `selves`).
         self.constructed: dict[ClassValue, Constructed] = {}
         #: What they set before an edit, by the numbers of the classes, until entries were evaluated.
@@ -424,7 +424,7 @@ class Interpreter:
     def _lookup(self, name: str) -> Value:
         holder = self.find(name)
         if holder is not None:
-            return Unknown(f"`{name}` may change") if name in holder.volatile else holder.variables[name]
+            return Unknown(f"`{name}` may change") if holder.may_change(name) else holder.variables[name]
         if name == "__name__":
             return (
                 Const("__main__") if self.scope.root.module.name == "__main__" else Unknown("a module's name")

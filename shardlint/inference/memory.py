@@ -380,7 +380,7 @@ def _read(scope: Scope, name: str) -> Value | None:
     holder = _holder(scope, name)
     if holder is None:
         return None
-    return _VOLATILE if name in holder.volatile else holder.variables[name]
+    return _VOLATILE if holder.may_change(name) else holder.variables[name]
 
 
 def _note(interpreter: Interpreter, anchor: Any, name: str) -> None:
@@ -420,7 +420,7 @@ def _record(interpreter: Interpreter, uses: list[Use], notes: list[Note]) -> Non
 
 def _given_again(interpreter: Interpreter, one: Kept, keys: Keys, function: Function, nested: int) -> Value:
     """Do what a kept run did. Raises Exhausted if it was."""
-    one.met.tell(interpreter)
+    one.met.tell(interpreter, again=True)
     _tell(interpreter, one.met, one)
     if one.nested is None:
         interpreter.deepest = max(interpreter.deepest, nested + one.height)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference import naming
 from shardlint.inference.context import Context
+from shardlint.inference.effects import When, now
 from shardlint.inference.naming import Pairs
 from shardlint.inference.values import Function, Native
 from shardlint.laws.versions import Release
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
     from shardlint.inference.memory import Kept
 
+#: Functions that code which is not followed has got and may call from then on, by when it got them.
+Handed = dict[Hashable, When]
 #: A function that was defined, or a wrapper that was made, and the context around it.
 Note = tuple[Function | Native, Context]
 
@@ -28,9 +31,10 @@ class Met:
     ``notes`` are functions defined and wrappers made. ``ran`` are the codes that ran, in any depth, and those
     whose text was read (see `look_at`). ``kept`` are the runs in it that are kept (see `memory`), and ``own``
     those of the codes that were met outside of them. ``reached`` were called, and so were
-    ``called_wrappers``. ``turns`` are releases from which on JAX answers a question that was asked otherwise
-    (see `releases`); ``asks_mesh`` is whether a mesh that the program does not tell matters (see `assumed`).
-    ``pairs`` are literals that write one name, if an editor asks.
+    ``called_wrappers``; ``handed`` were given to code that is not followed. ``turns`` are releases from which
+    on JAX answers a question that was asked otherwise (see `releases`); ``asks_mesh`` is whether a mesh that
+    the program does not tell matters (see `assumed`). ``pairs`` are literals that write one name, if an
+    editor asks.
     """
 
     uses: list[Use] = field(default_factory=list)
@@ -41,6 +45,7 @@ class Met:
     kept: list[Kept] = field(default_factory=list)
     reached: set[Hashable] = field(default_factory=set)
     called_wrappers: set[int] = field(default_factory=set)
+    handed: Handed = field(default_factory=dict)
     turns: set[Release] = field(default_factory=set)
     asks_mesh: bool = False
     pairs: Pairs | None = field(default_factory=dict)
@@ -52,13 +57,15 @@ class Met:
             setattr(interpreter, name, getattr(self, name))
         return before
 
-    def tell(self, interpreter: Interpreter) -> None:
-        """Tell all but uses and notes, and which runs are kept, as met by what runs now."""
+    def tell(self, interpreter: Interpreter, again: bool = False) -> None:
+        """Tell all but uses and notes, and which runs are kept, as met by what runs now, or ran just now."""
         i = interpreter
         i.problems += self.problems
         i.ran |= self.ran
         i.reached |= self.reached
         i.called_wrappers |= self.called_wrappers
+        for function, when in self.handed.items():
+            i.handed.setdefault(function, now() if again else when)
         i.turns |= self.turns
         i.asks_mesh = i.asks_mesh or self.asks_mesh
         naming.add(self.pairs)

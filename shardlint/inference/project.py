@@ -32,6 +32,7 @@ from shardlint.uses import ApiReference
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.met import Handed
     from shardlint.inference.syntax import BrokenText, Part
 
 _HOST_DEVICES = re.compile(r"--?xla_force_host_platform_device_count=(\d+)")
@@ -47,8 +48,8 @@ class ModuleRun:
 
     __slots__ = (
         "alone", "asks_mesh", "changed_by", "changes", "complete", "device_count", "errors", "given",
-        "imported", "loose", "made", "name", "parts", "replaced", "scope", "seen", "source", "switches",
-        "turns", "within",
+        "handed", "imported", "loose", "made", "name", "parts", "replaced", "scope", "seen", "source",
+        "switches", "turns", "within",
     )  # fmt: skip
 
     def __init__(self, name: str, source: Source, given: Dim | None = None) -> None:
@@ -65,6 +66,7 @@ class ModuleRun:
         self.loose: dict[str, ModuleValue] = {}
         #: What its classes, and those of what it imports, define anew (see `Interpreter.replaced`).
         self.replaced: dict[int, frozenset[str]] = {}
+        self.handed: Handed = {}
         #: From which releases on JAX may make something else of it.
         self.turns: frozenset[Release] = frozenset()
         #: Whether a mesh that it does not tell matters.
@@ -241,6 +243,8 @@ class Project:
         remade, EFFECTS.remade = EFFECTS.remade, NOTHING
         outer = (i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh)
         replaced, i.replaced = i.replaced, {}
+        handed, i.handed = i.handed, {}
+        entry, EFFECTS.entry = EFFECTS.entry, 0
         loose, running, self.loose, self.running = self.loose, self.running, {}, []
         with seen.recording() as read:
             run = self.modules[path] = ModuleRun(name, read_source(str(path)), i.device_count)
@@ -262,6 +266,8 @@ class Project:
             finally:
                 i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh = outer
                 run.replaced, i.replaced = i.replaced, replaced
+                run.handed, i.handed = i.handed, handed
+                EFFECTS.entry = entry
                 self.loose, self.running = loose, running
                 EFFECTS.epoch = epoch + (EFFECTS.remade < first)
                 EFFECTS.remade = min(EFFECTS.remade, remade)
@@ -280,6 +286,7 @@ class Project:
         interpreter.switches |= run.switches
         interpreter.turns |= run.turns
         interpreter.asks_mesh |= run.asks_mesh
+        interpreter.handed |= run.handed | interpreter.handed
         self.loose.update(run.loose)
         if run.device_count is not None:
             interpreter.device_count = run.device_count

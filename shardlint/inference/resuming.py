@@ -29,8 +29,8 @@ from shardlint.uses import FileProblem, Use
 _MOST = 500
 #: What entries change of an interpreter, by its names there.
 _CHANGED = (
-    "asks_mesh", "assumed", "called_wrappers", "context", "defined", "notes", "problems", "ran", "reached",
-    "replaced", "switches", "turns", "uses", "wrappers",
+    "asks_mesh", "assumed", "called_wrappers", "context", "defined", "handed", "notes", "problems", "ran",
+    "reached", "replaced", "switches", "turns", "uses", "wrappers",
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from shardlint.inference.context import Scope
-from shardlint.inference.effects import born, changed, changing
+from shardlint.inference.effects import changing, now
 from shardlint.inference.forgetting import forget
 from shardlint.inference.joins import join
 from shardlint.inference.values import Tuple, Value
@@ -27,13 +27,12 @@ def write(interpreter: Interpreter, scope: Scope, name: str, value: Value) -> No
         value = _from_inside(interpreter, scope, name, value)
         if any(frame.generator for frame in interpreter.frames):
             # A generator's body runs later, whenever somebody takes its items.
-            changed(scope.born)
             scope.volatile.add(name)
         for frame in interpreter.frames:
             if name in frame.scope.narrowed and frame.scope is not scope:
                 frame.scope.variables.pop(name, None)
     if scope.parent is None and scope.variables.get(name, value) != value:
-        scope.rebound[name] = born()
+        scope.rebound[name] = now()
     scope.variables[name] = value
     for watcher in scope.watchers:
         watcher.setdefault(name, []).append(value)
