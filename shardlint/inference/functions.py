@@ -11,7 +11,7 @@ import libcst as cst
 from shardlint.inference.context import Frame, Scope
 from shardlint.inference.effects import changed
 from shardlint.inference.joins import join, join_variables
-from shardlint.inference.nodes import parts
+from shardlint.inference.nodes import parts, walk
 from shardlint.inference.syntax import BrokenText, FunctionPart, Unit
 from shardlint.inference.values import (
     NONE,
@@ -131,6 +131,15 @@ def _has_yield(body: cst.CSTNode) -> bool:
         if not isinstance(node, cst.FunctionDef | cst.Lambda):
             waiting.extend(parts(node))
     return False
+
+
+def generators_in(unit: Unit) -> dict[cst.CSTNode, bool]:
+    """Whether the functions in a unit yield, by the nodes that they had first. Nothing if it is broken."""
+    try:
+        nodes = [node for statement in unit.body for node in walk(statement)]
+    except BrokenText:
+        return {}
+    return {unit.first(one): _has_yield(one.body) for one in nodes if isinstance(one, cst.FunctionDef)}
 
 
 def parameters(code: Code) -> cst.Parameters:

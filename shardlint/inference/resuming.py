@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from copy import copy
 
+from libcst import CSTNode
+
 from shardlint.files.facts import read_notes
 from shardlint.files.sources import Cell, Source
 from shardlint.inference.analysis import Program, while_evaluating
@@ -16,7 +18,7 @@ from shardlint.inference.calling import name_alike
 from shardlint.inference.classes import lineage
 from shardlint.inference.edits import edit_between, says_the_same
 from shardlint.inference.effects import EFFECTS
-from shardlint.inference.functions import LookedAt, texts_of
+from shardlint.inference.functions import LookedAt, generators_in, texts_of
 from shardlint.inference.overlays import load_mentioned
 from shardlint.inference.reach import reach_alike
 from shardlint.inference.selves import outdate, said_otherwise, says_alike, sets_of_self
@@ -99,9 +101,7 @@ class Resumable:
         spoken = [one for one in edit.functions if not says_alike(one[0].whole.text, one[1])]
         if (changed or spoken) and not self._program.entries.may_stay:
             return False
-        if not all(self._may_take(*one) for one in changed) or not all(self._may_say(*one) for one in spoken):
-            return False
-        if not all(self._take(*one) for one in changed):
+        if not all(self._may_say(*one) for one in spoken) or not all(self._take(*one) for one in changed):
             return False
         for part, text in edit.functions:
             # Others have other comments, which nothing depends on.
@@ -129,11 +129,6 @@ class Resumable:
             return None
         return None if _has_notes(source.cells[changed[0]]) else changed[0]
 
-    def _may_take(self, part: FunctionPart, text: str) -> bool:
-        """Whether no more than entries depends on the body of a function, as far as can be said unread."""
-        known = id(part.whole) in self._before["defined"]
-        return known and "yield" not in part.whole.text and "yield" not in text
-
     def _may_say(self, part: FunctionPart, text: str) -> bool:
         """Whether no more than entries depends on what the text of a function says of objects."""
         known = self._before["defined"].get(id(part.whole))
@@ -147,7 +142,14 @@ class Resumable:
     def _take(self, part: FunctionPart, text: str) -> bool:
         """Let a function have another body; False if more than entries depends on what is another in it."""
         before, unit = part.whole.text, part.whole
+        if id(unit) not in self._before["defined"]:
+            return False
+        yields = "yield" in before or "yield" in text
+        generators = generators_in(unit) if yields else {}
         others = unit.rewrite(text)
+        # Who calls a generator, and takes no items, does not tell that it ran.
+        if yields and not _agree(generators, generators_in(unit)):
+            return False
         matters = others | texts_of(id(unit))
         if not (matters.isdisjoint(self._before["ran"]) and others.isdisjoint(self._before["reached"])):
             return False
@@ -158,6 +160,13 @@ class Resumable:
         outdate(self._program.interpreter, matters)
         self._program.entries.changed(matters, reach_alike(self._settings, before, text))
         return True
+
+
+def _agree(generators: dict[CSTNode, bool], others: dict[CSTNode, bool]) -> bool:
+    """Whether functions that were there before are still generators, or are still none."""
+    return bool(generators and others) and all(
+        others[one] == yields for one, yields in generators.items() if one in others
+    )
 
 
 def _says_the_same(part: FunctionPart, text: str) -> bool:

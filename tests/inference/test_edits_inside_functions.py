@@ -78,6 +78,19 @@ def train(x):
         return put(w - grads, "data", "model"), put(aux, "model")
     return update(jnp.zeros((6, 8)))
 
+def batches(rows):
+    size = 4
+    def shapes():
+        for n in range(2):
+            yield put((jnp.zeros((size + n * 4, rows))), "data")
+    for shape in shapes():
+        yield shape
+    yield put(jnp.zeros((rows, rows)), "model")
+
+def consume():
+    first, *rest = batches(6)
+    return put(first, None, "model"), [put(one, "data") for one in batches(8)]
+
 def main():
     train(jnp.ones((4, 8)))
     return loop(jnp.zeros(()), True)
