@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 clean, 1 findings, 2 usage or internal error."""
     _open_streams()
+    # What Python's parser warns of in a file is not for us to say.
+    warnings.simplefilter("ignore", SyntaxWarning)
     arguments = list(sys.argv[1:] if argv is None else argv)
     parser = make_parser()
     if arguments and arguments[0] not in (*_COMMANDS, "-h", "--help", "-V", "--version"):

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -159,6 +160,8 @@ def _work(
     for other in inherited:
         other.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # As the command line does, of which a spawned process knows nothing.
+    warnings.simplefilter("ignore", SyntaxWarning)
     with collecting_seldom(), contextlib.suppress(EOFError, OSError):
         while True:
             chunk = connection.recv()

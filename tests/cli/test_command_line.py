@@ -54,6 +54,16 @@ def test_a_finding_exits_with_1(tmp_path: Path) -> None:
     assert "\x1b" not in done.stdout
 
 
+def test_what_python_warns_of_in_a_file_is_not_said(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text("def g(n):\n    import old\n    return 0or n, n is 1\n")
+    (tmp_path / "old.py").write_text(
+        "from jax.experimental.shard_map import shard_map\nimport odd\nf = 1or shard_map\n"
+    )
+    done = run(tmp_path, "check", ".")
+    assert "SHL801" in done.stdout
+    assert done.stderr == ""
+
+
 def test_the_command_may_be_left_out(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(BROKEN)
     assert run(tmp_path, "a.py").stdout == run(tmp_path, "check").stdout
