@@ -71,12 +71,11 @@ class EntryRun:
     """What one evaluation of ``made``, a function or a wrapper, met.
 
     ``need`` is how many steps it must be allowed to go the same way (see `Budget.demand`), and ``epochs`` how
-    often it changed a class or a wrapper.
-    ``replaced`` are the members of classes that classes made in it define anew, ``switches`` the global
-    settings that it changed, ``left_open`` the variables that the code which calls it may have changed.
-    ``changes`` are what it changed of things that others may read; those with
-    numbers less than ``first`` are no entry's. ``alone`` tells that it changed nothing else that others may
-    read.
+    often it changed a class or a wrapper. ``replaced`` are the members of classes that classes made in it
+    define anew, ``switches`` the global settings that it changed. ``changes`` are what it changed of things
+    that others may read; those with numbers less than ``first`` are no entry's. ``alone`` tells that it
+    changed nothing else that others may read. ``left_open`` are variables of its module that may have changed
+    unseen before it is called.
     """
 
     made: object

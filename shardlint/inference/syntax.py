@@ -70,7 +70,7 @@ class Unit:
         #: What stood here before, of which the statements that stay keep their nodes.
         self._former: Former | None = None
         self._spans: dict[cst.CSTNode, Span] = {}
-        #: Of functions whose bodies were edited, by any node that they had and by the first one.
+        #: Of functions with other bodies than before: first nodes by later ones, and latest ones by first ones.
         self._first = self._latest = _NO_NODES
 
     def rewrite(self, text: str) -> frozenset[Hashable]:
@@ -90,9 +90,9 @@ class Unit:
         except BrokenText:
             return frozenset((id(self),))
         others = [old for old, _ in changed(again)]
-        for old, new in again:
-            first = self.first(old)
-            self._first, self._latest = {**self._first, new: first}, {**self._latest, first: new}
+        firsts = {new: self.first(old) for old, new in again}
+        self._first = self._first | firsts
+        self._latest = self._latest | {first: new for new, first in firsts.items()}
         # The function that the unit is is known by that.
         found = {id(self) if old is again[-1][0] else self.key_of(old) for old in others}
         return frozenset(found if before is not None and again else {id(self), *found})
@@ -103,11 +103,11 @@ class Unit:
 
     def first(self, node: Node) -> Node:
         """The node that a function had first, for any that it had, by which it is known; else the node."""
-        return cast(Node, self._first.get(node, node))
+        return cast(Node, self._first.get(node, node)) if self._first else node
 
     def latest(self, node: Node) -> Node:
         """The node that a function has now, for any that it had; else the node."""
-        return cast(Node, self._latest.get(self.first(node), node))
+        return cast(Node, self._latest.get(self.first(node), node)) if self._latest else node
 
     def stand_at(self, line: int) -> None:
         """Begin at another line."""
