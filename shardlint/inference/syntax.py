@@ -70,7 +70,7 @@ class Unit:
         #: What stood here before, of which the statements that stay keep their nodes.
         self._former: Former | None = None
         self._spans: dict[cst.CSTNode, Span] = {}
-        #: Of functions with other bodies than before: first nodes by later ones, and latest ones by first ones.
+        #: Of functions with other bodies than before: the first nodes by all, the latest by the first ones.
         self._first = self._latest = _NO_NODES
 
     def rewrite(self, text: str) -> frozenset[Hashable]:
