@@ -13,6 +13,7 @@ import pytest
 from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
+from shardlint.files.sources import Source
 from shardlint.findings import Finding
 from shardlint.inference.resuming import Resumable
 from shardlint.resuming import Programs
@@ -51,20 +52,27 @@ def edited(text: str, chance: random.Random) -> str:
     return "\n".join(lines)
 
 
-def follow(path: str, text: str, edits: int, seed: str) -> tuple[int, int]:
-    """Edit a text step by step and compare; return how often a program was made, and how often asked."""
-    made, asked = [0], 0
+def programs_made(patch: pytest.MonkeyPatch) -> list[Source]:
+    """The sources of all programs that are made from now on."""
+    made: list[Source] = []
     begin = Resumable._begin
 
-    def counted(self: Resumable, source: object) -> None:
-        made[0] += 1
-        begin(self, source)  # type: ignore[arg-type]
+    def beginning(program: Resumable, source: Source) -> None:
+        made.append(source)
+        begin(program, source)
 
+    patch.setattr(Resumable, "_begin", beginning)
+    return made
+
+
+def follow(path: str, text: str, edits: int, seed: str) -> tuple[int, int]:
+    """Edit a text step by step and compare; return how often a program was made, and how often asked."""
+    asked = 0
     chance = random.Random(seed)
     settings = dataclasses.replace(Settings(devices=8), editing=True)
     staying = Linter(settings, analyzer=Analyzer(programs=Programs()))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Resumable, "_begin", counted)
+        made = programs_made(patch)
         for step in range(edits):
             if step:
                 after = edited(text, chance)
@@ -77,7 +85,7 @@ def follow(path: str, text: str, edits: int, seed: str) -> tuple[int, int]:
             assert told(staying.check_source(source)) == told(Linter(settings).check_source(source)), text
             if step and chance.random() < 0.3:
                 text = before
-    return made[0], asked
+    return len(made), asked
 
 
 def parses(text: str) -> bool:

@@ -6,12 +6,11 @@ import dataclasses
 import random
 
 import pytest
-from following import EDITS, follow, told
+from following import EDITS, follow, programs_made, told
 
 from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
-from shardlint.inference.resuming import Resumable
 from shardlint.resuming import Programs
 
 REBINDING = """
@@ -81,14 +80,7 @@ def test_such_a_program_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = dataclasses.replace(Settings(devices=8), editing=True)
     linter = Linter(settings, analyzer=Analyzer(programs=Programs()))
     linter.check_source(source_from_text("rebinding.py", REBINDING))
-    made: list[object] = []
-    begin = Resumable._begin
-
-    def beginning(program: Resumable, source: object) -> None:
-        made.append(source)
-        begin(program, source)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Resumable, "_begin", beginning)
+    made = programs_made(monkeypatch)
     chance, text = random.Random(0), REBINDING
     changes = [
         ("(WIDTH, 4)", "(WIDTH, 6)"),

@@ -6,7 +6,7 @@ import dataclasses
 
 import libcst as cst
 import pytest
-from following import EDITS, follow, told
+from following import EDITS, follow, programs_made, told
 
 from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
@@ -14,7 +14,6 @@ from shardlint.config import Settings
 from shardlint.inference import functions, memory
 from shardlint.inference.functions import Code
 from shardlint.inference.nodes import walk
-from shardlint.inference.resuming import Resumable
 from shardlint.inference.syntax import BrokenText, Unit
 from shardlint.resuming import Programs
 
@@ -112,20 +111,15 @@ class Editor:
     def __init__(self, text: str, patch: pytest.MonkeyPatch) -> None:
         self.text = text
         self.ran: list[str] = []
-        self.made = 0
+        self.made = programs_made(patch)
         self._linter = Linter(EDITING, analyzer=Analyzer(programs=Programs()))
-        run, begin = functions.run_function, Resumable._begin
+        run = functions.run_function
 
         def running(interpreter: object, function: object, *arguments: object) -> object:
             self.ran.append(function.name)  # type: ignore[attr-defined]
             return run(interpreter, function, *arguments)  # type: ignore[arg-type]
 
-        def beginning(program: Resumable, source: object) -> None:
-            self.made += 1
-            begin(program, source)  # type: ignore[arg-type]
-
         patch.setattr(memory, "run_function", running)
-        patch.setattr(Resumable, "_begin", beginning)
         self.edit("", "")
 
     def edit(self, before: str, after: str) -> list[str]:
@@ -133,7 +127,8 @@ class Editor:
         assert before in self.text
         self.text = self.text.replace(before, after, 1)
         source = source_from_text("nested.py", self.text)
-        self.ran, self.made = [], 0
+        self.ran = []
+        self.made.clear()
         found = self._linter.check_source(source)
         ran = list(self.ran)
         assert told(found) == told(Linter(EDITING).check_source(source))
@@ -144,7 +139,7 @@ class Editor:
 def test_a_function_around_one_that_gives_what_it_gave_does_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     editor = Editor(NESTED, monkeypatch)
     editor.edit("return logits.mean(), logits", "note = 1\n        return logits.mean(), logits")
-    assert (set(editor.ran), editor.made) == ({"loss"}, 0)
+    assert (set(editor.ran), editor.made) == ({"loss"}, [])
     editor.edit("logits = w @ x.T", "logits = w @ x.T * note")
     assert {"loss", "update", "train"} <= set(editor.ran)
 
@@ -152,9 +147,9 @@ def test_a_function_around_one_that_gives_what_it_gave_does_not_run(monkeypatch:
 def test_what_the_top_level_made_stays_if_functions_in_it_are_edited(monkeypatch: pytest.MonkeyPatch) -> None:
     editor = Editor(NESTED, monkeypatch)
     editor.edit("jnp.zeros((n, rows))", "jnp.zeros((rows, n))")
-    assert editor.made == 0
+    assert not editor.made
     editor.edit("return step, traced", "rows = 2\n    return step, traced")
-    assert editor.made == 1
+    assert len(editor.made) == 1
 
 
 def test_a_variable_is_read_as_it_was_when_the_function_ran(monkeypatch: pytest.MonkeyPatch) -> None:

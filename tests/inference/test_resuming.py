@@ -6,12 +6,11 @@ import random
 from pathlib import Path
 
 import pytest
-from following import EDITS, edited, follow, parses, told
+from following import EDITS, edited, follow, parses, programs_made, told
 
 from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
-from shardlint.files.sources import Source
 from shardlint.inference.analysis import analyze_source
 from shardlint.inference.resuming import Resumable
 from shardlint.inference.settings import InferenceSettings, Noticed
@@ -550,16 +549,9 @@ def times_made(
     settings = InferenceSettings(devices=8, editing=editing)
     program = Resumable(source_from_text("program.py", text), settings)
     program.uses(source_from_text("program.py", text), Noticed())
-    begun = []
-    begin = Resumable._begin
-
-    def counted(self: Resumable, source: Source) -> None:
-        begun.append(source)
-        begin(self, source)
-
-    monkeypatch.setattr(Resumable, "_begin", counted)
+    made = programs_made(monkeypatch)
     program.uses(source_from_text("program.py", text.replace(before, after, 1)), Noticed())
-    return len(begun)
+    return len(made)
 
 
 def test_a_closure_that_nobody_calls_sees_what_the_code_around_it_makes_now() -> None:
