@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from shardlint.inference.budget import Work
 from shardlint.inference.effects import EFFECTS, NOTHING, State, When, born, give_back, held
 from shardlint.inference.met import Met
 
@@ -70,8 +71,8 @@ def _as_of_now(when: When) -> When:
 class EntryRun:
     """What one evaluation of ``made``, a function or a wrapper, met.
 
-    ``need`` is how many steps it must be allowed to go the same way (see `Budget.demand`), and ``epochs`` how
-    often it changed a class or a wrapper. ``replaced`` are the members of classes that classes made in it
+    ``work`` is what it took, ``short`` whether anything in it was cut short, and ``epochs`` how often it
+    changed a class or a wrapper. ``replaced`` are the members of classes that classes made in it
     define anew, ``switches`` the global settings that it changed. ``changes`` are what it changed of things
     that others may read; those with numbers less than ``first`` are no entry's. ``alone`` tells that it
     changed nothing else that others may read. ``left_open`` are variables of its module that may have changed
@@ -80,7 +81,8 @@ class EntryRun:
 
     made: object
     met: Met
-    need: float
+    work: Work
+    short: bool
     epochs: int
     replaced: dict[int, frozenset[str]]
     switches: frozenset[str]
@@ -150,13 +152,14 @@ def recorded(interpreter: Interpreter, made: object, evaluate: Callable[[], obje
     epoch = EFFECTS.epoch
     oldest, EFFECTS.oldest, EFFECTS.entered = EFFECTS.oldest, NOTHING, born()
     EFFECTS.leaks, EFFECTS.before = False, {}
-    before = Met().swap(i)
+    before, outer = Met().swap(i), i.budget.open()
     finished = False
     try:
         evaluate()
         finished = True
     finally:
         met = before.swap(i)
+        work, short = i.budget.close(outer)
         EFFECTS.oldest, EFFECTS.entered = min(oldest, EFFECTS.oldest), 0
         epochs, EFFECTS.epoch = EFFECTS.epoch - epoch, epoch
         changes = tuple(Change.of(thing, state) for thing, state in EFFECTS.before.values())
@@ -167,7 +170,7 @@ def recorded(interpreter: Interpreter, made: object, evaluate: Callable[[], obje
     more = {number: names for number, names in i.replaced.items() if names != replaced.get(number)}
     changes = tuple(one for one in changes if one.matters)
     switched = frozenset(i.switches - switches)
-    return EntryRun(made, met, i.budget.need(0), epochs, more, switched, changes, first, alone)
+    return EntryRun(made, met, work, short, epochs, more, switched, changes, first, alone)
 
 
 def _alike(one: Any, other: Any) -> bool:

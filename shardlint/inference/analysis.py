@@ -134,8 +134,8 @@ def _run_cell(interpreter: Interpreter, run: ModuleRun, parsed: Parsed) -> None:
     run.parts.extend(parsed.parts)
     for name in parsed.rebound:
         run.scope.variables[name] = Unknown("bound by text that cannot be read")
-    interpreter.budget.begin()
     for part in parsed.parts:
+        interpreter.budget.begin()
         if not guarded(interpreter, lambda part=part: _run_part(interpreter, run, part)):  # type: ignore[misc]
             break
 

@@ -1,47 +1,76 @@
-"""How much evaluation an entry is worth."""
+"""How much evaluation an entry is worth.
+
+Steps measure work. A run that memory may give again is a `Work`, which an entry counts once, however often
+it is given; so what an entry takes does not depend on what others had evaluated before it.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn
 
 from shardlint.stopping import NOW, Stopped
 
 #: Steps one entry may take: calls, turns of loops, and statements.
-MAX_STEPS = 40_000
+MAX_STEPS = 100_000
 #: What a block of statements takes at least.
 _LEAST = 4
 #: Calls one entry may nest.
-MAX_DEPTH = 12
-#: What share of the steps that are left a call may take, so that what comes after it is reached.
-_SHARE = 0.85
-
-
-def stretched(steps: int) -> int:
-    """How many more steps something must be allowed at most if so many are taken in calls in it."""
-    return math.ceil(max(steps, 0) / _SHARE ** (MAX_DEPTH + 2))
+MAX_DEPTH = 20
+#: What share of the steps that are left a call may take, so that what comes after it is reached; and for how
+#: many levels of calls. What is cut short further in ends the call around it that has a share.
+_SHARE, _SHARING = 0.85, 4
+#: With so many steps at most, an entry goes the same way however they are shared.
+SURELY_ENOUGH = int(MAX_STEPS * _SHARE**_SHARING)
 
 
 class Exhausted(Exception):
     """The steps of an entry, or of a call, are used up."""
 
 
-class Budget:
-    """The steps that an entry has taken, and how many it, or the call that runs, may take.
+class Work:
+    """What a run took: steps of its own, and the works in it that may be given again."""
 
-    ``demand`` is how many it must be allowed so that all goes as it went; endless, if steps ran out.
+    __slots__ = ("own", "parts")
+
+    def __init__(self, own: int, parts: Collection[Work]) -> None:
+        self.own, self.parts = own, parts
+
+    def become(self, other: Work) -> bool:
+        """Be what the same run takes now; returns whether that is something else."""
+        differs = (self.own, self.parts) != (other.own, other.parts)
+        self.own, self.parts = other.own, other.parts
+        return differs
+
+
+def works_in(works: Iterable[Work], besides: Collection[Work] = ()) -> set[Work]:
+    """These works, and those in them, without those that are known to be there with all that is in them."""
+    found, waiting = set[Work](), list(works)
+    while waiting:
+        one = waiting.pop()
+        if one not in found and one not in besides:
+            found.add(one)
+            waiting += one.parts
+    return found
+
+
+class Budget:
+    """What an entry has spent, and how many steps it, or the call in it that runs, may take.
+
+    ``short`` is whether anything was cut short in what runs.
     """
 
     def __init__(self) -> None:
-        self.steps = 0
-        self.demand = 0.0
-        self._limit = MAX_STEPS
+        self.short = False
+        #: Of what runs: its steps outside of works, and those works.
+        self._own, self._parts = 0, set[Work]()
+        self.begin()
 
     def begin(self) -> None:
-        """Take no step yet."""
-        self.steps, self.demand = 0, 0.0
+        """Allow all steps again."""
+        self._steps, self._limit, self._level = 0, MAX_STEPS, 0
+        #: The works that were counted.
+        self._works: set[Work] = set()
 
     def tick_block(self, statements: int) -> None:
         """Spend steps for a block: a power of two, so that a statement more or less seldom matters.
@@ -54,47 +83,75 @@ class Budget:
         """Spend steps. Raises Exhausted, and Stopped."""
         if NOW.stop.asked:
             raise Stopped
-        self.steps += steps
-        if self.steps > self._limit:
-            self.demand = math.inf
+        self._own += steps
+        self._steps += steps
+        if self._steps > self._limit:
+            self.short = True
             raise Exhausted
-
-    @property
-    def state(self) -> tuple[int, float, int]:
-        """All that it holds."""
-        return self.steps, self.demand, self._limit
-
-    @state.setter
-    def state(self, state: tuple[int, float, int]) -> None:
-        self.steps, self.demand, self._limit = state
-
-    def need(self, start: int) -> float:
-        """How many steps what began when so many were taken must be allowed (see ``demand``)."""
-        return max(self.demand, self.steps) - start
-
-    @property
-    def left(self) -> int:
-        """How many more steps may be taken."""
-        return self._limit - self.steps
-
-    def exhaust(self) -> NoReturn:
-        """Spend all steps that are left, as somebody surely would. Raises Exhausted."""
-        self.steps, self.demand = self._limit + 1, math.inf
-        raise Exhausted
-
-    def take(self, steps: int, need: float) -> None:
-        """Spend the steps of something that is done again, which needs to be allowed more."""
-        self.demand = max(self.demand, self.steps + need)
-        self.steps += steps
 
     @contextmanager
     def shared(self) -> Iterator[None]:
         """Let a call have its share of what is left. Raises Exhausted where that is not enough."""
-        start, demand, limit = self.state
-        self.demand, self._limit = start, start + int((limit - start) * _SHARE)
+        limit = self._limit
+        if self._level < _SHARING:
+            self._limit = self._steps + int((limit - self._steps) * _SHARE)
+        self._level += 1
         try:
             yield
         finally:
-            # One more, since shares are rounded.
-            self.demand = max(demand, start + (self.need(start) + 1) / _SHARE)
             self._limit = limit
+            self._level -= 1
+
+    @property
+    def shares(self) -> bool:
+        """Whether the calls of what runs have shares, so that one may be cut short and all goes on."""
+        return self._level < _SHARING
+
+    def affords(self, work: Work) -> bool:
+        """Whether there is surely enough for a run, and for all calls in it."""
+        more = sum(one.own for one in works_in([work], besides=self._works))
+        return more <= (self._limit - self._steps) * _SHARE ** max(_SHARING - self._level, 0)
+
+    def take(self, work: Work) -> None:
+        """Spend what a run that is given again took."""
+        self._parts.add(work)
+        for one in works_in([work], besides=self._works):
+            self._works.add(one)
+            self._steps += one.own
+
+    def open(self) -> tuple[int, set[Work], bool]:
+        """Count what is spent from now on for itself; returns what was counted until now."""
+        outer = self._own, self._parts, self.short
+        self._own, self._parts, self.short = 0, set(), False
+        return outer
+
+    def close(self, outer: tuple[int, set[Work], bool]) -> tuple[Work, bool]:
+        """Go on to count for what is around: what was spent since, and whether anything was cut short."""
+        spent = self.spent, self.short
+        self._own, self._parts, self.short = outer[0], outer[1], outer[2] or self.short
+        return spent
+
+    @property
+    def spent(self) -> Work:
+        """What was spent by what runs."""
+        return Work(self._own, frozenset(self._parts))
+
+    def settle(self, work: Work, kept: bool) -> None:
+        """Count what a run has just spent: as a work that may be given again, or as part of what runs."""
+        if kept:
+            self._works.add(work)
+            self._parts.add(work)
+        else:
+            self._own += work.own
+            self._parts |= work.parts  # type: ignore[arg-type]
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Let something be evaluated for which nobody pays, without shares."""
+        before = vars(self).copy()
+        self.begin()
+        self._level = _SHARING
+        try:
+            yield
+        finally:
+            vars(self).update(before)

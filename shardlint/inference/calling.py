@@ -231,6 +231,8 @@ def _call_function(
         with interpreter.budget.shared():
             return interpreter.memory.run(interpreter, function, bound, place, nested)
     except Exhausted:
+        if not interpreter.budget.shares:
+            raise
         return _unfollowed(interpreter, function, args, kwargs, f"`{function.name}` takes too many steps")
     except BrokenText:
         return _unfollowed(interpreter, function, args, kwargs, f"`{function.name}` cannot be read")

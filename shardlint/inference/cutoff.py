@@ -7,13 +7,12 @@ where it makes no difference any more, and not all that leads to them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 from shardlint.inference.again import EntryRun, recorded
 from shardlint.inference.alike import Alike
-from shardlint.inference.budget import MAX_STEPS, stretched
+from shardlint.inference.budget import SURELY_ENOUGH, Exhausted, Work, works_in
 from shardlint.inference.memory import Kept
 from shardlint.inference.met import Met
 from shardlint.inference.selves import OfClass
@@ -33,8 +32,10 @@ class Cutoff:
 
     def __init__(self, interpreter: Interpreter, traces: frozenset[Hashable] = frozenset()) -> None:
         self._interpreter, self.traces = interpreter, traces
-        #: By the identity of a run: itself, and how many more steps it takes now; None if it does not stand.
-        self._found: dict[int, tuple[Kept, int | None]] = {}
+        #: By the identity of a run: itself, and whether it stands.
+        self._found: dict[int, tuple[Kept, bool]] = {}
+        #: The works of runs that stand and take other steps now.
+        self._changed: set[Work] = set()
         #: Classes whose constructors set something else.
         self._others: set[OfClass] = set()
         self.sound = True
@@ -48,26 +49,25 @@ class Cutoff:
         if not self.concerns(run):
             return True
         # Else nobody has noted which runs it met.
-        more = self._inside(run.met) if self._interpreter.settings.editing else None
-        if more is None or not _affords(run, more, MAX_STEPS):
-            return False
-        run.need += stretched(more)
-        return True
+        return self._interpreter.settings.editing and self._is_met(run.met) and self._is_afforded(run)
 
-    def _inside(self, met: Met) -> int | None:
-        """How many more steps what was met takes; None if any of it does not stand.
+    def _is_met(self, met: Met) -> bool:
+        """Whether all that was met stands.
 
         What comes after a run that does not stand may have other arguments.
         """
-        if not met.own.isdisjoint(self.traces) or not all(map(self._is_constructed_alike, met.own)):
-            return None
-        more = 0
-        for one in met.kept:
-            found = self._of(one)
-            if found is None:
-                return None
-            more += found
-        return more
+        return (
+            met.own.isdisjoint(self.traces)
+            and all(map(self._is_constructed_alike, met.own))
+            and all(map(self._is_alike, met.kept))
+        )
+
+    def _is_afforded(self, run: EntryRun) -> bool:
+        """Whether an entry goes the same way although works in it take other steps."""
+        works = works_in([run.work]) if self._changed else set()
+        if works.isdisjoint(self._changed):
+            return True
+        return not run.short and sum(work.own for work in works) <= SURELY_ENOUGH
 
     def _is_constructed_alike(self, trace: Hashable) -> bool:
         """Whether what a constructor sets is the same, if it was that, and somebody has asked since."""
@@ -84,26 +84,21 @@ class Cutoff:
         i.constructed[cls] = i.outdated.pop(trace.born)[1]
         return True
 
-    def _of(self, one: Kept) -> int | None:
-        """How many more steps a run takes; None if it does not stand."""
+    def _is_alike(self, one: Kept) -> bool:
+        """Whether a run would give what it gave."""
         if one.met.ran.isdisjoint(self.traces):
-            return 0
+            return True
         situation = one.situation
         assert situation is not None, "it is no kept run then"
         if id(one) not in self._found:
-            more = self._inside(one.met)
-            if more is not None and _affords(one, more, one.left):
-                one.steps += more
-                one.need += stretched(more)
-            else:
-                more = self._again(one, situation)
-            self._found[id(one)] = one, more
-            if more is not None:
+            stands = self._is_met(one.met) or self._again(one, situation)
+            self._found[id(one)] = one, stands
+            if stands:
                 self._interpreter.memory.keep(situation.key, one)
         return self._found[id(one)][1]
 
-    def _again(self, one: Kept, situation: Situation) -> int | None:
-        """Make a run once more, where it was made: how many more steps it takes, if it gives the same."""
+    def _again(self, one: Kept, situation: Situation) -> bool:
+        """Make a run once more, where it was made, and see whether it gives the same."""
         i = self._interpreter
         made: Kept | None = None
 
@@ -117,31 +112,22 @@ class Cutoff:
                 trial = recorded(i, None, run, 0)
                 for change in reversed(trial.changes):
                     change.undo()
-        except (BrokenText, RecursionError):
-            return None
+        except (BrokenText, RecursionError, Exhausted):
+            return False
         finally:
             i.replaced = replaced
         self.sound = self.sound and trial.alone and len(i.project.modules) == modules
         if made is None:
-            return None
-        more = made.steps - one.steps
+            return False
         if not trial.replaced and _are_alike(i, one, made):
-            one.take(made)
-            return more
+            if one.take(made):
+                self._changed.add(one.work)
+            return True
         i.memory.keep(situation.key, made)
-        return None
-
-
-def _affords(run: EntryRun | Kept, more: int, allowed: int) -> bool:
-    """Whether a run goes the same way if calls in it take more steps."""
-    return not more or run.need + stretched(more) <= allowed
+        return False
 
 
 def _are_alike(interpreter: Interpreter, one: Kept, other: Kept) -> bool:
-    """Whether two runs of one call give and meet the same, and both had, or lacked, the steps for it."""
+    """Whether two runs of one call give and meet the same."""
     alike = Alike((one.start, one.symbols), (other.start, other.symbols))
-    return (
-        (one.steps == other.steps or max(one.need, other.need) < math.inf)
-        and interpreter.memory.alike(one, other)
-        and alike.have_met(one.met, other.met)
-    )
+    return interpreter.memory.alike(one, other) and alike.have_met(one.met, other.met)

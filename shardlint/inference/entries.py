@@ -241,7 +241,6 @@ def guarded(interpreter: Interpreter, action: Callable[[], bool]) -> bool:
                     if not isinstance(value, External | ModuleValue | Function | ClassValue):
                         frame.scope.variables[name] = Unknown(f"`{name}` may be set by code that is too long")
         del interpreter.frames[frames:]
-        interpreter.budget.steps = 0
         interpreter.path, interpreter.muted, interpreter.variants, interpreter.picked = outer
         return True
 

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from shardlint.inference.context import Context
+from shardlint.inference.once import Once
 from shardlint.inference.settings import InferenceSettings
 from shardlint.inference.values import ClassValue, Native, Tag, Value
 from shardlint.laws.dims import Dim, Shape
@@ -34,7 +35,7 @@ class Evaluator(Protocol):
     turns: set[Release]
     asks_mesh: bool
     muted: int
-    uses: list[Use]
+    uses: Once[Use]
 
     def forked(self, repeats: bool = False, guards: bool = True) -> AbstractContextManager[None]:
         """Evaluate a path that may not be taken: changes to older objects make them unknown."""

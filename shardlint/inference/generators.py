@@ -18,6 +18,7 @@ from shardlint.inference.context import Frame
 from shardlint.inference.effects import changed
 from shardlint.inference.iteration import MAX_UNROLLED, element, iterate
 from shardlint.inference.joins import join
+from shardlint.inference.once import Once
 from shardlint.inference.values import (
     Array,
     Const,
@@ -201,7 +202,7 @@ def give(interpreter: Interpreter, frame: Frame, value: Value) -> None:
 
 def run(interpreter: Interpreter, value: LibraryObject) -> Items:
     """Run the body of a generator."""
-    outer, interpreter.uses = interpreter.uses, []
+    outer, interpreter.uses = interpreter.uses, Once()
     try:
         made = run_body(interpreter, value)
     finally:
@@ -235,6 +236,8 @@ def run_body(interpreter: Interpreter, value: Value) -> Value:
         with interpreter.budget.shared():
             return run_function(interpreter, function, bound)
     except Exhausted:
+        if not interpreter.budget.shares:
+            raise
         return Unknown("a generator that takes too many steps")
 
 

@@ -22,6 +22,7 @@ from shardlint.inference.described import sized
 from shardlint.inference.joins import combined, is_supposed
 from shardlint.inference.memory import Kept, Memory
 from shardlint.inference.met import Handed, Note
+from shardlint.inference.once import Once
 from shardlint.inference.reading import Reads, note_variable
 from shardlint.inference.refine import learn_shape
 from shardlint.inference.releases import verdict_at
@@ -64,7 +65,7 @@ class Interpreter:
     def __init__(self, settings: InferenceSettings, project: Project) -> None:
         self.settings = settings
         self.project = project
-        self.uses: list[Use] = []
+        self.uses: Once[Use] = Once()
         #: Results of calls, to be given again (see `memory`).
         self.memory = Memory()
         #: What the innermost run whose result may be kept read of what was there before it.
@@ -73,14 +74,14 @@ class Interpreter:
         self.start = 0
         self.mute_base = 0
         #: Functions defined and wrappers made (in place of their codes' keys, when they are settled).
-        self.notes: list[Note] = []
+        self.notes: Once[Note] = Once()
         #: How deep calls nest, and whether one nested too deep to be followed.
         self.deepest = 0
         self.cut = False
         #: The codes that ran or were read (see `look_at`), those of them outside of kept runs, and such runs.
         self.ran: set[Hashable] = set()
         self.own: set[Hashable] = set()
-        self.kept: list[Kept] = []
+        self.kept: Once[Kept] = Once()
         #: Global settings of libraries that the program has changed, by names overlays give them.
         self.switches: set[str] = set()
         #: The releases from which on JAX answers a question that was asked otherwise (see `releases`).
@@ -128,7 +129,7 @@ class Interpreter:
         #: What comments tell of the expressions of the statement that runs (see `facts`), what is wrong with
         #: such comments, which of those that ask were answered, and the sizes of names, by scope.
         self.noted: dict[cst.CSTNode, Noted] = {}
-        self.problems: list[FileProblem] = []
+        self.problems: Once[FileProblem] = Once()
         self.revealed: set[Span] = set()
         self.sizes: dict[int, dict[str, Dim]] = {}
         #: Wrapped functions (`jit(f)`, `shard_map(f)`) that nobody called yet.

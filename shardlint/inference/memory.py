@@ -8,13 +8,12 @@ again, as if the function had run: what it made is made anew, and its steps coun
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable, Iterator, Set
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from shardlint.inference.budget import Exhausted
+from shardlint.inference.budget import Work
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import EFFECTS, NOTHING, born
 from shardlint.inference.functions import run_function
@@ -42,6 +41,8 @@ if TYPE_CHECKING:
 _MAX_KEPT = 12
 #: Runs of a function without one result given again, after which no more are kept.
 _MAX_VAIN = 60
+#: Uses that are worth a step.
+_COPIES = 16
 #: What limits the validity of a run.
 _LIMITS = ("depth", "closes", "given", "tests", "height", "nested", "silent", "assumed")
 
@@ -50,11 +51,9 @@ _LIMITS = ("depth", "closes", "given", "tests", "height", "nested", "silent", "a
 class Kept:
     """One run: what it read from outside, with keys; what it gave; and what limits its validity.
 
-    ``result`` is None for a run that was exhausted. ``steps`` are those that it took, ``need`` those that it
-    must be allowed to go the same way (see `Budget.demand`), and ``left`` those that it was allowed. Scopes
-    around the function in ``reads`` are told by how far out they are. ``closes`` tells that the run gave
-    functions that see variables of these scopes. ``body`` is that of the context. ``situation`` is kept of
-    programs that are edited.
+    ``work`` are the steps that it took. Scopes around the function in ``reads`` are told by how far out
+    they are. ``closes`` tells that the run gave functions that see variables of these scopes. ``body`` is
+    that of the context. ``situation`` is kept of programs that are edited.
     """
 
     function: Function
@@ -63,14 +62,12 @@ class Kept:
     closes: bool
     objects: list[Any]
     given: tuple[Symbol, ...]
-    result: Value | None
+    result: Value
     start: int
     symbols: int
     path: tuple[int, ...]
     met: Met
-    steps: int
-    need: float
-    left: int
+    work: Work
     height: int
     nested: int | None
     silent: bool | None
@@ -79,10 +76,16 @@ class Kept:
     body: Hashable
     situation: Situation | None
 
-    def take(self, other: Kept) -> None:
-        """Be another run of the same call, which gave the same: others may hold this one."""
+    def take(self, other: Kept) -> bool:
+        """Be another run of the same call, which gave the same: others may hold this one.
+
+        Returns whether it takes other steps now.
+        """
+        work, differs = self.work, self.work.become(other.work)
         for one in fields(self):
             setattr(self, one.name, getattr(other, one.name))
+        self.work = work
+        return differs
 
 
 class Memory:
@@ -112,13 +115,16 @@ class Memory:
             held = self._meets(interpreter, one, function, nested)
             if held:
                 self._vain[code] = 0
-                return _given_again(interpreter, one, self._keys, function, nested)
+                again = _given_again(interpreter, one, self._keys, function, nested)
+                _pay_for_copies(interpreter, one)
+                return again
             self._keys.rewind(mark)
         self._vain[code] = vain + 1
         result, made = self._first(interpreter, function, bound, place, nested, key)
         if made is not None:
             self.keep(key, made)
-        return interpreter.budget.exhaust() if result is None else result
+            _pay_for_copies(interpreter, made)
+        return result
 
     def keep(self, key: Hashable, one: Kept) -> None:
         """Let the result of a run be given again."""
@@ -185,12 +191,12 @@ class Memory:
         )
 
     def _result_key(self, one: Kept) -> int | None:
-        """What a run gave, beside what it was given; -1 for nothing, None if that is too large."""
+        """What a run gave, beside what it was given; None if that is too large."""
         given = {symbol: number for number, symbol in enumerate(one.given)}
         tests = {test: number for number, test in enumerate(one.tests)}
         self._keys.resume(one.function.scope, one.objects, given, tests)
         try:
-            return -1 if one.result is None else self._keys.of(one.result)
+            return self._keys.of(one.result)
         except TooLarge:
             return None
 
@@ -207,11 +213,6 @@ class Memory:
             return False
         if one.nested is None and nested + one.height > limit:
             return False
-        left = interpreter.budget.left
-        if left < one.need if one.need < math.inf else left > one.left:
-            return False
-        if one.result is not None and left < one.steps:
-            return False
         if one.closes and function.scope is not one.function.scope:
             return False
         if one.silent is not None and one.silent != bool(interpreter.muted):
@@ -221,7 +222,9 @@ class Memory:
             return False
         if any(f.function is not None and f.function.key in one.met.ran for f in interpreter.frames):
             return False
-        return self._reads_alike(one, function) and self._keys.of_known(interpreter.assumed) == one.assumed
+        if not self._reads_alike(one, function) or self._keys.of_known(interpreter.assumed) != one.assumed:
+            return False
+        return interpreter.budget.affords(one.work)
 
     def _reads_alike(self, one: Kept, function: Function) -> bool:
         """Whether all that a run read from outside is as it was."""
@@ -250,36 +253,36 @@ class Memory:
         place: Place,
         nested: int,
         key: Hashable,
-    ) -> tuple[Value | None, Kept | None]:
-        """Run a function whose key was just made: what it gives, None where it is exhausted.
+    ) -> tuple[Value, Kept | None]:
+        """Run a function whose key was just made: what it gives.
 
-        And the run, if what it gives can be given again: if it changes nothing else.
+        And the run, if what it gives can be given again: if it changes nothing else, and was not cut short.
         """
         keys, i = self._keys, interpreter
         objects, given, tests = list(keys.objects), dict(keys.symbols), dict(keys.tests)
         start, symbols = born(), dims.latest()
         outer = (i.reads, i.start, i.mute_base, i.variants, i.picked, i.deepest, i.cut)
         effects = (EFFECTS.oldest, EFFECTS.mute_matters)
-        context, steps, count, turned = i.context, i.budget.steps, i.device_count, len(i.switches)
-        left, here = i.budget.left, None
+        context, count, turned = i.context, i.device_count, len(i.switches)
+        here = None
         if i.settings.editing:
             here = Situation(
                 function, bound, place, nested, key, states(objects), i.context, i.path, i.assumed,
-                tuple(i.frames), i.muted, i.budget.state, frozenset(i.switches), EFFECTS.epoch,
+                tuple(i.frames), i.muted, frozenset(i.switches), EFFECTS.epoch,
             )  # fmt: skip
+        outside = i.budget.open()
         around_it = Met(ran={function.code.key}, own={function.code.key}).swap(i)
         i.reads, i.start, i.mute_base, i.variants, i.picked = {}, start, i.muted, (0, 1), frozenset()
         i.deepest, i.cut = nested, False
         EFFECTS.oldest, EFFECTS.mute_matters = NOTHING, False
-        finished, result = False, None
+        finished = False
         try:
-            # With no more steps than now it would be exhausted again.
-            with suppress(Exhausted):
-                result = run_function(i, function, bound, place)
+            result = run_function(i, function, bound, place)
             finished = True
         finally:
             met, reads, cut, deepest = around_it.swap(i), i.reads, i.cut, i.deepest
             met.tell(i)
+            work, short = i.budget.close(outside)
             i.reads, i.start, i.mute_base, i.variants, i.picked = outer[:5]
             i.deepest, i.cut = max(outer[5], deepest), outer[6] or cut
             oldest, mute_matters = EFFECTS.oldest, EFFECTS.mute_matters
@@ -291,12 +294,13 @@ class Memory:
                     _note(i, anchor, name)
             if not finished:
                 _tell(i, met, None)
+                i.budget.settle(work, kept=False)
         one = None
-        pure = oldest > start and count == i.device_count and turned == len(i.switches)
+        pure = not short and oldest > start and count == i.device_count and turned == len(i.switches)
         if pure and self._keys.of_context(i.context) == self._keys.of_context(context):
             with suppress(NotRenewable, TooLarge):
                 renewal = Renewal(start, symbols, i.path, i.path)
-                template = None if result is None else renewal.of(result)
+                template = renewal.of(result)
                 if self._is_unchanged(function, bound, key):
                     keys.resume(function.scope, objects, given, tests)
                     around = scopes_around(function.scope)
@@ -312,9 +316,7 @@ class Memory:
                         symbols=symbols,
                         path=i.path,
                         met=met,
-                        steps=i.budget.steps - steps,
-                        need=i.budget.need(steps),
-                        left=left,
+                        work=work,
                         height=i.limit if cut else deepest - nested,
                         nested=nested if cut else None,
                         silent=bool(i.muted) if mute_matters else None,
@@ -324,6 +326,7 @@ class Memory:
                         situation=here,
                     )
         _tell(i, met, one)
+        i.budget.settle(work, kept=one is not None)
         return result, one
 
 
@@ -398,7 +401,7 @@ def _tell(interpreter: Interpreter, met: Met, one: Kept | None) -> None:
     if one is None:
         met.open(interpreter)
     else:
-        interpreter.kept.append(one)
+        interpreter.kept.extend((one,))
 
 
 def _record(interpreter: Interpreter, uses: list[Use], notes: list[Note]) -> None:
@@ -418,8 +421,14 @@ def _record(interpreter: Interpreter, uses: list[Use], notes: list[Note]) -> Non
     interpreter.notes.extend(notes)
 
 
+def _pay_for_copies(interpreter: Interpreter, one: Kept) -> None:
+    """Spend steps for uses that became variants: else nothing bounds how many there are. Raises Exhausted."""
+    if interpreter.variants[1] > 1 and not interpreter.is_silent:
+        interpreter.budget.tick(len(one.met.uses) // _COPIES)
+
+
 def _given_again(interpreter: Interpreter, one: Kept, keys: Keys, function: Function, nested: int) -> Value:
-    """Do what a kept run did. Raises Exhausted if it was."""
+    """Do what a kept run did."""
     one.met.tell(interpreter, again=True)
     _tell(interpreter, one.met, one)
     if one.nested is None:
@@ -434,9 +443,7 @@ def _given_again(interpreter: Interpreter, one: Kept, keys: Keys, function: Func
             _note(interpreter, around[anchor] if isinstance(anchor, int) else anchor, name)
     if not interpreter.is_silent:
         _record(interpreter, one.met.uses, one.met.notes)
-    if one.result is None:
-        interpreter.budget.exhaust()
-    interpreter.budget.take(one.steps, one.need)
+    interpreter.budget.take(one.work)
     same = {id(a): b for a, b in zip(one.objects, keys.objects, strict=True) if a is not b}
     sizes = {a: b for a, b in zip(one.given, keys.symbols, strict=True) if a != b}
     tests = dict(zip(one.tests, keys.tests, strict=True))

@@ -10,6 +10,7 @@ from shardlint.inference import naming
 from shardlint.inference.context import Context
 from shardlint.inference.effects import When, now
 from shardlint.inference.naming import Pairs
+from shardlint.inference.once import Once
 from shardlint.inference.values import Function, Native
 from shardlint.laws.versions import Release
 from shardlint.uses import FileProblem, Use
@@ -37,12 +38,12 @@ class Met:
     editor asks.
     """
 
-    uses: list[Use] = field(default_factory=list)
-    problems: list[FileProblem] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
+    uses: Once[Use] = field(default_factory=Once)
+    problems: Once[FileProblem] = field(default_factory=Once)
+    notes: Once[Note] = field(default_factory=Once)
     ran: set[Hashable] = field(default_factory=set)
     own: set[Hashable] = field(default_factory=set)
-    kept: list[Kept] = field(default_factory=list)
+    kept: Once[Kept] = field(default_factory=Once)
     reached: set[Hashable] = field(default_factory=set)
     called_wrappers: set[int] = field(default_factory=set)
     handed: Handed = field(default_factory=dict)

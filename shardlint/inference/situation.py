@@ -27,8 +27,8 @@ class Situation:
     """What a run depends on besides the variables that it reads: its arguments, and what was around it.
 
     ``key`` is that of the arguments and the rest in the memory of calls, ``objects`` are those that the
-    arguments held. ``nested`` tells how deep the call stood, ``budget`` what it could spend, ``switches``
-    which global settings had changed, and ``epoch`` how often classes had.
+    arguments held. ``nested`` tells how deep the call stood, ``switches`` which global settings had
+    changed, and ``epoch`` how often classes had.
     """
 
     function: Function
@@ -42,7 +42,6 @@ class Situation:
     assumed: Tag
     frames: tuple[Frame, ...]
     muted: int
-    budget: tuple[int, float, int]
     switches: frozenset[str]
     epoch: int
 
@@ -50,19 +49,20 @@ class Situation:
     def restored(self, interpreter: Interpreter) -> Iterator[None]:
         """Stand there again, and afterwards where the interpreter stood before."""
         i = interpreter
-        before = (i.context, i.path, i.assumed, i.frames, i.muted, i.budget.state, i.switches)
+        before = (i.context, i.path, i.assumed, i.frames, i.muted, i.switches)
         epoch, EFFECTS.epoch = EFFECTS.epoch, self.epoch
         held = [(value, _held(value)) for value, _ in self.objects]
         i.context, i.path, i.assumed, i.muted = self.context, self.path, self.assumed, self.muted
-        i.frames, i.budget.state, i.switches = list(self.frames), self.budget, set(self.switches)
+        i.frames, i.switches = list(self.frames), set(self.switches)
         for value, state in self.objects:
             _hold(value, tuple(map(_copied, state)))
         try:
-            yield
+            with i.budget.apart():
+                yield
         finally:
             for value, state in held:
                 _hold(value, state)
-            i.context, i.path, i.assumed, i.frames, i.muted, i.budget.state, i.switches = before
+            i.context, i.path, i.assumed, i.frames, i.muted, i.switches = before
             EFFECTS.epoch = epoch
 
 

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.once import Once
 from shardlint.inference.overlays.following import following, holds_marked
 from shardlint.inference.values import Value
 from shardlint.laws.verdicts import Rejected
-from shardlint.uses import CollectiveUse
+from shardlint.uses import CollectiveUse, Use
 
 #: Why what is refused as it is lowered may run.
 DOUBT = "where a result is computed from it"
@@ -27,14 +28,21 @@ def lowered(interpreter: Evaluator, evaluate: Callable[[], Value]) -> Value:
     """
     if interpreter.context.in_jit is True:
         return evaluate()
-    uses, start = interpreter.uses, len(interpreter.uses)
-    result = evaluate()
-    for index in range(start, len(uses)):
-        use = uses[index]
-        if not isinstance(use, CollectiveUse) or use.silent != DOUBT or not isinstance(use.verdict, Rejected):
-            continue
-        with following(interpreter, marking=use.place):
-            used = holds_marked(evaluate())
-        if used:
-            uses[index] = replace(use, silent=None)
+    outer, interpreter.uses = interpreter.uses, Once()
+    finished = False
+    try:
+        result = evaluate()
+        finished = True
+    finally:
+        uses, interpreter.uses = interpreter.uses, outer
+        outer.extend(_without_doubt(interpreter, use, evaluate) if finished else use for use in uses)
     return result
+
+
+def _without_doubt(interpreter: Evaluator, use: Use, evaluate: Callable[[], Value]) -> Use:
+    """A use, without its doubt if what ``evaluate`` gives is computed from it."""
+    if not isinstance(use, CollectiveUse) or use.silent != DOUBT or not isinstance(use.verdict, Rejected):
+        return use
+    with following(interpreter, marking=use.place):
+        used = holds_marked(evaluate())
+    return replace(use, silent=None) if used else use
