@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from shardlint.stopping import NOW, Stopped
 
 #: Steps one entry may take: calls, turns of loops, and statements.
-MAX_STEPS = 100_000
+MAX_STEPS = 60_000
 #: What a block of statements takes at least.
 _LEAST = 4
 #: Calls one entry may nest.
 MAX_DEPTH = 20
 #: What share of the steps that are left a call may take, so that what comes after it is reached; and for how
 #: many levels of calls. What is cut short further in ends the call around it that has a share.
-_SHARE, _SHARING = 0.85, 4
+_SHARE, _SHARING = 0.85, 3
 #: With so many steps at most, an entry goes the same way however they are shared.
 SURELY_ENOUGH = int(MAX_STEPS * _SHARE**_SHARING)
 
