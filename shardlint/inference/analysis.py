@@ -22,6 +22,7 @@ from shardlint.inference.overlays import load_mentioned
 from shardlint.inference.positions import RECURSION_LIMIT
 from shardlint.inference.project import ModuleRun, Project, share_unchanged
 from shardlint.inference.rewriting import with_fixes
+from shardlint.inference.roomy import roomy
 from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.settling import Settling
 from shardlint.inference.statements import Statement, execute
@@ -37,6 +38,7 @@ from shardlint.spans import Span
 from shardlint.uses import Environment, FileProblem, NameUse, Use
 
 
+@roomy
 def analyze(
     sources: Sequence[Source], settings: InferenceSettings, noticed: Noticed | None = None
 ) -> list[Use | FileProblem]:

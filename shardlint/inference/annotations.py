@@ -80,9 +80,10 @@ def _described(node: cst.FunctionDef) -> Iterator[tuple[str, cst.Annotation]]:
 
 def _may_describe(node: cst.BaseExpression) -> bool:
     """Whether an annotation looks like ``Float[Array, "b d"]``, or a name of one."""
-    if isinstance(node, cst.Name):
+    # libcst's classes are abstract ones, which are slow to ask for an instance.
+    if type(node) is cst.Name:
         return True
-    if not isinstance(node, cst.Subscript) or len(node.slice) != 2:
+    if type(node) is not cst.Subscript or len(node.slice) != 2:
         return False
     last = node.slice[1].slice
     return isinstance(last, cst.Index) and isinstance(last.value, cst.SimpleString | cst.ConcatenatedString)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from shardlint.inference.editing import note_assigned
 from shardlint.inference.effects import changing
 from shardlint.inference.forgetting import forget
 from shardlint.inference.generators import items_of
@@ -26,10 +27,9 @@ def assign(interpreter: Interpreter, target: cst.BaseExpression, value: Value) -
         from shardlint.inference.facts import met
 
         value = met(interpreter, target, value)
-    if isinstance(target, cst.Name):
+    # libcst's classes are abstract ones, which are slow to ask for an instance.
+    if type(target) is cst.Name:
         if interpreter.settings.editing:
-            from shardlint.inference.editing import note_assigned
-
             note_assigned(interpreter, target, value)
         bind(interpreter, target.value, value)
     elif isinstance(target, cst.Tuple | cst.List):
@@ -46,7 +46,7 @@ def assign(interpreter: Interpreter, target: cst.BaseExpression, value: Value) -
 
 def bind(interpreter: Interpreter, name: str, value: Value) -> None:
     """Bind a name in the running scope; arrays and meshes learn what the user calls them."""
-    if isinstance(value, MeshValue | Array) and value.name is None:
+    if isinstance(value, (MeshValue, Array)) and value.name is None:
         value = replace(value, name=name)
     write(interpreter, interpreter.scope.target(name), name, value)
 

@@ -14,6 +14,7 @@ from shardlint.inference.classes import (
 )
 from shardlint.inference.forgetting import forget
 from shardlint.inference.library_names import is_set
+from shardlint.inference.overlays import hides_attributes, instance_attribute, object_attribute
 from shardlint.inference.overlays.py_dataclasses import fields_by_name
 from shardlint.inference.overlays.py_records import named_tuple_class_attribute
 from shardlint.inference.reading import note_attribute
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
 
 #: Methods that only arrays have, and that tell something of the result whatever the array is.
 _OF_ARRAYS = frozenset({"reshape"})
+#: Values whose attributes the overlays know. (To make a union of types costs more than to ask for it.)
+_OF_LIBRARIES = (Array, Devices, MeshValue, SpecValue, ShardingValue, LibraryObject)
+_OF_PYTHON = (Tuple, ListValue, DictValue, SetValue, Const)
 #: Where dataclasses keep their fields.
 _FIELDS = "__dataclass_fields__"
 
@@ -64,8 +68,6 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
         return each_option(interpreter, value, lambda option: get_attribute(interpreter, option, name, place))
     if isinstance(value, Unknown):
         if name in _OF_ARRAYS:
-            from shardlint.inference.overlays import object_attribute
-
             return object_attribute(interpreter, Array(None), name, place)
         if name == "empty" and isinstance(value, SomeMesh):
             return Const(False)
@@ -89,13 +91,11 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
         return _of_instance(interpreter, value, name, place)
     if isinstance(value, ClassValue):
         return _of_class(interpreter, value, name)
-    if isinstance(value, Array | Devices | MeshValue | SpecValue | ShardingValue | LibraryObject):
-        from shardlint.inference.overlays import object_attribute
-
+    if isinstance(value, _OF_LIBRARIES):
         return object_attribute(interpreter, value, name, place)
     if isinstance(value, Tuple) and value.fields is not None:
         return _of_named_tuple(interpreter, value, name, place)
-    if isinstance(value, Tuple | ListValue | DictValue | SetValue | Const):
+    if isinstance(value, _OF_PYTHON):
         return _of_python(value, name)
     if isinstance(value, Native):
         return _of_native(interpreter, value, name)
@@ -170,8 +170,6 @@ def _of_instance(interpreter: Interpreter, value: Instance, name: str, place: Pl
         if isinstance(found, LibraryObject) and found.kind == "builtins.property":
             return interpreter.call(found.fields["function"], [value], {}, place)
         return method_of(found, value, value.cls)
-    from shardlint.inference.overlays import hides_attributes, instance_attribute
-
     bases = library_bases(value.cls)
     for base in bases:
         inherited = instance_attribute(base, value, name)

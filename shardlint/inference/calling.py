@@ -1,4 +1,4 @@
-"""Calls: evaluating arguments, and calling every kind of value."""
+"""Calling every kind of value."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
-import libcst as cst
-
 from shardlint.inference.alternatives import each
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.calls import Call, CannotBind
@@ -21,7 +19,7 @@ from shardlint.inference.context import Scope
 from shardlint.inference.effects import changed, now
 from shardlint.inference.forgetting import HOLDING, forget
 from shardlint.inference.functions import bind_parameters, look_at
-from shardlint.inference.generators import generator, items_of
+from shardlint.inference.generators import generator
 from shardlint.inference.joins import combined, options, tagged
 from shardlint.inference.lazy_calls import answered, is_given
 from shardlint.inference.overlays import as_argument, method_context, object_call, transfer, varying
@@ -68,43 +66,6 @@ _CHANGES_NOTHING = (
 _READERS = re.compile(r"logging\.getLogger|absl\.logging\.get_absl_logger|orbax\.(?:\w+\.)*[A-Z]\w*")
 #: What something can be reached by: all else is called by nobody, and does not change.
 _REACHING = HOLDING | {Function}
-Arguments = tuple[list[Value], dict[str, Value], bool, dict["int | str", Place]]
-
-
-def evaluate_arguments(interpreter: Interpreter, nodes: Sequence[cst.Arg]) -> Arguments:
-    """Evaluate the arguments of a call; the flag tells that a starred one hides how many there are."""
-    from shardlint.inference.expressions import evaluate
-
-    args: list[Value] = []
-    kwargs: dict[str, Value] = {}
-    places: dict[int | str, Place] = {}
-    opaque = False
-    hidden: int | None = None
-    for node in nodes:
-        value = evaluate(interpreter, node.value)
-        if node.star == "*":
-            items = items_of(interpreter, value, interpreter.place(node.value))
-            if items is None and hidden is None:
-                # From here on positions are not known.
-                opaque, hidden = True, len(args)
-            for item in items or ():
-                # Where the item itself is written, since the call shows only a name.
-                origin = getattr(item, "origin", None)
-                if origin is not None:
-                    places[len(args)] = origin
-                args.append(item)
-        elif node.star == "**":
-            known = isinstance(value, DictValue) and value.items is not None
-            if known and isinstance(value, DictValue) and value.items is not None:
-                kwargs.update({str(key): item for key, item in value.items.items()})
-            opaque = opaque or not known
-        elif node.keyword is not None:
-            kwargs[node.keyword.value] = value
-            places[node.keyword.value] = interpreter.place(node.value)
-        else:
-            places[len(args)] = interpreter.place(node.value)
-            args.append(value)
-    return args[:hidden], kwargs, opaque, places
 
 
 def call_value(
@@ -213,12 +174,13 @@ def _call_function(
     code = function.code
     if not code.yields:
         interpreter.reached.add(code.key)
-    nested = sum(not frame.scope.is_comprehension for frame in interpreter.frames)
+    running = [frame.function for frame in interpreter.frames if not frame.scope.is_comprehension]
+    nested = len(running)
     if nested > interpreter.limit:
         interpreter.cut = True
         return _unfollowed(interpreter, function, args, kwargs, "calls nest too deep")
     interpreter.deepest = max(interpreter.deepest, nested)
-    if interpreter.running(code) >= 2:
+    if running.count(code) >= 2:
         # What the runs inside the first of them give depends on it.
         changed(next(f.scope.born for f in interpreter.frames if f.function is code))
         return _unfollowed(interpreter, function, args, kwargs, "recursion")
@@ -335,7 +297,10 @@ def _call_external(
 
 def _each_alternative(interpreter: Interpreter, call: Call, handler: Callable[[Call], Value]) -> Value:
     """Call an overlay once for each combination of the arguments' possible values."""
-    columns = [_choices(value) for value in (*call.args, *call.kwargs.values())]
+    values = (*call.args, *call.kwargs.values())
+    if not any(map(_may_be_several, values)):
+        return _attempt(call, handler)
+    columns = [_choices(value) for value in values]
     if all(len(column) == 1 for column in columns):
         return _attempt(call, handler)
     if math.prod(map(len, columns)) > MAX_ALTERNATIVES**2:
@@ -357,9 +322,16 @@ def _each_alternative(interpreter: Interpreter, call: Call, handler: Callable[[C
     return each(interpreter, rows, call_one)
 
 
+def _may_be_several(value: Value) -> bool:
+    """Whether there may be several choices for an argument."""
+    if isinstance(value, Tuple):
+        return Alternatives in map(type, value.items)
+    return isinstance(value, Alternatives)
+
+
 def _choices(value: Value) -> tuple[tuple[Value, Tag], ...]:
     """The possible values of an argument, looking one level into tuples (a mesh's shape)."""
-    if not isinstance(value, Tuple) or not any(isinstance(item, Alternatives) for item in value.items):
+    if not isinstance(value, Tuple) or not _may_be_several(value):
         return tagged(value)
     rows = itertools.islice(itertools.product(*map(tagged, value.items)), MAX_ALTERNATIVES**2)
     meeting = ((tuple(item for item, _ in row), combined(*(tag for _, tag in row))) for row in rows)
@@ -372,8 +344,9 @@ def _attempt(call: Call, handler: Callable[[Call], Value]) -> Value:
     except CannotBind as problem:
         return Unknown(f"arguments not understood: {problem}")
     # What a library makes of a size is another one, but for a few functions of Python's own.
-    keeps = call.name.startswith(("builtins.", "operator.", "typing."))
-    return unsized(found) if isinstance(found, Unknown) and not keeps else found
+    if isinstance(found, Unknown) and not call.name.startswith(("builtins.", "operator.", "typing.")):
+        return unsized(found)
+    return found
 
 
 def _call_object(

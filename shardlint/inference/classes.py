@@ -56,9 +56,11 @@ def attribute_along(bases: Iterable[Value], name: str) -> Value | None:
     """Return an attribute of the first of these classes that has it."""
     hidden = False
     for base in bases:
-        hidden = hidden or not isinstance(base, ClassValue | External)
-        if isinstance(base, ClassValue) and name in base.attributes:
-            return Unknown(f"an unknown base may define `{name}`") if hidden else base.attributes[name]
+        if isinstance(base, ClassValue):
+            if name in base.attributes:
+                return Unknown(f"an unknown base may define `{name}`") if hidden else base.attributes[name]
+        elif not isinstance(base, External):
+            hidden = True
     return None
 
 

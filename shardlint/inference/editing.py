@@ -27,7 +27,8 @@ from shardlint.uses import Fact, LocalUse, ValueUse
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
 
-_TELLING = (MeshValue, SpecValue, ShardingValue, Array, Alternatives)
+#: What may be worth to be recorded.
+TELLING = frozenset({MeshValue, SpecValue, ShardingValue, Array, Alternatives})
 
 
 def note_parameters(interpreter: Interpreter, code: Code, bound: dict[str, Value]) -> None:
@@ -42,10 +43,9 @@ def note_parameters(interpreter: Interpreter, code: Code, bound: dict[str, Value
 
 def note_assigned(interpreter: Interpreter, target: cst.Name, value: Value) -> None:
     """Record what is assigned: in a body, but not in what it calls, what it is on each device."""
-    frame = interpreter.frame
     if interpreter.context.body is None:
         note_read(interpreter, target, value)
-    elif _is_body(interpreter, frame):
+    elif _is_body(interpreter, interpreter.frame):
         _record_local(interpreter, interpreter.place(target), target.value, value, parameter=False)
 
 
@@ -59,7 +59,7 @@ def _is_body(interpreter: Interpreter, frame: Frame) -> bool:
 
 def note_read(interpreter: Interpreter, node: cst.Name | cst.Attribute, value: Value) -> None:
     """Record what a name holds, if that is a mesh, a spec, a sharding or an array that lies on a mesh."""
-    if not isinstance(value, _TELLING) or interpreter.is_silent:
+    if type(value) not in TELLING or interpreter.is_silent:
         return
     for option in options(value):
         if (held := _held(option)) is not None:

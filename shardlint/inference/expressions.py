@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from shardlint.inference.assignment import assign
-from shardlint.inference.calling import call_value, evaluate_arguments
+from shardlint.inference.attributes import get_attribute
+from shardlint.inference.calling import call_value
 from shardlint.inference.context import Frame, Scope
 from shardlint.inference.described import sized
-from shardlint.inference.editing import note_read
+from shardlint.inference.editing import TELLING, note_read
 from shardlint.inference.facts import dotted, met
 from shardlint.inference.functions import Code
 from shardlint.inference.generators import give, items_of, opened
@@ -45,14 +46,16 @@ from shardlint.inference.values import (
 )
 from shardlint.inference.variables import widened, write
 from shardlint.laws.values import Unknown
-from shardlint.spans import Written
+from shardlint.spans import Place, Written
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
 
 #: Libraries of which only what the overlays know sets a mesh.
 _OF_JAX = ("jax.", "flax.", "optax.", "orbax.", "numpy.", "builtins.")
+_TRUE = Const(True)
 _Evaluator = Callable[["Interpreter", Any], Value]
+_Arguments = tuple[list[Value], dict[str, Value], bool, dict["int | str", Place]]
 
 
 def evaluate(interpreter: Interpreter, node: cst.BaseExpression) -> Value:
@@ -65,14 +68,15 @@ def evaluate(interpreter: Interpreter, node: cst.BaseExpression) -> Value:
 
 def _name(interpreter: Interpreter, node: cst.Name) -> Value:
     value = interpreter.lookup(node.value)
-    if interpreter.settings.editing:
+    if type(value) in TELLING and interpreter.settings.editing:
         note_read(interpreter, node, value)
     return value
 
 
 def _attribute(interpreter: Interpreter, node: cst.Attribute) -> Value:
-    value = interpreter.attribute(evaluate(interpreter, node.value), node.attr.value, interpreter.place(node))
-    if interpreter.settings.editing:
+    receiver = evaluate(interpreter, node.value)
+    value = get_attribute(interpreter, receiver, node.attr.value, interpreter.place(node))
+    if type(value) in TELLING and interpreter.settings.editing:
         note_read(interpreter, node, value)
     if interpreter.settings.dims and (name := dotted(node)) is not None:
         return sized(interpreter, name, value)
@@ -140,7 +144,7 @@ def evaluate_elements(interpreter: Interpreter, elements: Sequence[cst.BaseEleme
     items: list[Value] | None = []
     for item in elements:
         value = evaluate(interpreter, item.value)
-        if not isinstance(item, cst.StarredElement):
+        if type(item) is not cst.StarredElement:
             if items is not None:
                 items.append(value)
             continue
@@ -194,9 +198,9 @@ def _dict(interpreter: Interpreter, node: cst.Dict) -> Value:
 def _binary(interpreter: Interpreter, node: cst.BinaryOperation) -> Value:
     # A long chain of operators leans left: walk it with a loop, not with recursion.
     chain = [node]
-    while isinstance(chain[-1].left, cst.BinaryOperation):
-        chain.append(chain[-1].left)
-    value = evaluate(interpreter, chain[-1].left)
+    while type(left := chain[-1].left) is cst.BinaryOperation:
+        chain.append(left)
+    value = evaluate(interpreter, left)
     for link in reversed(chain):
         right = evaluate(interpreter, link.right)
         name = type(link.operator).__name__
@@ -206,7 +210,7 @@ def _binary(interpreter: Interpreter, node: cst.BinaryOperation) -> Value:
 
 def _boolean(interpreter: Interpreter, node: cst.BooleanOperation) -> Value:
     left = evaluate(interpreter, node.left)
-    stops = isinstance(node.operator, cst.Or)
+    stops = type(node.operator) is cst.Or
     outcome = truth(left)
     if outcome is stops:
         return left
@@ -227,7 +231,7 @@ def _unary(interpreter: Interpreter, node: cst.UnaryOperation) -> Value:
 
 def _comparison(interpreter: Interpreter, node: cst.Comparison) -> Value:
     left = evaluate(interpreter, node.left)
-    result: Value = Const(True)
+    result: Value = _TRUE
     for target in node.comparisons:
         right = evaluate(interpreter, target.comparator)
         result = compare(interpreter, type(target.operator).__name__, left, right, interpreter.place(node))
@@ -267,25 +271,60 @@ def _lambda(interpreter: Interpreter, node: cst.Lambda) -> Value:
 
 def _call(interpreter: Interpreter, node: cst.Call) -> Value:
     function = evaluate(interpreter, node.func)
-    args, kwargs, opaque, places = evaluate_arguments(interpreter, node.args)
+    args, kwargs, opaque, places = _arguments(interpreter, node.args)
     found = call_value(interpreter, function, args, kwargs, interpreter.place(node), opaque, places)
     sets = type(node.func) is cst.Attribute and node.func.attr.value == "setattr"
     if sets and isinstance(function, Unknown) and args:
         replace_written(interpreter, args[0], interpreter.place(node))
-    if interpreter.context.mesh is None and _may_set_mesh(function, node, (*args, *kwargs.values())):
+    if interpreter.context.mesh is None and _may_set_mesh(function, node, args, kwargs):
         mesh = Unknown("a function that is not seen may set a mesh")
         interpreter.context = replace(interpreter.context, mesh=mesh)
     return found
 
 
-def _may_set_mesh(function: Value, node: cst.Call, args: Sequence[Value]) -> bool:
+def _arguments(interpreter: Interpreter, nodes: Sequence[cst.Arg]) -> _Arguments:
+    """Evaluate the arguments of a call; the flag tells that a starred one hides how many there are."""
+    args: list[Value] = []
+    kwargs: dict[str, Value] = {}
+    places: dict[int | str, Place] = {}
+    opaque = False
+    hidden: int | None = None
+    for node in nodes:
+        value = evaluate(interpreter, node.value)
+        if node.star == "*":
+            items = items_of(interpreter, value, interpreter.place(node.value))
+            if items is None and hidden is None:
+                # From here on positions are not known.
+                opaque, hidden = True, len(args)
+            for item in items or ():
+                # Where the item itself is written, since the call shows only a name.
+                origin = getattr(item, "origin", None)
+                if origin is not None:
+                    places[len(args)] = origin
+                args.append(item)
+        elif node.star == "**":
+            known = isinstance(value, DictValue) and value.items is not None
+            if known and isinstance(value, DictValue) and value.items is not None:
+                kwargs.update({str(key): item for key, item in value.items.items()})
+            opaque = opaque or not known
+        elif node.keyword is not None:
+            kwargs[node.keyword.value] = value
+            places[node.keyword.value] = interpreter.place(node.value)
+        else:
+            places[len(args)] = interpreter.place(node.value)
+            args.append(value)
+    return args[:hidden], kwargs, opaque, places
+
+
+def _may_set_mesh(function: Value, node: cst.Call, args: Sequence[Value], kwargs: dict[str, Value]) -> bool:
     """Whether a call that is not followed is given a mesh, or speaks of one: it may set that for good."""
     if isinstance(function, External):
         if function.name.startswith(_OF_JAX) or transfer(function.name) is not None:
             return False
     elif not isinstance(function, Unknown):
         return False
-    return any(isinstance(arg, MeshValue) for arg in args) or "mesh" in (dotted(node.func) or "").lower()
+    given = MeshValue in map(type, args) or MeshValue in map(type, kwargs.values())
+    return given or "mesh" in (dotted(node.func) or "").lower()
 
 
 def _subscript(interpreter: Interpreter, node: cst.Subscript) -> Value:
@@ -301,7 +340,7 @@ def evaluate_index(interpreter: Interpreter, elements: Sequence[cst.SubscriptEle
 
 
 def _index_part(interpreter: Interpreter, node: cst.BaseSlice) -> Value:
-    if isinstance(node, cst.Slice):
+    if type(node) is cst.Slice:
         start, stop, step = (
             NONE if part is None else evaluate(interpreter, part)
             for part in (node.lower, node.upper, node.step)
@@ -313,7 +352,7 @@ def _index_part(interpreter: Interpreter, node: cst.BaseSlice) -> Value:
 
 def _walrus(interpreter: Interpreter, node: cst.NamedExpr) -> Value:
     value = evaluate(interpreter, node.value)
-    if isinstance(node.target, cst.Name):
+    if type(node.target) is cst.Name:
         name = node.target.value
         write(interpreter, interpreter.scope.binding.target(name), name, value)
     return value

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import libcst as cst
 
+from shardlint.inference.annotations import annotated, describe_parameters
 from shardlint.inference.context import Frame, Scope
 from shardlint.inference.effects import changed
+from shardlint.inference.facts import about_function
 from shardlint.inference.joins import join, join_variables
 from shardlint.inference.nodes import parts, walk
 from shardlint.inference.syntax import BrokenText, FunctionPart, Unit
@@ -200,9 +202,7 @@ def run_function(
     interpreter: Interpreter, function: Function, bound: dict[str, Value], called_at: Place | None = None
 ) -> Value:
     """Evaluate a function's body with bound parameters and return what it returns."""
-    from shardlint.inference.annotations import annotated, describe_parameters
     from shardlint.inference.expressions import evaluate
-    from shardlint.inference.facts import about_function
     from shardlint.inference.statements import execute_block
 
     code: Code = function.code

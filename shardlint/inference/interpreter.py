@@ -20,6 +20,7 @@ from shardlint.inference.budget import MAX_DEPTH, Budget
 from shardlint.inference.context import Context, Frame, Scope
 from shardlint.inference.described import sized
 from shardlint.inference.joins import combined, is_supposed
+from shardlint.inference.meanwhile import Meanwhile
 from shardlint.inference.memory import Kept, Memory
 from shardlint.inference.met import Handed, Note
 from shardlint.inference.once import Once
@@ -224,48 +225,33 @@ class Interpreter:
             else:
                 self.context = replace(self.context, **{name: getattr(before, name) for name in changes})
 
-    @contextmanager
-    def silent(self) -> Iterator[None]:
+    def silent(self) -> Meanwhile[None]:
         """Evaluate without recording uses."""
-        self.muted += 1
-        try:
-            yield
-        finally:
-            self.muted -= 1
+        return Meanwhile(self, "muted", self.muted + 1, None)
 
-    @contextmanager
-    def assuming(self, test: cst.BaseExpression, outcome: bool) -> Iterator[Tag | None]:
+    def assuming(self, test: cst.BaseExpression, outcome: bool) -> Meanwhile[Tag | None]:
         """Evaluate a branch of an undecided test; None tells that it cannot be taken.
 
         A test is known by its text and the values it reads: written twice, it comes out the same,
         unless it calls what may answer differently each time.
         """
-        while type(test) is cst.UnaryOperation and isinstance(test.operator, cst.Not):
+        while type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
             test, outcome = test.expression, not outcome
-        before = self.assumed
-        tag: Tag = frozenset({(self.tests.identity(self, test), outcome)})
-        possible = combined(before, tag)
-        if possible is not None:
-            self.assumed = possible
-        try:
-            yield None if possible is None else tag
-        finally:
-            self.assumed = before
+        tag: Tag = frozenset(((self.tests.identity(self, test), outcome),))
+        possible = combined(self.assumed, tag)
+        if possible is None:
+            return Meanwhile(self, "assumed", self.assumed, None)
+        return Meanwhile(self, "assumed", possible, tag)
 
-    @contextmanager
-    def forked(self, repeats: bool = False, guards: bool = True) -> Iterator[None]:
+    def forked(self, repeats: bool = False, guards: bool = True) -> Meanwhile[None]:
         """Evaluate a path that may not be taken: changes to older objects make them unknown.
 
         With ``repeats`` it may be taken any number of times; ``guards`` tells that a test decides.
         """
-        before = self.path
-        self.path = (*before, self._fork(guards))
+        fork = self._fork(guards)
         if repeats:
-            self._repeating.add(self.path[-1])
-        try:
-            yield
-        finally:
-            self.path = before
+            self._repeating.add(fork)
+        return Meanwhile(self, "path", (*self.path, fork), None)
 
     def diverge(self) -> None:
         """From here on this path may not be taken, because another one has left the function or loop."""
@@ -419,13 +405,16 @@ class Interpreter:
 
     def lookup(self, name: str) -> Value:
         """Read a variable: every look-up of a name goes through here."""
-        value = self._lookup(name)
+        holder = self.find(name)
+        if holder is None:
+            value = self._built_in(name)
+        elif holder.may_change(name):
+            value = Unknown(f"`{name}` may change")
+        else:
+            value = holder.variables[name]
         return sized(self, name, value) if self.settings.dims else value
 
-    def _lookup(self, name: str) -> Value:
-        holder = self.find(name)
-        if holder is not None:
-            return Unknown(f"`{name}` may change") if holder.may_change(name) else holder.variables[name]
+    def _built_in(self, name: str) -> Value:
         if name == "__name__":
             return (
                 Const("__main__") if self.scope.root.module.name == "__main__" else Unknown("a module's name")
@@ -463,15 +452,9 @@ class Interpreter:
             found = self._names[test] = names_in(test)
         return found
 
-    @contextmanager
-    def in_unit(self, unit: Unit) -> Iterator[None]:
+    def in_unit(self, unit: Unit) -> Meanwhile[None]:
         """Evaluate nodes of another unit in the running scope."""
-        frame = self.frames[-1]
-        before, frame.unit = frame.unit, unit
-        try:
-            yield
-        finally:
-            frame.unit = before
+        return Meanwhile(self.frames[-1], "unit", unit, None)
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:

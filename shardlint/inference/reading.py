@@ -27,7 +27,7 @@ def note_variable(interpreter: Interpreter, scope: Scope, name: str, holder: Sco
             break
         outer = outer.parent
     if outer is not None:
-        reads.setdefault((outer, name))
+        reads[outer, name] = None
 
 
 def note_attribute(interpreter: Interpreter, value: Value | None) -> Value | None:

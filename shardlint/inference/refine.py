@@ -34,9 +34,9 @@ def refine(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) ->
     A name whose truth is undecided becomes the constant it must be to get here.
     """
     # libcst's classes are abstract ones, which are slow to ask for an instance.
-    if type(test) is cst.UnaryOperation and isinstance(test.operator, cst.Not):
+    if type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
         return refine(interpreter, test.expression, not outcome)
-    if type(test) is cst.BooleanOperation and isinstance(test.operator, cst.And) == outcome:
+    if type(test) is cst.BooleanOperation and (type(test.operator) is cst.And) == outcome:
         # Both sides come out so; the right one is decided where the left one does.
         learned = NO_TAG
         for side in (test.left, test.right):
@@ -171,10 +171,10 @@ def names_in(test: cst.BaseExpression) -> tuple[str, ...]:
     waiting: list[cst.CSTNode] = [test]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, cst.Name):
+        if type(node) is cst.Name:
             found[node.value] = None
-        elif isinstance(node, cst.Attribute):
+        elif type(node) is cst.Attribute:
             waiting.append(node.value)
-        elif not isinstance(node, cst.Lambda):
+        elif type(node) is not cst.Lambda:
             waiting.extend(parts(node))
     return tuple(found)

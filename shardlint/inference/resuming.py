@@ -21,6 +21,7 @@ from shardlint.inference.effects import EFFECTS
 from shardlint.inference.functions import LookedAt, generators_in, texts_of
 from shardlint.inference.overlays import load_mentioned
 from shardlint.inference.reach import reach_alike
+from shardlint.inference.roomy import roomy
 from shardlint.inference.selves import outdate, said_otherwise, says_alike, sets_of_self
 from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.syntax import FunctionPart, units_of
@@ -39,6 +40,7 @@ _CHANGED = (
 class Resumable:
     """A program that stays. ``stands`` tells whether it can be used after an exception."""
 
+    @roomy
     def __init__(self, source: Source, settings: InferenceSettings) -> None:
         self._settings = settings
         self.stands = False
@@ -55,6 +57,7 @@ class Resumable:
         sound = not source.problems and not self._program.problems and self._program.main.complete
         self._whole = sound and not any(map(_has_notes, source.cells))
 
+    @roomy
     def uses(self, source: Source, noticed: Noticed) -> list[Use | FileProblem]:
         """What a source holds now; what it imports must be as it was."""
         with while_evaluating():

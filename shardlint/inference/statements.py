@@ -58,29 +58,31 @@ def execute_block(interpreter: Interpreter, body: Sequence[Statement]) -> bool:
 def execute(interpreter: Interpreter, node: Statement) -> bool:
     """Execute one statement; return whether control may reach what follows."""
     kind = type(node)
-    if interpreter.frame.unit.notes and kind in _NOTED:
-        return with_notes(interpreter, node, lambda: _execute(interpreter, node, kind))
-    return _execute(interpreter, node, kind)
+    run = _compound if kind in _COMPOUND else _HANDLERS[kind]
+    if kind in _NOTED and interpreter.frames[-1].unit.notes:
+        return with_notes(interpreter, node, lambda: run(interpreter, node))
+    return run(interpreter, node)
 
 
-def _execute(interpreter: Interpreter, node: Statement, kind: type) -> bool:
-    if kind not in _COMPOUND:
-        return _HANDLERS[kind](interpreter, node)
+def _compound(interpreter: Interpreter, node: Statement) -> bool:
+    kind = type(node)
     path, left, forks = interpreter.path, _departures(interpreter), interpreter.forks
     falls_through = _HANDLERS[kind](interpreter, node)
     if kind in _LOOPS:
         interpreter.path = path
-    surely = not falls_through and interpreter.forks == forks
-    if _departures(interpreter) != left and interpreter.path == path and not surely:
+    undecided = falls_through or interpreter.forks != forks
+    if undecided and interpreter.path == path and _departures(interpreter) != left:
         interpreter.diverge()
     return falls_through
 
 
-def _departures(interpreter: Interpreter) -> tuple[int, ...]:
-    """How many ways out of the function and its innermost loop were met so far."""
-    frame = interpreter.frame
-    jumps = frame.loops[-1] if frame.loops else None
-    return (len(frame.exits), *((len(jumps.breaks), len(jumps.continues)) if jumps else ()))
+def _departures(interpreter: Interpreter) -> int:
+    """How many ways out of the function and its innermost loop were met so far: statements add to them."""
+    frame = interpreter.frames[-1]
+    if not frame.loops:
+        return len(frame.exits)
+    jumps = frame.loops[-1]
+    return len(frame.exits) + len(jumps.breaks) + len(jumps.continues)
 
 
 def execute_branch(interpreter: Interpreter, body: Sequence[Statement]) -> dict[str, Any] | None:
@@ -92,7 +94,7 @@ def execute_branch(interpreter: Interpreter, body: Sequence[Statement]) -> dict[
 
 def _simple_line(interpreter: Interpreter, node: cst.SimpleStatementLine | cst.SimpleStatementSuite) -> bool:
     for statement in node.body:  # noqa: SIM110 (see above)
-        if not execute(interpreter, statement):
+        if not _HANDLERS[type(statement)](interpreter, statement):
             return False
     return True
 
@@ -104,14 +106,14 @@ def _expression(interpreter: Interpreter, node: cst.Expr) -> bool:
 
 def _never_returns(interpreter: Interpreter, node: cst.BaseExpression) -> bool:
     """Whether an expression ends the program, or the test that it is in, as a statement by itself."""
-    if not isinstance(node, cst.Call):
+    if type(node) is not cst.Call:
         return False
     function = node.func
-    name = function.attr if isinstance(function, cst.Attribute) else function
-    if not isinstance(name, cst.Name) or name.value not in _ENDINGS:
+    name = function.attr if type(function) is cst.Attribute else function
+    if type(name) is not cst.Name or name.value not in _ENDINGS:
         return False
     if name.value == "skipTest":
-        return isinstance(function, cst.Attribute)
+        return type(function) is cst.Attribute
     found = evaluate(interpreter, function)
     return isinstance(found, External) and found.name in _ENDINGS[name.value]
 
@@ -202,7 +204,7 @@ def _assert(interpreter: Interpreter, node: cst.Assert) -> bool:
 def _if(interpreter: Interpreter, node: cst.If) -> bool:
     outcome = truth(evaluate(interpreter, node.test))
     otherwise: Sequence[Statement] = ()
-    if isinstance(node.orelse, cst.If):
+    if type(node.orelse) is cst.If:
         otherwise = (node.orelse,)
     elif node.orelse is not None:
         otherwise = node.orelse.body.body

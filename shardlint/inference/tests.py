@@ -11,8 +11,11 @@ from shardlint.inference.nodes import structure, walk
 from shardlint.inference.values import Test, Value
 
 if TYPE_CHECKING:
+    from shardlint.inference.context import Scope
     from shardlint.inference.interpreter import Interpreter
 
+#: In place of the structure of a test that was not met yet.
+_NEW = ""
 #: Calls that answer alike each time.
 _STEADY = frozenset({"isinstance", "hasattr", "len"})
 
@@ -31,20 +34,29 @@ class Tests:
 
         They are written alike and read the same values; one may stand in a function inside the other's.
         """
-        if test not in self._structures:
-            self._structures[test] = None if _may_vary(test) else structure(test)
-        if (text := self._structures[test]) is None:
+        text = self._structures.get(test, _NEW)
+        if text == _NEW:
+            text = self._structures[test] = None if _may_vary(test) else structure(test)
+        if text is None:
             return (born(),)
-        holders = [(name, interpreter.find(name)) for name in interpreter.names_in(test)]
-        read = tuple(None if holder is None else id(holder.variables[name]) for name, holder in holders)
-        self._read.extend(holder.variables[name] for name, holder in holders if holder is not None)
-        around = {holder for _, holder in holders}
+        identities: list[int | None] = []
+        around: set[Scope | None] = set()
+        for name in interpreter.names_in(test):
+            holder = interpreter.find(name)
+            around.add(holder)
+            if holder is None:
+                identities.append(None)
+            else:
+                value = holder.variables[name]
+                self._read.append(value)
+                identities.append(id(value))
+        scope, read = interpreter.scope, tuple(identities)
         outer = around.pop() if len(around) == 1 else None
-        if outer is not None and outer is not interpreter.scope and (outer.born, text, read) in self._met:
+        if outer is not None and outer is not scope and (outer.born, text, read) in self._met:
             # What the function inside does depends on the one around it.
             depends(outer.born)
             return (outer.born, text, read)
-        found = (interpreter.scope.born, text, read)
+        found = (scope.born, text, read)
         self._met.add(found)
         return found
 

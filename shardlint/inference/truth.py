@@ -23,20 +23,12 @@ from shardlint.inference.values import (
 from shardlint.laws import dims
 from shardlint.laws.values import Unknown
 
-
-def truth(value: Value) -> bool | None:
-    """Whether a value counts as true, or None when it is not known."""
-    if not isinstance(value, Alternatives):
-        return _truth(value)
-    outcomes = set(map(_truth, value.options))
-    return outcomes.pop() if len(outcomes) == 1 else None
-
-
 #: What always counts as true.
 _TRUE = frozenset({Function, Native, ClassValue, MeshValue, ShardingValue, Bound})
 
 
-def _truth(value: Value) -> bool | None:
+def truth(value: Value) -> bool | None:
+    """Whether a value counts as true, or None when it is not known."""
     if isinstance(value, Const):
         return bool(value.value)
     if isinstance(value, Integer):
@@ -46,6 +38,9 @@ def _truth(value: Value) -> bool | None:
         return bool(value.dim) if isinstance(value, Sized) and isinstance(value.dim, int) else None
     if isinstance(value, Tuple):
         return bool(value.items)
+    if isinstance(value, Alternatives):
+        outcomes = set(map(truth, value.options))
+        return outcomes.pop() if len(outcomes) == 1 else None
     if isinstance(value, SpecValue):
         return bool(value.spec.entries)
     if isinstance(value, ListValue | DictValue | SetValue):

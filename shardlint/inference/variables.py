@@ -67,6 +67,8 @@ def narrow(interpreter: Interpreter, name: str, value: Value) -> None:
 
 def widened(scope: Scope, before: dict[str, Value], after: dict[str, Value]) -> dict[str, Value]:
     """The variables after a branch, without what its test told of an outer scope's."""
+    if after.keys().isdisjoint(scope.narrowed):
+        return after
     return {k: v for k, v in after.items() if k in before or k not in scope.narrowed}
 
 

@@ -117,6 +117,7 @@ def _take_in(name: str) -> None:
         _tables[table].update(getattr(module, table, {}))
 
 
+@cache
 def _merged(table: str) -> dict[Any, Any]:
     """One table of all overlays that are loaded."""
     _load_base()
@@ -249,7 +250,7 @@ def delegate(value: Value) -> Value:
     if isinstance(value, Tuple) and any(isinstance(item, Instance) for item in value.items):
         # Sizes and names of axes may be members of enumerations.
         return replace(value, items=tuple(map(delegate, value.items)))
-    return stands_for(value) or value
+    return (stands_for(value) or value) if isinstance(value, Instance) else value
 
 
 def as_argument(value: Value) -> Value:

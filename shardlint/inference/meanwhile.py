@@ -1,0 +1,28 @@
+"""What the interpreter is told for the length of a ``with`` statement."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Meanwhile(Generic[T]):
+    """Lets an attribute have another value inside; afterwards it has that from before.
+
+    This is entered for every branch of a program: a generator with `contextlib` takes four times as long.
+    """
+
+    __slots__ = ("_given", "_name", "_thing", "_value")
+
+    def __init__(self, thing: object, name: str, value: Any, given: T) -> None:
+        self._thing, self._name, self._value, self._given = thing, name, value, given
+
+    def __enter__(self) -> T:
+        before = getattr(self._thing, self._name)
+        setattr(self._thing, self._name, self._value)
+        self._value = before
+        return self._given
+
+    def __exit__(self, *_: object) -> None:
+        setattr(self._thing, self._name, self._value)
