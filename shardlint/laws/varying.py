@@ -9,9 +9,9 @@ nothing; there a variation tells of the values themselves, by the same steps whe
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from shardlint.laws.dims import Dim, product
+from shardlint.laws.frozen import frozen
 from shardlint.laws.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
 
@@ -19,7 +19,7 @@ Axes = frozenset[str]
 NO_AXES: Axes = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Variation:
     """A value varies over the axes ``surely``, and at most over ``perhaps`` (None: perhaps over any).
 
