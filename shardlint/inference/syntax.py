@@ -167,12 +167,16 @@ class Unit:
         return span
 
 
-@dataclass(slots=True, unsafe_hash=True, repr=False)
+@dataclass(slots=True, repr=False)
 class NodePlace:
     """The place of a node; its span is found only when asked for. A frozen class costs three times this."""
 
     unit: Unit
     node: cst.CSTNode
+
+    def __hash__(self) -> int:
+        # libcst's nodes say the same in Python.
+        return object.__hash__(self.node)
 
     @property
     def path(self) -> str:
