@@ -69,13 +69,13 @@ def combined(variations: Iterable[Variation], *, checked: bool) -> Variation:
     one of them is not known (a ring of `ppermute` ends in what all devices share).
     """
     operands = tuple(variations)
-    surely = NO_AXES.union(*(operand.surely for operand in operands))
+    surely = NO_AXES.union(*[operand.surely for operand in operands])
     known = [operand.perhaps for operand in operands if operand.perhaps is not None]
     perhaps = NO_AXES.union(*known) if len(known) == len(operands) else None
     if not checked:
         unsure = [o for o in operands if o.perhaps is None or o.perhaps != o.surely]
         surely = frozenset(axis for axis in surely if all(axis in o.surely or o.never(axis) for o in unsure))
-    equal = NO_AXES.union(*(operand.equal for operand in operands))
+    equal = NO_AXES.union(*[operand.equal for operand in operands])
     return Variation(surely, perhaps, NO_AXES if perhaps is None else equal - perhaps)
 
 

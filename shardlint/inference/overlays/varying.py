@@ -60,7 +60,7 @@ ONE_EACH = frozenset({"meshgrid", "broadcast_arrays", "atleast_1d", "atleast_2d"
 
 def finish_call(call: Call, result: Value) -> Value:
     """What a call of a library's function or a transformed function returns, as it varies."""
-    if call.interpreter.context.bound_axes == ():
+    if not call.interpreter.context.bound_axes:
         return _settled(result)
     return spread(call, result) if computes(call.name) else result
 
@@ -85,7 +85,7 @@ def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value], s
     Of several results each may come from one of the arrays only; where it is not ``sure``, from none.
     """
     context = interpreter.context
-    if context.bound_axes == ():
+    if not context.bound_axes:
         return _settled(result)
     values = tuple(operands)
     parts = [variation for value in values for variation in variations(value)]
@@ -150,7 +150,7 @@ def _holds_array(value: Value) -> bool:
 
 def manual_axes(context: Context) -> frozenset[str] | None:
     """The axes that values may vary over here; None where that is not known."""
-    if context.bound_axes == ():
+    if not context.bound_axes:
         return frozenset()
     mesh = context.mesh.mesh if isinstance(context.mesh, MeshValue) else None
     if mesh is None:
