@@ -168,9 +168,9 @@ def join_variables(states: Sequence[dict[str, Value]], tags: Sequence[Tag] = ())
     joined = dict(first)
     # Most names hold on all paths what they held before these parted.
     apart = dict.fromkeys(
-        name for name, value in first.items() for state in others if state.get(name) is not value
+        [name for name, value in first.items() for state in others if state.get(name) is not value]
     )
-    more = dict.fromkeys(name for state in others for name in state if name not in first)
+    more = dict.fromkeys([name for state in others for name in state if name not in first])
     for name in (*apart, *more):
         held = [(state[name], tag) for state, tag in zip(states, labels, strict=True) if name in state]
         # A name that only some paths bind raises NameError on the others, so where it is used

@@ -282,7 +282,7 @@ def _fresh(part: Part) -> Part:
     if isinstance(part, Statements):
         return Statements(part.unit.fresh())
     if isinstance(part, FunctionPart):
-        return replace(part, header=part.header.fresh(), whole=part.whole.fresh())
+        return FunctionPart(part.name, part.header.fresh(), part.whole.fresh(), part.plain, part.defaults)
     return ClassPart(part.name, part.header.fresh(), tuple(map(_fresh, part.body)))
 
 

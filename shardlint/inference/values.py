@@ -181,8 +181,11 @@ class Array:
 
     def vary(self, variation: Variation, summed: frozenset[str] = frozenset()) -> Array:
         """The same array, varying so."""
-        surely, perhaps, equal = variation.surely, variation.perhaps, variation.equal
-        return replace(self, varying=surely, may_vary=perhaps, equal=equal, summed=summed)
+        # `replace` looks at each field anew, and this is asked of most results.
+        return Array(
+            self.shape, self.dtype, self.weak, self.numpy, self.sharding, self.struct, self.origin, self.name,
+            variation.surely, self.typed, self.committed, variation.perhaps, variation.equal, summed,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

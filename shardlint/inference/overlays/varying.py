@@ -33,7 +33,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import equal
 from shardlint.laws.values import AxisType
-from shardlint.laws.varying import CONSTANT, UNKNOWN, Variation, combined
+from shardlint.laws.varying import CONSTANT, NO_AXES, UNKNOWN, Variation, combined
 
 #: Functions that compute with the values of their operands, not through functions of the program.
 COMPUTE = frozenset(
@@ -91,10 +91,11 @@ def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value], s
     parts = [variation for value in values for variation in variations(value)]
     made = combined(parts, checked=context.check_vma is True)
     if not sure or (is_following(context) and any(map(_may_be_empty, values))):
-        made = replace(made, surely=frozenset())
+        made = Variation(NO_AXES, made.perhaps, made.equal)
     elif not isinstance(result, Array):
         arrays = [variation_of(value).surely for value in values if _holds_array(value)]
-        made = replace(made, surely=frozenset.intersection(*arrays) if arrays else frozenset())
+        surely = frozenset.intersection(*arrays) if arrays else NO_AXES
+        made = Variation(surely, made.perhaps, made.equal)
     return vary(result, made)
 
 
