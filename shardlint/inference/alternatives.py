@@ -66,7 +66,9 @@ def each_pair(interpreter: Evaluator, a: Value, b: Value, combine: Callable[[Val
 
 def met(before: Context, ends: Sequence[Context], reason: str) -> Context:
     """The context where several paths meet that began in one: what not all of them set is not known."""
-    first = ends[0]
+    first, *others = ends
+    if all(end is first for end in others):
+        return first
     merged = first
     if any(end.mesh != first.mesh for end in ends):
         unknown = SomeMesh if all(_has_axes(end.mesh) for end in ends) else Unknown

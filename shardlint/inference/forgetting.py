@@ -31,6 +31,8 @@ def forget(value: Value) -> None:
     waiting = [value]
     while waiting:
         one = waiting.pop()
+        if type(one) not in HOLDING:
+            continue
         if isinstance(one, Alternatives):
             waiting.extend(one.options)
         elif isinstance(one, Tuple):

@@ -55,9 +55,8 @@ def is_supposed(tag: Tag) -> bool:
 def combined(*tags: Tag) -> Tag | None:
     """The branches of values that meet; None when one test would have had both outcomes."""
     union = NO_TAG.union(*tags)
-    if len(union) < 2:
-        return union
-    return None if any((test, not outcome) in union for test, outcome in union) else union
+    # As pairs of a dict those of one test with two outcomes are one.
+    return union if len(union) < 2 or len(dict(union)) == len(union) else None
 
 
 def join(values: Iterable[Value]) -> Value:
@@ -79,22 +78,26 @@ def join_tagged(pairs: Iterable[tuple[Value, Tag]]) -> Value:
         if isinstance(option, Unknown):
             forget(Tuple(tuple(value for value, _ in pairs)))
             return option if len(pairs) == 1 else _swallowed(option, pairs)
-        met = ((i, _merged(other, option)) for i, other in enumerate(kept))
-        found, merged = next(((i, value) for i, value in met if value is not None), (None, None))
-        if found is None or merged is None:
+        for i, other in enumerate(kept):
+            if (merged := _merged(other, option)) is not None:
+                kept[i] = merged
+                tags[i] &= tag
+                break
+        else:
             if len(kept) == MAX_ALTERNATIVES:
                 forget(Tuple(tuple(value for value, _ in pairs)))
                 return Unknown("too many possible values")
             kept.append(option)
             tags.append(tag)
-        else:
-            kept[found] = merged
-            tags[found] &= tag
     if not kept:
         return Unknown("no value")
     if len(kept) == 1:
         return kept[0]
     return Alternatives(tuple(kept), None, tuple(tags))
+
+
+#: What may be a constant.
+_PERHAPS_CONSTANT = frozenset({Const, Perhaps, Alternatives})
 
 
 def _rows(value: Perhaps) -> tuple[tuple[Value, Tag], ...]:
@@ -103,6 +106,8 @@ def _rows(value: Perhaps) -> tuple[tuple[Value, Tag], ...]:
 
 def _swallowed(unknown: Unknown, pairs: Sequence[tuple[Value, Tag]]) -> Unknown:
     """What is unknown on some branches and may be constants on others, of which tests may be made."""
+    if _PERHAPS_CONSTANT.isdisjoint([type(value) for value, _ in pairs]):
+        return unsized(unknown)
     constants: list[Const] = []
     tags: list[Tag] = []
     others: list[Tag] = []
@@ -163,9 +168,9 @@ def join_variables(states: Sequence[dict[str, Value]], tags: Sequence[Tag] = ())
     joined = dict(first)
     # Most names hold on all paths what they held before these parted.
     apart = dict.fromkeys(
-        name for name, value in first.items() for state in others if state.get(name) is not value
+        [name for name, value in first.items() for state in others if state.get(name) is not value]
     )
-    more = dict.fromkeys(name for state in others for name in state if name not in first)
+    more = dict.fromkeys([name for state in others for name in state if name not in first])
     for name in (*apart, *more):
         held = [(state[name], tag) for state, tag in zip(states, labels, strict=True) if name in state]
         # A name that only some paths bind raises NameError on the others, so where it is used

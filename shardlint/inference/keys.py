@@ -9,12 +9,14 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import fields
+from operator import attrgetter
 from typing import Any
 
 from shardlint.inference.context import Context, Scope, Shard
 from shardlint.inference.naming import places_in
+from shardlint.inference.syntax import NodePlace
 from shardlint.inference.values import (
     Alternatives,
     Array,
@@ -65,8 +67,17 @@ def parts_of(kind: type) -> tuple[str, ...]:
     return tuple(one.name for one in fields(kind) if one.name not in _LEFT_OUT)
 
 
+def _reader(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """What gives the attributes of these names, all at once."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda value: tuple(getattr(value, name) for name in names)
+
+
 #: Tags are numbered (see `Keys.of_tag`).
-_PARTS = {kind: tuple(name for name in parts_of(kind) if name != "tags") for kind in _DESCRIBED}
+_PARTS = {kind: _reader([name for name in parts_of(kind) if name != "tags"]) for kind in _DESCRIBED}
+#: What is its own key.
+_PLAIN = frozenset({type(None), str, int, bool, NodePlace})
 
 
 class TooLarge(Exception):
@@ -147,7 +158,7 @@ class Keys:
         if known is not None:
             return known[0]
         met = self._met
-        found = tuple(self._part(getattr(context, name)) for name in _CONTEXT)
+        found = tuple(map(self._part, _CONTEXT(context)))
         key = self._interned.setdefault((Context, found), len(self._interned))
         if met == self._met:
             self._known[id(context)] = (key, context)
@@ -174,7 +185,7 @@ class Keys:
         elif kind is Const:
             # 1 == True == 1.0 in Python, but not here.
             number = kind_name(value)
-        return (number, *[self._part(getattr(value, name)) for name in _PARTS[kind]])
+        return (number, *map(self._part, _PARTS[kind](value)))
 
     def of_tag(self, tag: Tag) -> Hashable:
         """Branches, with their tests by number; those met together are numbered as they were made."""
@@ -189,22 +200,22 @@ class Keys:
 
     def _part(self, part: Any) -> Hashable:
         kind = type(part)
-        if part is None or kind is str or kind is int or kind is bool:
+        if kind in _PLAIN:
             return part
-        if kind is tuple:
+        if kind in _DESCRIBED:
+            return self.of(part)
+        if kind is tuple or kind is list:
             return tuple(map(self._part, part))
         if kind is Expr:
             found = described(part, self.symbols)
             # What has sizes that equal no other has another key elsewhere in a tree.
             self._met += bool(self.symbols)
             return found
-        if kind is list:
-            return tuple(map(self._part, part))
         if kind is Shard:
             return (part.name, self._part(part.shape), self._part(part.whole))
         if kind is dict:
-            return tuple((type(key), key, places_in(key), self._part(item)) for key, item in part.items())
-        return self.of(part) if kind in _DESCRIBED or part.__hash__ is None else _hashed(self, part)
+            return tuple(zip(map(_named, part), map(self._part, part.values()), strict=True))
+        return self.of(part) if part.__hash__ is None else _hashed(self, part)
 
 
 def scopes_around(scope: Scope) -> list[Scope]:
@@ -221,6 +232,11 @@ def _age(test: Test) -> tuple[int, str]:
     return test[0], str(test[1:2])
 
 
+def _named(key: Any) -> Hashable:
+    """A key of a dict: what it is by Python's rules is not enough, but for a plain text."""
+    return key if type(key) is str else (type(key), key, places_in(key))
+
+
 def _hashed(keys: Keys, part: Any) -> Hashable:
     """Something that compares by content, or by identity."""
     try:
@@ -234,4 +250,4 @@ def _hashed(keys: Keys, part: Any) -> Hashable:
 _HOLDS_NAMES = frozenset({Mesh, Spec, frozenset})
 
 #: Which code a body is makes a difference to that code alone (see `Memory`).
-_CONTEXT = tuple(one.name for one in fields(Context) if one.name != "body")
+_CONTEXT = attrgetter(*[one.name for one in fields(Context) if one.name != "body"])

@@ -101,4 +101,6 @@ def names_in(value: object) -> Iterator[str]:
 
 def places_in(value: object) -> tuple[Place, ...]:
     """Where the texts in a value are written, as far as single literals write them."""
+    if not value or type(value) is str:
+        return ()
     return tuple(name.place for name in names_in(value) if isinstance(name, Written))

@@ -112,8 +112,8 @@ def find_method(instance: Instance, name: str) -> Function | None:
     return found if isinstance(found, Function) else None
 
 
-def _unknown(*values: Value) -> bool:
-    return any(isinstance(value, Unknown) for value in values)
+def _unknown(x: Value, y: Value) -> bool:
+    return isinstance(x, Unknown) or isinstance(y, Unknown)
 
 
 def _spread(result: Value, *operands: Value) -> Value:
@@ -326,7 +326,7 @@ def _has(interpreter: Evaluator, container: Value, item: Value, place: Place | N
 
 
 def _identical(x: Value, y: Value) -> bool | None:
-    if isinstance(x, Unknown) or isinstance(y, Unknown):
+    if _unknown(x, y):
         return None
     if isinstance(x, Const) and isinstance(y, Const):
         if x.value is None or y.value is None or isinstance(x.value, bool) or isinstance(y.value, bool):

@@ -167,12 +167,16 @@ class Unit:
         return span
 
 
-@dataclass(slots=True, unsafe_hash=True, repr=False)
+@dataclass(slots=True, repr=False)
 class NodePlace:
     """The place of a node; its span is found only when asked for. A frozen class costs three times this."""
 
     unit: Unit
     node: cst.CSTNode
+
+    def __hash__(self) -> int:
+        # libcst's nodes say the same in Python.
+        return object.__hash__(self.node)
 
     @property
     def path(self) -> str:
@@ -278,7 +282,7 @@ def _fresh(part: Part) -> Part:
     if isinstance(part, Statements):
         return Statements(part.unit.fresh())
     if isinstance(part, FunctionPart):
-        return replace(part, header=part.header.fresh(), whole=part.whole.fresh())
+        return FunctionPart(part.name, part.header.fresh(), part.whole.fresh(), part.plain, part.defaults)
     return ClassPart(part.name, part.header.fresh(), tuple(map(_fresh, part.body)))
 
 

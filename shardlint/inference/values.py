@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from shardlint.inference.effects import born
 from shardlint.laws.dims import Dim, Expr, Shape
+from shardlint.laws.frozen import frozen
 from shardlint.laws.types import TypeSharding
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.varying import Variation
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 MAX_ALTERNATIVES = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Generated(Unknown):
     """What the body of a generator gave, each with the `Context` it was given in.
 
@@ -38,12 +39,12 @@ class Generated(Unknown):
     met: tuple[int, ...] = field(default=(), compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Missing(Unknown):
     """What reading an attribute gives that surely is not there: the program raises AttributeError."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Const:
     """A Python constant: None, bool, int, float, complex, str, bytes or ``...``; also what `re` makes.
 
@@ -55,7 +56,7 @@ class Const:
     key: Const | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Integer:
     """An integer whose value is symbolic (``x.shape[0]``, ``len(jax.devices())``)."""
 
@@ -63,7 +64,7 @@ class Integer:
     origin: Place | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tuple:
     """A tuple. ``fields`` names the items of a namedtuple, ``cls`` is its class if the program's."""
 
@@ -73,7 +74,7 @@ class Tuple:
     cls: ClassValue | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sized(Unknown):
     """Something unknown that is ``dim`` if it is a size at all: what the user says of its name.
 
@@ -83,12 +84,12 @@ class Sized(Unknown):
     dim: Dim = field(compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reader(Unknown):
     """An unknown object of a library, whose methods change nothing of what they are given: a logger."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SomeMesh(Unknown):
     """A mesh that is set, though not which: one that has axes."""
 
@@ -135,7 +136,7 @@ class SetValue:
     born: int = field(default_factory=born, init=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slice:
     """``start:stop:step`` inside brackets."""
 
@@ -145,7 +146,7 @@ class Slice:
     origin: Place | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Array:
     """An array, or its `jax.ShapeDtypeStruct`.
 
@@ -180,8 +181,11 @@ class Array:
 
     def vary(self, variation: Variation, summed: frozenset[str] = frozenset()) -> Array:
         """The same array, varying so."""
-        surely, perhaps, equal = variation.surely, variation.perhaps, variation.equal
-        return replace(self, varying=surely, may_vary=perhaps, equal=equal, summed=summed)
+        # `replace` looks at each field anew, and this is asked of most results.
+        return Array(
+            self.shape, self.dtype, self.weak, self.numpy, self.sharding, self.struct, self.origin, self.name,
+            variation.surely, self.typed, self.committed, variation.perhaps, variation.equal, summed,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +201,7 @@ class Devices:
     ids: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MeshValue:
     """A mesh. ``name`` is the variable that holds it; ``ids`` are its devices', as in `Devices`."""
 
@@ -207,7 +211,7 @@ class MeshValue:
     ids: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SpecValue:
     """A `PartitionSpec`; ``places`` holds one place an entry, where it has one."""
 
@@ -216,7 +220,7 @@ class SpecValue:
     places: tuple[Place | None, ...] = field(default=(), compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShardingValue:
     """A `NamedSharding`; either half may be unknown."""
 
@@ -225,7 +229,7 @@ class ShardingValue:
     origin: Place | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class External:
     """A name of a library, by its canonical qualified name (``jax.numpy.zeros``)."""
 
@@ -274,7 +278,7 @@ class Function:
     origin: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bound:
     """A method with its object."""
 
@@ -346,7 +350,7 @@ Test = tuple[Any, ...]
 Tag = frozenset[tuple[Test, bool]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Alternatives:
     """One of several values, at most `MAX_ALTERNATIVES`; never nested.
 
@@ -396,7 +400,7 @@ def unsized(value: Unknown) -> Unknown:
     return Unknown(value.reason) if isinstance(value, Sized) else value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Perhaps(Unknown):
     """Something unknown that comes from some branches, and constants that it may be from others.
 

@@ -13,6 +13,8 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Union
 
+from shardlint.laws.frozen import frozen
+
 #: A product holds at most this many factors and a sum this many products; beyond, the size is unknown.
 MAX_FACTORS = 16
 MAX_PRODUCTS = 16
@@ -20,7 +22,7 @@ MAX_PRODUCTS = 16
 _fresh = itertools.count(1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Symbol:
     """A size that is not known. ``low`` is its least value, or None when it may be negative.
 
@@ -66,7 +68,7 @@ Atom = Union[Symbol, Quotient, Remainder]
 Product = tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Expr:
     """A sum of products: ``terms`` pairs each product of atoms with its coefficient, sorted."""
 

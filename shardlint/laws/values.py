@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Union
 
 from shardlint.laws.dims import Dim, product
+from shardlint.laws.frozen import frozen
 
 
 class AxisType(StrEnum):
@@ -17,19 +18,19 @@ class AxisType(StrEnum):
     MANUAL = "Manual"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unknown:
     """Something that could not be inferred, and why. Nothing is ever claimed about it."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failed(Unknown):
     """What a call would have returned that JAX rejects: nothing may be assumed in its place."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mesh:
     """Named axes over devices. ``sizes`` may hold symbolic dimensions; names may repeat, as in JAX.
 
@@ -95,7 +96,7 @@ Name = Union[str, None, Marker, Junk, Unknown, tuple]
 Entry = Union[str, None, Marker, Junk, Unknown, tuple[Name, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spec:
     """A `jax.sharding.PartitionSpec` as written: one entry a dimension, lists already tuples."""
 

@@ -9,9 +9,9 @@ nothing; there a variation tells of the values themselves, by the same steps whe
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from shardlint.laws.dims import Dim, product
+from shardlint.laws.frozen import frozen
 from shardlint.laws.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
 
@@ -19,7 +19,7 @@ Axes = frozenset[str]
 NO_AXES: Axes = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Variation:
     """A value varies over the axes ``surely``, and at most over ``perhaps`` (None: perhaps over any).
 
@@ -69,13 +69,13 @@ def combined(variations: Iterable[Variation], *, checked: bool) -> Variation:
     one of them is not known (a ring of `ppermute` ends in what all devices share).
     """
     operands = tuple(variations)
-    surely = NO_AXES.union(*(operand.surely for operand in operands))
+    surely = NO_AXES.union(*[operand.surely for operand in operands])
     known = [operand.perhaps for operand in operands if operand.perhaps is not None]
     perhaps = NO_AXES.union(*known) if len(known) == len(operands) else None
     if not checked:
         unsure = [o for o in operands if o.perhaps is None or o.perhaps != o.surely]
         surely = frozenset(axis for axis in surely if all(axis in o.surely or o.never(axis) for o in unsure))
-    equal = NO_AXES.union(*(operand.equal for operand in operands))
+    equal = NO_AXES.union(*[operand.equal for operand in operands])
     return Variation(surely, perhaps, NO_AXES if perhaps is None else equal - perhaps)
 
 

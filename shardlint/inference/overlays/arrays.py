@@ -7,7 +7,7 @@ when something it needs is not known. Tables turn both into `Unknown`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import wraps
 from typing import NoReturn
 
@@ -29,12 +29,13 @@ from shardlint.inference.values import (
     is_none,
 )  # fmt: skip
 from shardlint.laws.dims import Dim, Expr, Quotient, Shape, equal, fresh, lower_bound
+from shardlint.laws.frozen import frozen
 from shardlint.laws.values import Unknown
 
 Transfer = Callable[[Call], Value]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Impossible(Unknown):
     """What a call would return that the library rejects for its operands; ``problem`` says why."""
 

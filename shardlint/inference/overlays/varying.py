@@ -33,7 +33,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import equal
 from shardlint.laws.values import AxisType
-from shardlint.laws.varying import CONSTANT, UNKNOWN, Variation, combined
+from shardlint.laws.varying import CONSTANT, NO_AXES, UNKNOWN, Variation, combined
 
 #: Functions that compute with the values of their operands, not through functions of the program.
 COMPUTE = frozenset(
@@ -60,7 +60,7 @@ ONE_EACH = frozenset({"meshgrid", "broadcast_arrays", "atleast_1d", "atleast_2d"
 
 def finish_call(call: Call, result: Value) -> Value:
     """What a call of a library's function or a transformed function returns, as it varies."""
-    if call.interpreter.context.bound_axes == ():
+    if not call.interpreter.context.bound_axes:
         return _settled(result)
     return spread(call, result) if computes(call.name) else result
 
@@ -85,16 +85,17 @@ def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value], s
     Of several results each may come from one of the arrays only; where it is not ``sure``, from none.
     """
     context = interpreter.context
-    if context.bound_axes == ():
+    if not context.bound_axes:
         return _settled(result)
     values = tuple(operands)
     parts = [variation for value in values for variation in variations(value)]
     made = combined(parts, checked=context.check_vma is True)
     if not sure or (is_following(context) and any(map(_may_be_empty, values))):
-        made = replace(made, surely=frozenset())
+        made = Variation(NO_AXES, made.perhaps, made.equal)
     elif not isinstance(result, Array):
         arrays = [variation_of(value).surely for value in values if _holds_array(value)]
-        made = replace(made, surely=frozenset.intersection(*arrays) if arrays else frozenset())
+        surely = frozenset.intersection(*arrays) if arrays else NO_AXES
+        made = Variation(surely, made.perhaps, made.equal)
     return vary(result, made)
 
 
@@ -150,7 +151,7 @@ def _holds_array(value: Value) -> bool:
 
 def manual_axes(context: Context) -> frozenset[str] | None:
     """The axes that values may vary over here; None where that is not known."""
-    if context.bound_axes == ():
+    if not context.bound_axes:
         return frozenset()
     mesh = context.mesh.mesh if isinstance(context.mesh, MeshValue) else None
     if mesh is None:
