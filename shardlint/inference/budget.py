@@ -89,18 +89,9 @@ class Budget:
             self.short = True
             raise Exhausted
 
-    @contextmanager
-    def shared(self) -> Iterator[None]:
+    def shared(self) -> _Share:
         """Let a call have its share of what is left. Raises Exhausted where that is not enough."""
-        limit = self._limit
-        if self._level < _SHARING:
-            self._limit = self._steps + int((limit - self._steps) * _SHARE)
-        self._level += 1
-        try:
-            yield
-        finally:
-            self._limit = limit
-            self._level -= 1
+        return _Share(self)
 
     @property
     def shares(self) -> bool:
@@ -109,15 +100,18 @@ class Budget:
 
     def affords(self, work: Work) -> bool:
         """Whether there is surely enough for a run, and for all calls in it."""
+        if work in self._works:
+            return True
         more = sum(one.own for one in works_in([work], besides=self._works))
         return more <= (self._limit - self._steps) * _SHARE ** max(_SHARING - self._level, 0)
 
     def take(self, work: Work) -> None:
         """Spend what a run that is given again took."""
         self._parts.add(work)
-        for one in works_in([work], besides=self._works):
-            self._works.add(one)
-            self._steps += one.own
+        if work not in self._works:
+            works = works_in([work], besides=self._works)
+            self._works |= works
+            self._steps += sum(one.own for one in works)
 
     def open(self) -> tuple[int, set[Work], bool]:
         """Count what is spent from now on for itself; returns what was counted until now."""
@@ -155,3 +149,22 @@ class Budget:
             yield
         finally:
             vars(self).update(before)
+
+
+class _Share:
+    """A call, and the limit of what is around it."""
+
+    __slots__ = ("_budget", "_limit")
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget, self._limit = budget, budget._limit
+
+    def __enter__(self) -> None:
+        budget = self._budget
+        if budget._level < _SHARING:
+            budget._limit = budget._steps + int((budget._limit - budget._steps) * _SHARE)
+        budget._level += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._budget._limit = self._limit
+        self._budget._level -= 1

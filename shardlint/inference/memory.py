@@ -19,6 +19,7 @@ from shardlint.inference.effects import EFFECTS, NOTHING, born
 from shardlint.inference.functions import run_function
 from shardlint.inference.keys import Keys, TooLarge, scopes_around
 from shardlint.inference.met import Met, Note
+from shardlint.inference.overlays.flax_modules import in_module
 from shardlint.inference.reading import note_attribute, note_variable
 from shardlint.inference.renewal import NotRenewable, Renewal
 from shardlint.inference.situation import Situation, states
@@ -133,7 +134,8 @@ class Memory:
         del bucket[_MAX_KEPT:]
 
     def forget(self, traces: Set[Hashable]) -> None:
-        """Forget the runs that met any of these."""
+        """Forget the runs that met any of these, and which functions gave nothing again."""
+        self._vain.clear()
         for key, kept in list(self._kept.items()):
             left = [one for one in kept if one.met.ran.isdisjoint(traces)]
             if left:
@@ -144,8 +146,6 @@ class Memory:
     def _key(
         self, interpreter: Interpreter, function: Function, bound: dict[str, Value], place: Place
     ) -> Hashable:
-        from shardlint.inference.overlays.flax_modules import in_module
-
         keys = self._keys
         keys.start(function.scope)
         return (
@@ -233,7 +233,7 @@ class Memory:
             return False
         try:
             for anchor, name, value, key in one.reads:
-                if isinstance(anchor, Scope | int):
+                if type(anchor) is int or isinstance(anchor, Scope):
                     now = _read(around[anchor] if isinstance(anchor, int) else anchor, name)
                     if now is value and (now is None or keys.is_constant(now)):
                         continue
