@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 #: So many new objects are worth a collection: some 250 MB.
 _MANY = 2_500_000
+#: So many are worth one while nobody waits.
+_SOME = 300_000
 #: So few are looked at in a few milliseconds.
 _FEW = 20_000
 #: Of so many collections, one looks at all objects, the others at the new ones alone.
@@ -45,12 +47,22 @@ class _Collector:
             gc.freeze()
             gc.unfreeze()
 
+    def rest(self) -> None:
+        """Collect what has grown old unseen, if it is some."""
+        if self._unseen > _SOME:
+            self._collect(everything=True)
+
     def _collect(self, everything: bool) -> None:
         gc.collect(2 if everything else 0)
         self._unseen = 0 if everything else self._unseen
 
 
 _collector = _Collector()
+
+
+def rest() -> None:
+    """Collect garbage now, if there may be some, since nobody waits for anything."""
+    _collector.rest()
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from shardlint import seen
 from shardlint.analyzing import Analyzer
 from shardlint.cache.facts import Facts, now, written
+from shardlint.collecting import rest
 from shardlint.files import Source
 from shardlint.resuming import Programs
 from shardlint.seen import NOTHING, Seen, opened
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Placed", "Ran", "Record", "Source", "Stop", "Stopped", "Verdict", "alternatives", "axis_types",
     "confirmer", "encoded", "fixed", "forget", "ignoring", "is_confirmable", "look", "opened", "page_of",
-    "placed", "recorded", "run_fixture", "staying", "stoppable",
+    "placed", "recorded", "rest", "run_fixture", "staying", "stoppable",
 ]  # fmt: skip
 
 

@@ -28,6 +28,8 @@ class Superseded(Exception):
     """Nobody wants this work any more."""
 
 
+#: So many seconds after the last work nobody seems to wait.
+_WHILE = 2.0
 Begin = Callable[[], Callable[[], T]]
 """Called on the event loop when the work's turn has come; what it returns is called in the thread."""
 
@@ -62,6 +64,7 @@ class Worker:
         self._running: Job[Any] | None = None
         self._numbers = itertools.count()
         self._closed = False
+        self._resting: asyncio.TimerHandle | None = None
 
     def submit(
         self, begin: Begin[T], urgency: Urgency, stale: Callable[[], bool] = lambda: False
@@ -72,6 +75,7 @@ class Worker:
         heapq.heappush(self._waiting, job)
         if self._running is not None and urgency < self._running.urgency:
             self._running.stop.ask()  # it is begun anew when its turn comes again
+        self._stay_awake()
         self._pump()
         return future
 
@@ -83,6 +87,7 @@ class Worker:
     def close(self) -> None:
         """End all work."""
         self._closed = True
+        self._stay_awake()
         if self._running is not None:
             self._running.stop.ask()
         self._executor.shutdown(wait=False, cancel_futures=True)
@@ -100,6 +105,18 @@ class Worker:
             work = asyncio.get_running_loop().run_in_executor(self._executor, _run, job.begin(), job.stop)
             work.add_done_callback(lambda done, job=job: self._finished(job, done))  # type: ignore[misc]
 
+    def _rest_later(self) -> None:
+        """Collect garbage once nobody has asked for anything for a while: it takes long."""
+        self._stay_awake()
+        if self._running is None and not self._closed:
+            loop = asyncio.get_running_loop()
+            self._resting = loop.call_later(_WHILE, self._executor.submit, editing.rest)
+
+    def _stay_awake(self) -> None:
+        if self._resting is not None:
+            self._resting.cancel()
+            self._resting = None
+
     def _finished(self, job: Job[Any], done: asyncio.Future[_Outcome]) -> None:
         self._running = None
         outcome = _Outcome(stopped=True) if done.cancelled() else done.result()
@@ -114,6 +131,7 @@ class Worker:
         else:
             heapq.heappush(self._waiting, job)
         self._pump()
+        self._rest_later()
 
 
 def _is_vain(job: Job[Any]) -> bool:

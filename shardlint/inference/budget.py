@@ -64,6 +64,7 @@ class Budget:
         self.short = False
         #: Of what runs: its steps outside of works, and those works.
         self._own, self._parts = 0, set[Work]()
+        self._pays = True
         self.begin()
 
     def begin(self) -> None:
@@ -100,7 +101,7 @@ class Budget:
 
     def affords(self, work: Work) -> bool:
         """Whether there is surely enough for a run, and for all calls in it."""
-        if work in self._works:
+        if work in self._works or not self._pays:
             return True
         more = sum(one.own for one in works_in([work], besides=self._works))
         return more <= (self._limit - self._steps) * _SHARE ** max(_SHARING - self._level, 0)
@@ -108,7 +109,7 @@ class Budget:
     def take(self, work: Work) -> None:
         """Spend what a run that is given again took."""
         self._parts.add(work)
-        if work not in self._works:
+        if self._pays and work not in self._works:
             works = works_in([work], besides=self._works)
             self._works |= works
             self._steps += sum(one.own for one in works)
@@ -141,10 +142,10 @@ class Budget:
 
     @contextmanager
     def apart(self) -> Iterator[None]:
-        """Let something be evaluated for which nobody pays, without shares."""
+        """Let something be evaluated for which nobody pays: only what really runs takes steps."""
         before = vars(self).copy()
         self.begin()
-        self._level = _SHARING
+        self._level, self._pays = _SHARING, False
         try:
             yield
         finally:

@@ -129,7 +129,8 @@ class Scope:
 
     def may_change(self, name: str) -> bool:
         """Whether a variable may change unseen."""
-        return name in self.volatile or name in self.left_open
+        # Most scopes have neither.
+        return bool(self.volatile or self.left_open) and (name in self.volatile or name in self.left_open)
 
     def find(self, name: str) -> Scope | None:
         """Return the scope that holds a name as Python would look it up, or None."""

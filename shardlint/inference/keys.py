@@ -152,6 +152,17 @@ class Keys:
         """Whether a value that has a key never changes."""
         return id(value) in self._known
 
+    def is_fixed(self, value: Any) -> bool:
+        """Whether a value never changes; the tree is as it was. Raises TooLarge."""
+        if id(value) in self._known:
+            return True
+        if type(value) in CHANGING:
+            return False
+        mark = self.mark()
+        self.of(value)
+        self.rewind(mark)
+        return id(value) in self._known
+
     def of_context(self, context: Context) -> int:
         """The key of a dynamic context."""
         known = self._known.get(id(context))

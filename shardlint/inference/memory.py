@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 from shardlint.inference.budget import Work
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import EFFECTS, NOTHING, born
+from shardlint.inference.fixed import Fixed, split
 from shardlint.inference.functions import run_function
 from shardlint.inference.keys import Keys, TooLarge, scopes_around
 from shardlint.inference.met import Met, Note
 from shardlint.inference.overlays.flax_modules import in_module
-from shardlint.inference.reading import note_attribute, note_variable
+from shardlint.inference.reading import holder_of, note_attribute, note_variable, read_of
 from shardlint.inference.renewal import NotRenewable, Renewal
 from shardlint.inference.situation import Situation, states
 from shardlint.inference.values import (
@@ -31,7 +32,6 @@ from shardlint.inference.values import (
 )
 from shardlint.laws import dims
 from shardlint.laws.dims import Symbol
-from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 from shardlint.uses import Use
 
@@ -52,12 +52,14 @@ _LIMITS = ("depth", "closes", "given", "tests", "height", "nested", "silent", "a
 class Kept:
     """One run: what it read from outside, with keys; what it gave; and what limits its validity.
 
-    ``work`` are the steps that it took. Scopes around the function in ``reads`` are told by how far out
-    they are. ``closes`` tells that the run gave functions that see variables of these scopes. ``body`` is
-    that of the context. ``situation`` is kept of programs that are edited.
+    ``fixed`` are the variables of modules that it read, ``reads`` all else. ``work`` are the steps that
+    it took. Scopes around the function in ``reads`` are told by how far out they are. ``closes`` tells
+    that the run gave functions that see variables of these scopes. ``body`` is that of the context.
+    ``situation`` is kept of programs that are edited.
     """
 
     function: Function
+    fixed: Fixed
     reads: list[tuple[Any, str, Value | None, int]]
     depth: int
     closes: bool
@@ -184,6 +186,7 @@ class Memory:
         """Whether two runs of one call give the same, and depend on the same variables."""
         return (
             all(getattr(one, name) == getattr(other, name) for name in _LIMITS)
+            and set(one.fixed.names) == set(other.fixed.names)
             and {(id(anchor), name) for anchor, name, _, _ in one.reads}
             == {(id(anchor), name) for anchor, name, _, _ in other.reads}
             and list(map(id, one.objects)) == list(map(id, other.objects))
@@ -232,9 +235,11 @@ class Memory:
         if len(around) != one.depth:
             return False
         try:
+            if not one.fixed.holds(keys):
+                return False
             for anchor, name, value, key in one.reads:
                 if type(anchor) is int or isinstance(anchor, Scope):
-                    now = _read(around[anchor] if isinstance(anchor, int) else anchor, name)
+                    now = read_of(around[anchor] if isinstance(anchor, int) else anchor, name)
                     if now is value and (now is None or keys.is_constant(now)):
                         continue
                     if now is None or value is None or keys.of(now) != key:
@@ -304,9 +309,12 @@ class Memory:
                 if self._is_unchanged(function, bound, key):
                     keys.resume(function.scope, objects, given, tests)
                     around = scopes_around(function.scope)
+                    depths = {id(scope): depth for depth, scope in enumerate(around)}
+                    fixed, others = split(keys, reads or ())
                     one = Kept(
                         function=function,
-                        reads=[_kept_read(keys, around, anchor, name) for anchor, name in reads or ()],
+                        fixed=fixed,
+                        reads=[_kept_read(keys, depths, anchor, name) for anchor, name in others],
                         depth=len(around),
                         closes=_close([*renewal.functions, *_unused(met.notes, met.ran)], around),
                         objects=list(keys.objects),
@@ -336,13 +344,13 @@ def _is_body(interpreter: Interpreter, function: Function) -> bool | None:
     return None if body is None else bool(body == function.code.key)
 
 
-def _kept_read(keys: Keys, around: list[Scope], anchor: Any, name: str) -> tuple[Any, str, Value | None, int]:
+def _kept_read(
+    keys: Keys, depths: dict[int, int], anchor: Any, name: str
+) -> tuple[Any, str, Value | None, int]:
     if not isinstance(anchor, Scope):
         return anchor, name, anchor, keys.of(anchor)
-    value = _read(anchor, name)
-    key = -1 if value is None else keys.of(value)
-    depth = next((n for n, scope in enumerate(around) if scope is anchor), None)
-    return anchor if depth is None else depth, name, value, key
+    value = read_of(anchor, name)
+    return depths.get(id(anchor), anchor), name, value, -1 if value is None else keys.of(value)
 
 
 def _unused(notes: list[Note], ran: set[Hashable]) -> Iterator[Function | Native]:
@@ -363,33 +371,10 @@ def _close(made: Iterable[Function | Native], around: list[Scope]) -> bool:
     return False
 
 
-_VOLATILE = Unknown("may change")
-
-
-def _holder(scope: Scope, name: str) -> Scope | None:
-    """The scope that holds a name, for code in a scope inside this one."""
-    outer: Scope | None = scope
-    while outer is not None:
-        if name in outer.declared_global:
-            return outer.root if name in outer.root.variables else None
-        if name in outer.variables and not outer.is_class:
-            return outer
-        outer = outer.parent
-    return None
-
-
-def _read(scope: Scope, name: str) -> Value | None:
-    """What a name means to code in a scope inside this one."""
-    holder = _holder(scope, name)
-    if holder is None:
-        return None
-    return _VOLATILE if holder.may_change(name) else holder.variables[name]
-
-
 def _note(interpreter: Interpreter, anchor: Any, name: str) -> None:
     """Note for the run around it what a run read."""
     if isinstance(anchor, Scope):
-        note_variable(interpreter, anchor, name, _holder(anchor, name))
+        note_variable(interpreter, anchor, name, holder_of(anchor, name))
     else:
         note_attribute(interpreter, anchor)
 
@@ -438,6 +423,7 @@ def _given_again(interpreter: Interpreter, one: Kept, keys: Keys, function: Func
     if one.silent is not None:
         EFFECTS.mute_matters = True
     if interpreter.reads is not None:
+        one.fixed.note(interpreter)
         around = scopes_around(function.scope)
         for anchor, name, _, _ in one.reads:
             _note(interpreter, around[anchor] if isinstance(anchor, int) else anchor, name)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shardlint.inference.context import Scope
 from shardlint.inference.keys import CHANGING
 from shardlint.inference.values import Value
+from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
@@ -36,3 +37,26 @@ def note_attribute(interpreter: Interpreter, value: Value | None) -> Value | Non
     if reads is not None and isinstance(value, CHANGING) and value.born < interpreter.start:
         reads.setdefault((value, ""))
     return value
+
+
+_VOLATILE = Unknown("may change")
+
+
+def holder_of(scope: Scope, name: str) -> Scope | None:
+    """The scope that holds a name, for code in a scope inside this one."""
+    outer: Scope | None = scope
+    while outer is not None:
+        if outer.declared_global and name in outer.declared_global:
+            return outer.root if name in outer.root.variables else None
+        if name in outer.variables and not outer.is_class:
+            return outer
+        outer = outer.parent
+    return None
+
+
+def read_of(scope: Scope, name: str) -> Value | None:
+    """What a name means to code in a scope inside this one."""
+    holder = holder_of(scope, name)
+    if holder is None:
+        return None
+    return _VOLATILE if holder.may_change(name) else holder.variables[name]

@@ -24,7 +24,7 @@ from pathlib import Path
 import libcst
 
 from shardlint.api import Linter, load_settings, source_from_text
-from shardlint.editing import staying
+from shardlint.editing import rest, staying
 from shardlint.findings import Finding
 
 HEAD = """import jax
@@ -128,6 +128,8 @@ def main() -> int:
         kind, after = edit(text, functions, number, chance)
         if number % 10 == 0:
             parses.append(spent(lambda: libcst.parse_module(text)))
+            # As the server does while nobody waits.
+            rest()
         findings: list[Finding] = []
         linter.check_source(source_from_text(path, text))
         cost = spent(lambda: findings.extend(linter.check_source(source_from_text(path, after))))  # noqa: B023

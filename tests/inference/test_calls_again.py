@@ -77,7 +77,8 @@ def test_calls_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     agree(source_from_text("program.py", f"{SETUP}{AGAIN[name]}\n"), monkeypatch)
 
 
-@pytest.mark.parametrize("name", AGAIN)
+# What is given again takes no steps, so without memory another call is the one too many.
+@pytest.mark.parametrize("name", sorted(AGAIN.keys() - {"too many steps"}))
 def test_calls_again_in_a_loop(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     body = "".join(f"        {line}\n" for line in AGAIN[name].splitlines() if "import" not in line)
     program = f"{SETUP}import random, sys\ndef entry(argument):\n    while argument.more():\n{body}entry(1)\n"

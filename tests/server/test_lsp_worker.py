@@ -99,3 +99,19 @@ async def test_an_error_is_that_of_its_work_alone(worker: Worker) -> None:
     with pytest.raises(KeyError):
         await worker.submit(lambda: fail, Urgency.OPEN)
     assert await worker.submit(lambda: lambda: "next", Urgency.OPEN) == "next"
+
+
+async def test_garbage_is_collected_when_nobody_waits(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rested = threading.Event()
+    monkeypatch.setattr(editing, "rest", rested.set)
+    monkeypatch.setattr("shardlint_server.worker._WHILE", 0.05)
+    long = Long()
+    slow = worker.submit(long.begin, Urgency.OPEN)
+    await running(long)
+    await asyncio.sleep(0.2)
+    assert not rested.is_set()
+    long.enough.set()
+    await slow
+    assert await asyncio.to_thread(rested.wait, 60)
