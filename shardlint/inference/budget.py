@@ -33,7 +33,7 @@ class Work:
 
     __slots__ = ("own", "parts")
 
-    def __init__(self, own: int, parts: Collection[Work]) -> None:
+    def __init__(self, own: int, parts: frozenset[Work] = frozenset()) -> None:
         self.own, self.parts = own, parts
 
     def become(self, other: Work) -> bool:
@@ -57,7 +57,7 @@ def works_in(works: Iterable[Work], besides: Collection[Work] = ()) -> set[Work]
 class Budget:
     """What an entry has spent, and how many steps it, or the call in it that runs, may take.
 
-    ``short`` is whether anything was cut short in what runs.
+    ``steps`` were spent in all; ``short`` is whether anything was cut short in what runs.
     """
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Budget:
 
     def begin(self) -> None:
         """Allow all steps again."""
-        self._steps, self._limit, self._level = 0, MAX_STEPS, 0
+        self.steps, self._limit, self._level = 0, MAX_STEPS, 0
         #: The works that were counted.
         self._works: set[Work] = set()
 
@@ -85,8 +85,8 @@ class Budget:
         if NOW.stop.asked:
             raise Stopped
         self._own += steps
-        self._steps += steps
-        if self._steps > self._limit:
+        self.steps += steps
+        if self.steps > self._limit:
             self.short = True
             raise Exhausted
 
@@ -104,7 +104,7 @@ class Budget:
         if work in self._works or not self._pays:
             return True
         more = sum(one.own for one in works_in([work], besides=self._works))
-        return more <= (self._limit - self._steps) * _SHARE ** max(_SHARING - self._level, 0)
+        return more <= (self._limit - self.steps) * _SHARE ** max(_SHARING - self._level, 0)
 
     def take(self, work: Work) -> None:
         """Spend what a run that is given again took."""
@@ -112,7 +112,7 @@ class Budget:
         if self._pays and work not in self._works:
             works = works_in([work], besides=self._works)
             self._works |= works
-            self._steps += sum(one.own for one in works)
+            self.steps += sum(one.own for one in works)
 
     def open(self) -> tuple[int, set[Work], bool]:
         """Count what is spent from now on for itself; returns what was counted until now."""
@@ -138,7 +138,7 @@ class Budget:
             self._parts.add(work)
         else:
             self._own += work.own
-            self._parts |= work.parts  # type: ignore[arg-type]
+            self._parts |= work.parts
 
     @contextmanager
     def apart(self) -> Iterator[None]:
@@ -163,7 +163,7 @@ class _Share:
     def __enter__(self) -> None:
         budget = self._budget
         if budget._level < _SHARING:
-            budget._limit = budget._steps + int((budget._limit - budget._steps) * _SHARE)
+            budget._limit = budget.steps + int((budget._limit - budget.steps) * _SHARE)
         budget._level += 1
 
     def __exit__(self, *_: object) -> None:

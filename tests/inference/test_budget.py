@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shardlint.api import Linter, Settings, source_from_text
+from shardlint.inference.budget import MAX_STEPS, Budget, Exhausted, Work
 from shardlint.inference.context import Scope
 from shardlint.inference.values import Const
 
@@ -78,3 +79,83 @@ def test_all_that_a_scope_sees_is_what_it_finds() -> None:
     for scope in (module, of_class, method, inner):
         found = {name: holder.variables[name] for name, holder in scope.find_all(names)}
         assert scope.seen() == found
+
+
+def spend(budget: Budget, steps: int, *works: Work) -> Work:
+    """What a run spends that is given some works and takes so many steps itself."""
+    outer = budget.open()
+    for work in works:
+        budget.take(work)
+    budget.tick(steps)
+    work, short = budget.close(outer)
+    assert not short
+    budget.settle(work, kept=True)
+    return work
+
+
+def test_a_run_is_counted_once_an_entry_with_all_that_is_in_it() -> None:
+    budget = Budget()
+    inner = spend(budget, 40)
+    outer = spend(budget, 2, inner)
+    for work in (inner, outer, outer):
+        budget.take(work)
+    assert budget.steps == 42
+    budget.begin()
+    budget.take(outer)
+    budget.take(inner)
+    assert budget.steps == 42
+
+
+def test_what_is_not_given_again_counts_each_time() -> None:
+    budget = Budget()
+    for _ in range(3):
+        outer = budget.open()
+        budget.tick(7)
+        budget.settle(budget.close(outer)[0], kept=False)
+    assert budget.steps == budget.spent.own == 21
+
+
+def test_a_run_that_is_not_surely_affordable_is_not_given_again() -> None:
+    budget = Budget()
+    large = spend(budget, MAX_STEPS // 2)
+    budget.begin()
+    assert budget.affords(large)
+    budget.tick(MAX_STEPS // 2 + 1)
+    assert not budget.affords(large)
+    budget.begin()
+    budget.take(large)
+    budget.tick(MAX_STEPS // 2)
+    # It is counted already.
+    assert budget.affords(large)
+
+
+def test_a_call_that_is_cut_short_leaves_something_for_what_comes_after() -> None:
+    budget = Budget()
+    with pytest.raises(Exhausted), budget.shared():
+        budget.tick(MAX_STEPS)
+    assert budget.short
+    budget.begin()
+    with budget.shared():
+        assert not budget.affords(Work(MAX_STEPS - 1))
+        budget.tick(MAX_STEPS // 2)
+    budget.tick(MAX_STEPS // 2)
+
+
+def test_work_that_becomes_another_says_so() -> None:
+    inner = Work(3)
+    work = Work(1, frozenset((inner,)))
+    assert not work.become(Work(1, frozenset((inner,))))
+    assert work.become(Work(2, frozenset((inner,))))
+    assert work.become(Work(2))
+    assert work.own == 2
+
+
+@pytest.mark.parametrize("call", ["{0}(x)", "({0} if argument else {0})(x)"], ids=["plain", "one of two"])
+def test_calls_that_double_at_each_level_end(call: str) -> None:
+    # All in all f0 is called 2^16 times.
+    program = "def f0(x):\n    return jax.device_put(x, NamedSharding(mesh, P('model')))\n"
+    for level in range(1, 17):
+        below = call.format(f"f{level - 1}")
+        program += f"def f{level}(x, argument=None):\n    {below}\n    return {below}\n"
+    program += "def f(argument):\n    return f16(jnp.zeros((6, 8)), argument)\n"
+    assert found(program) == [(2, "SHL202")]
