@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
+from shardlint.laws.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Span:
     """A stretch of text: 1-based lines, 1-based columns in code points, end exclusive.
 
@@ -66,7 +67,7 @@ class Place(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LookedUp:
     """The place of what a program looked up by a name: ``name`` is where that name is written."""
 

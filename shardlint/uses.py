@@ -7,10 +7,11 @@ known is an `Unknown`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from shardlint.findings import Fix
 from shardlint.laws.dims import Dim, Shape
+from shardlint.laws.frozen import frozen, frozen_by_name
 from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.types import ArrayType
 from shardlint.laws.values import Mesh, Spec, Unknown
@@ -19,7 +20,7 @@ from shardlint.laws.versions import NEWEST, Release
 from shardlint.spans import Place
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fact:
     """Something inference learned, in words, and where it stands; ``mesh`` if it is about that one."""
 
@@ -28,7 +29,7 @@ class Fact:
     mesh: Mesh | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_by_name
 class Environment:
     """What surrounds a use.
 
@@ -48,7 +49,7 @@ class Environment:
     entry: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_by_name
 class Use:
     """What all uses have. ``variant`` of ``variants``: one of the possible values met here.
 
@@ -64,7 +65,7 @@ class Use:
     supposed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_by_name
 class SpecUse(Use):
     """``P(...)`` itself. ``entry_places`` holds one place an entry, None where it has none."""
 
@@ -72,7 +73,7 @@ class SpecUse(Use):
     entry_places: tuple[Place | None, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_by_name
 class ShardingUse(Use):
     """``NamedSharding(mesh, spec)``; a ``spec`` that is a str says what stands where a spec is meant."""
 
@@ -81,7 +82,7 @@ class ShardingUse(Use):
     entry_places: tuple[Place | None, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_by_name
 class Placement(Use):
     """A spec meets an array through an API.
 
@@ -104,7 +105,7 @@ class Placement(Use):
     beside: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_by_name
 class ArityUse(Use):
     """Specs or shardings given for a function's arguments or results: how many, and how many are due.
 
@@ -119,7 +120,7 @@ class ArityUse(Use):
     mismatch: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_by_name
 class CollectiveUse(Use):
     """``lax.psum(x, axes)`` and its kin; the axes it may use are in the environment.
 
@@ -136,7 +137,7 @@ class CollectiveUse(Use):
     silent: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_by_name
 class OperationUse(Use):
     """Operands meet in jax.numpy or lax, and their types hold shardings on Explicit axes.
 
@@ -150,7 +151,7 @@ class OperationUse(Use):
     out_sharding: Spec | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_by_name
 class CarryUse(Use):
     """What a loop carries, or the results of two branches: both types must be equal.
 
@@ -165,7 +166,7 @@ class CarryUse(Use):
     after: ArrayType
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_by_name
 class CallUse(Use):
     """A call judged as a whole: JAX does not take what it is given, or it does not do what it says.
 
@@ -180,7 +181,7 @@ class CallUse(Use):
     silent: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_by_name
 class LogicalAxesUse(CallUse):
     """Flax's logical names meet rules, or a lifted transform, and something is wrong.
 
@@ -195,7 +196,7 @@ class LogicalAxesUse(CallUse):
     known: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_by_name
 class MeshUse(Use):
     """A mesh or device array is built by ``function`` (`Mesh`, `make_mesh`, `create_device_mesh`, …).
 
@@ -212,7 +213,7 @@ class MeshUse(Use):
     mentioned: frozenset[str] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_by_name
 class ParameterUse(Use):
     """A parameter that a Flax layer owns.
 
@@ -238,7 +239,7 @@ class ParameterUse(Use):
     initializer_place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_by_name
 class ApiReference(Use):
     """A name that belongs to some JAX versions, by its qualified name, or an argument: ``f(x=)``.
 
@@ -250,7 +251,7 @@ class ApiReference(Use):
     fix: Fix | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_by_name
 class LocalUse(Use):
     """A parameter of a shard_map's body, or a variable that the body assigns, as an editor asks for them.
 
@@ -263,7 +264,7 @@ class LocalUse(Use):
     dtype: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_by_name
 class ValueUse(Use):
     """A name that holds a mesh, a spec, both (a sharding), or with a ``shape`` an array so placed, as an
     editor asks for them; its facts tell where mesh and spec are made.
@@ -276,7 +277,7 @@ class ValueUse(Use):
     dtype: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_by_name
 class NameUse(Use):
     """Two places write one name, as an editor asks for them: the program compares them, or looks one up by
     the other. ``names`` are the texts; what no single literal writes is a plain str. ``logical`` names are
@@ -287,7 +288,7 @@ class NameUse(Use):
     logical: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_by_name
 class PatternUse(Use):
     """A regular expression that a program writes, where it is tried on a text: ``subject``, None where that
     is not known. ``site`` is the call; ``anything`` says whether it matches the empty text too.
@@ -300,7 +301,7 @@ class PatternUse(Use):
     site: Place
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileProblem:
     """Something wrong with a file itself: unreadable, not Python, too deep, a broken notebook.
 

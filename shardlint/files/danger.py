@@ -38,8 +38,8 @@ _SCAN = re.compile(
     """,
     STRING_OR_COMMENT.flags,
 )
-#: The end of a line before one that begins with a word, or a decorator.
-_BLOCK = re.compile(r"\n(?=[^\W\d]|@)")
+#: The ends of lines before those that begin with a word, or a decorator: in a file, and in its classes.
+_BLOCK, _METHOD = re.compile(r"\n(?=[^\W\d]|@)"), re.compile(r"\n(?= {4}(?:[^\W\d]|@))")
 _CHAIN = re.compile(r"^([ \t]*)(if|elif)\b", re.MULTILINE)
 
 
@@ -99,14 +99,15 @@ def _may_be_deep(text: str) -> bool:
         return "" if found["comment"] is not None else '"'
 
     bare = STRING_OR_COMMENT.sub(without, text)
-    return formatted or any(
-        any(map(_holds_enough, _stretches(one))) for one in _blocks(bare) if _holds_enough(one)
-    )
+    pieces = [bare]
+    for cut in (_BLOCK, _METHOD):
+        pieces = [one for piece in pieces for one in _blocks(piece, cut) if _holds_enough(one)]
+    return formatted or any(any(map(_holds_enough, _stretches(one))) for one in pieces)
 
 
-def _blocks(bare: str) -> list[str]:
-    """A text without strings and comments, cut at unindented lines; whole if a statement may span a cut."""
-    blocks = _BLOCK.split(bare)
+def _blocks(bare: str, cut: re.Pattern[str]) -> list[str]:
+    """A text without strings and comments, cut between lines; whole if a statement may span a cut."""
+    blocks = cut.split(bare)
     return blocks if all(map(_is_closed, blocks)) else [bare]
 
 

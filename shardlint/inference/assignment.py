@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -15,6 +14,7 @@ from shardlint.inference.joins import join, options
 from shardlint.inference.mutation import set_attribute, set_item
 from shardlint.inference.values import Array, ListValue, MeshValue, Value
 from shardlint.inference.variables import write
+from shardlint.laws.frozen import altered
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def assign(interpreter: Interpreter, target: cst.BaseExpression, value: Value) -
 def bind(interpreter: Interpreter, name: str, value: Value) -> None:
     """Bind a name in the running scope; arrays and meshes learn what the user calls them."""
     if isinstance(value, (MeshValue, Array)) and value.name is None:
-        value = replace(value, name=name)
+        value = altered(value, name=name)
     write(interpreter, interpreter.scope.target(name), name, value)
 
 

@@ -79,6 +79,10 @@ def call_value(
 ) -> Value:
     """Call any value. What cannot be followed is Unknown."""
     places = places or {}
+    if isinstance(function, External):
+        return _call_external(interpreter, function, args, kwargs, place, opaque, places)
+    if isinstance(function, Function):
+        return _call_function(interpreter, function, args, kwargs, opaque, place)
     if isinstance(function, Alternatives):
         possible = [row for row in tagged(function) if combined(interpreter.assumed, row[1]) is not None]
 
@@ -99,8 +103,6 @@ def call_value(
         return call_value(
             interpreter, function.function, [*function.args, *args], merged, place, opaque, shifted
         )
-    if isinstance(function, Function):
-        return _call_function(interpreter, function, args, kwargs, opaque, place)
     if isinstance(function, ClassValue):
         from shardlint.inference.instances import instantiate
 
@@ -110,13 +112,11 @@ def call_value(
     if isinstance(function, Native):
         interpreter.called(function)
         call = Call(interpreter, function.description, args, kwargs, place, opaque, places)
-        if args and isinstance(args[0], ListValue | DictValue):
+        if args and isinstance(args[0], (ListValue, DictValue)):
             # A method of a container keeps a value that may be several as one item.
             return _attempt(call, function.call)
         return _each_alternative(interpreter, call, function.call)
-    if isinstance(function, External):
-        return _call_external(interpreter, function, args, kwargs, place, opaque, places)
-    if isinstance(function, Instance | LibraryObject):
+    if isinstance(function, (Instance, LibraryObject)):
         return _call_object(interpreter, function, args, kwargs, place, opaque, places)
     if isinstance(function, Reader):
         return Unknown(function.reason)

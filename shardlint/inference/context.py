@@ -11,6 +11,7 @@ from shardlint.inference.effects import When, born
 from shardlint.inference.settings import InferenceSettings, LogicalRules
 from shardlint.inference.values import Const, MeshValue, Tuple, Value
 from shardlint.laws.dims import Dim, Shape
+from shardlint.laws.frozen import frozen
 from shardlint.laws.values import Unknown
 from shardlint.spans import Configured, Place
 
@@ -44,7 +45,7 @@ class Shard:
     whole: Shape
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Context:
     """The dynamic context: it follows calls, not text.
 

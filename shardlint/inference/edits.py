@@ -25,12 +25,10 @@ from shardlint.inference.syntax import (
     split,
     units_of,
 )
-from shardlint.inference.translating.written import Untranslated, parsed
+from shardlint.inference.translating.written import Untranslated, has_odd_lines, parsed
 
 #: A line that Python does not see.
 _BLANK = re.compile(r"[ \t]*(?:#.*)?\n?")
-#: What ends a line for `str` but not for Python, and the reverse; and what joins lines.
-_ODD = re.compile(r"[\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]|\r(?!\n)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ def edit_between(
 def _near_edit(parts: Sequence[Part], before: str, after: str) -> Edit | None:
     """The edit, if it is in one function, or between parts: found without reading the rest."""
     first, last, moved = _changed_lines(before, after)
-    if _ODD.search(after, _start_of(after, first)) is not None:
+    if has_odd_lines(after[_start_of(after, first) :]):
         return None
     before_it = [one for one in _covered(parts) if one.first <= last]
     touched = [one for one in before_it if one.last >= first]

@@ -289,6 +289,7 @@ def _arguments(interpreter: Interpreter, nodes: Sequence[cst.Arg]) -> _Arguments
     places: dict[int | str, Place] = {}
     opaque = False
     hidden: int | None = None
+    unit = interpreter.frames[-1].unit
     for node in nodes:
         value = evaluate(interpreter, node.value)
         if node.star == "*":
@@ -309,9 +310,9 @@ def _arguments(interpreter: Interpreter, nodes: Sequence[cst.Arg]) -> _Arguments
             opaque = opaque or not known
         elif node.keyword is not None:
             kwargs[node.keyword.value] = value
-            places[node.keyword.value] = interpreter.place(node.value)
+            places[node.keyword.value] = NodePlace(unit, node.value)
         else:
-            places[len(args)] = interpreter.place(node.value)
+            places[len(args)] = NodePlace(unit, node.value)
             args.append(value)
     return args[:hidden], kwargs, opaque, places
 

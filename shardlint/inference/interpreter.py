@@ -10,7 +10,6 @@ import builtins
 import itertools
 from collections.abc import Hashable, Iterator, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -44,6 +43,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws import dims
 from shardlint.laws.dims import Dim, Shape
+from shardlint.laws.frozen import altered
 from shardlint.laws.values import Unknown
 from shardlint.laws.versions import Release
 from shardlint.spans import Place, Span
@@ -150,12 +150,12 @@ class Interpreter:
             for judge in (verdict_at, verdict_if_meant, verdict_where_replaced):
                 judged = judge(self, use)
                 if judged is not use.verdict:
-                    use = replace(use, verdict=judged)
+                    use = altered(use, verdict=judged)
             variant, variants = self.variants
             if variants > 1:
-                use = replace(use, variant=variant, variants=variants, supposed=self.supposes)
+                use = altered(use, variant=variant, variants=variants, supposed=self.supposes)
             reached = self._reached_from()
-            self.uses.append(use if reached is None else replace(use, facts=(*use.facts, reached)))
+            self.uses.append(use if reached is None else altered(use, facts=(*use.facts, reached)))
 
     @property
     def supposes(self) -> bool:
@@ -216,14 +216,14 @@ class Interpreter:
     def within(self, **changes: Any) -> Iterator[None]:
         """Evaluate under a changed context; afterwards what it changed is as before."""
         before = self.context
-        self.context = inside = replace(before, **changes)
+        self.context = inside = altered(before, **changes)
         try:
             yield
         finally:
             if self.context is inside:
                 self.context = before
             else:
-                self.context = replace(self.context, **{name: getattr(before, name) for name in changes})
+                self.context = altered(self.context, **{name: getattr(before, name) for name in changes})
 
     def silent(self) -> Meanwhile[None]:
         """Evaluate without recording uses."""
@@ -408,7 +408,7 @@ class Interpreter:
         holder = self.find(name)
         if holder is None:
             value = self._built_in(name)
-        elif holder.may_change(name):
+        elif (holder.volatile or holder.left_open) and holder.may_change(name):
             value = Unknown(f"`{name}` may change")
         else:
             value = holder.variables[name]
@@ -471,7 +471,7 @@ class Interpreter:
                 for name in ("mesh", "logical_rules")
                 if (value := getattr(self.context, name)) != getattr(Context(), name)
             }
-            self.path, self.context = path, replace(context, **kept)
+            self.path, self.context = path, altered(context, **kept)
 
     def forget(self, traces: Set[Hashable]) -> None:
         """Forget what is known of nodes, and runs that met any of these: a function has another text now."""

@@ -128,7 +128,7 @@ def too_large(items: Sequence[Value]) -> bool:
     while waiting and met <= _MAX_NESTED:
         one = waiting.pop()
         met += 1
-        if isinstance(one, Tuple | ListValue):
+        if isinstance(one, (Tuple, ListValue)):
             waiting.extend(one.items or ())
         elif isinstance(one, DictValue):
             waiting.extend((one.items or {}).values())
@@ -142,7 +142,7 @@ def hashable(value: Value) -> tuple[bool, Hashable]:
     """
     if isinstance(value, Const):
         return True, value.value
-    if isinstance(value, ClassValue | Function) or _is_variable_class(value):
+    if isinstance(value, (ClassValue, Function)) or _is_variable_class(value):
         return True, value
     if isinstance(value, Instance) and value.cls.members is not None:
         return _member_key(value)

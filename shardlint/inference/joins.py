@@ -64,6 +64,17 @@ def join(values: Iterable[Value]) -> Value:
     return join_tagged(pair for value in values for pair in tagged(value))
 
 
+def _options_of(pairs: Sequence[tuple[Value, Tag]]) -> list[tuple[Value, Tag | None]]:
+    """All that values may be that come from branches, each with the branches it comes from."""
+    found: list[tuple[Value, Tag | None]] = []
+    for value, outer in pairs:
+        if type(value) is Alternatives:
+            found += [(option, combined(tag, outer)) for option, tag in tagged(value)]
+        else:
+            found.append((value, combined(outer)))
+    return found
+
+
 def join_tagged(pairs: Iterable[tuple[Value, Tag]]) -> Value:
     """As `join`, for values that come from known branches.
 
@@ -72,7 +83,7 @@ def join_tagged(pairs: Iterable[tuple[Value, Tag]]) -> Value:
     pairs = tuple(pairs)
     kept: list[Value] = []
     tags: list[Tag] = []
-    for option, tag in ((o, combined(t, outer)) for value, outer in pairs for o, t in tagged(value)):
+    for option, tag in _options_of(pairs):
         if tag is None:
             continue
         if isinstance(option, Unknown):

@@ -9,7 +9,7 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any
@@ -169,7 +169,7 @@ class Keys:
         if known is not None:
             return known[0]
         met = self._met
-        found = tuple(map(self._part, _CONTEXT(context)))
+        found = self._parts(_CONTEXT(context))
         key = self._interned.setdefault((Context, found), len(self._interned))
         if met == self._met:
             self._known[id(context)] = (key, context)
@@ -196,7 +196,7 @@ class Keys:
         elif kind is Const:
             # 1 == True == 1.0 in Python, but not here.
             number = kind_name(value)
-        return (number, *map(self._part, _PARTS[kind](value)))
+        return (number, self._parts(_PARTS[kind](value)))
 
     def of_tag(self, tag: Tag) -> Hashable:
         """Branches, with their tests by number; those met together are numbered as they were made."""
@@ -209,6 +209,9 @@ class Keys:
         """Those of some branches whose tests were met."""
         return frozenset((self.tests[test], outcome) for test, outcome in tag if test in self.tests)
 
+    def _parts(self, parts: Iterable[Any]) -> tuple[Hashable, ...]:
+        return tuple([part if type(part) in _PLAIN else self._part(part) for part in parts])
+
     def _part(self, part: Any) -> Hashable:
         kind = type(part)
         if kind in _PLAIN:
@@ -216,7 +219,7 @@ class Keys:
         if kind in _DESCRIBED:
             return self.of(part)
         if kind is tuple or kind is list:
-            return tuple(map(self._part, part))
+            return self._parts(part)
         if kind is Expr:
             found = described(part, self.symbols)
             # What has sizes that equal no other has another key elsewhere in a tree.
@@ -225,7 +228,8 @@ class Keys:
         if kind is Shard:
             return (part.name, self._part(part.shape), self._part(part.whole))
         if kind is dict:
-            return tuple(zip(map(_named, part), map(self._part, part.values()), strict=True))
+            names = tuple([key if type(key) is str else _named(key) for key in part])
+            return names, self._parts(part.values())
         return self.of(part) if part.__hash__ is None else _hashed(self, part)
 
 
@@ -244,8 +248,8 @@ def _age(test: Test) -> tuple[int, str]:
 
 
 def _named(key: Any) -> Hashable:
-    """A key of a dict: what it is by Python's rules is not enough, but for a plain text."""
-    return key if type(key) is str else (type(key), key, places_in(key))
+    """A key of a dict that is no plain text: what it is by Python's rules is not enough."""
+    return type(key), key, places_in(key)
 
 
 def _hashed(keys: Keys, part: Any) -> Hashable:

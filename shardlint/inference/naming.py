@@ -82,12 +82,12 @@ def names_in(value: object) -> Iterator[str]:
             yield value
     elif isinstance(value, Const):
         yield from names_in(value.value)
-    elif isinstance(value, tuple | frozenset):
+    elif isinstance(value, (tuple, frozenset)):
         for item in sorted(value, key=str) if isinstance(value, frozenset) else value:
             yield from names_in(item)
     elif isinstance(value, SetValue):
         yield from names_in(value.items or frozenset())
-    elif isinstance(value, Tuple | ListValue):
+    elif isinstance(value, (Tuple, ListValue)):
         yield from names_in(tuple(value.items or ()))
     elif isinstance(value, MeshValue):
         yield from names_in(value.mesh)

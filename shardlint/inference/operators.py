@@ -153,9 +153,9 @@ def _python_binary(
 
 def _fold(symbol: str, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Value:
     """Compute with constants, within bounds on what the result may hold."""
-    if symbol in ("**", "<<") and not (isinstance(b, int | float) and abs(b) <= _MAX_BITS):
+    if symbol in ("**", "<<") and not (isinstance(b, (int, float)) and abs(b) <= _MAX_BITS):
         return Unknown("too large to compute")
-    if symbol == "*" and any(isinstance(v, str | bytes) for v in (a, b)):
+    if symbol == "*" and any(isinstance(v, (str, bytes)) for v in (a, b)):
         length = len(a) * b if isinstance(a, str | bytes) and isinstance(b, int) else 0
         length = length or (len(b) * a if isinstance(b, str | bytes) and isinstance(a, int) else 0)
         if length > _MAX_LENGTH:
@@ -199,7 +199,7 @@ def _dim_arithmetic(symbol: str, a: dims.Dim, b: dims.Dim) -> Value:
 
 
 def _concatenate(interpreter: Evaluator, x: Value, y: Value) -> Value:
-    lengths = [len(v.items) for v in (x, y) if isinstance(v, Tuple | ListValue) and v.items is not None]
+    lengths = [len(v.items) for v in (x, y) if isinstance(v, (Tuple, ListValue)) and v.items is not None]
     if sum(lengths) > _MAX_LENGTH:
         return Unknown("too long to compute")
     if isinstance(x, Tuple) and isinstance(y, Tuple):
@@ -283,7 +283,7 @@ def _compare_dims(name: str, a: dims.Dim, b: dims.Dim) -> bool | None:
 
 def _equal(x: Value, y: Value) -> bool | None:
     """Equality of containers and other values, where it is provable."""
-    if isinstance(x, Tuple | ListValue) and type(x) is type(y) and isinstance(y, Tuple | ListValue):
+    if isinstance(x, (Tuple, ListValue)) and type(x) is type(y) and isinstance(y, (Tuple, ListValue)):
         if x.items is None or y.items is None:
             return None
         if len(x.items) != len(y.items):
@@ -301,9 +301,9 @@ def _equal(x: Value, y: Value) -> bool | None:
         return equal_meshes(x.mesh, y.mesh)
     if isinstance(x, ShardingValue) and isinstance(y, ShardingValue):
         return False if _equal(x.mesh, y.mesh) is False or _equal(x.spec, y.spec) is False else None
-    if isinstance(x, Const) and isinstance(y, Tuple | ListValue | DictValue):
+    if isinstance(x, Const) and isinstance(y, (Tuple, ListValue, DictValue)):
         return False
-    if isinstance(y, Const) and isinstance(x, Tuple | ListValue | DictValue):
+    if isinstance(y, Const) and isinstance(x, (Tuple, ListValue, DictValue)):
         return False
     return None
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
+from operator import is_
 from typing import Any
 
 from shardlint.inference.effects import born
 from shardlint.inference.keys import CHANGING, FROZEN, parts_of
+from shardlint.inference.syntax import NodePlace
 from shardlint.inference.values import (
     ClassValue,
     Function,
@@ -16,10 +18,13 @@ from shardlint.inference.values import (
     Test,
 )
 from shardlint.laws.dims import Expr, Quotient, Remainder, Symbol, renewed
+from shardlint.laws.frozen import altered
 from shardlint.laws.types import TypeSharding
 from shardlint.laws.values import Mesh
 
 _PARTS = {kind: parts_of(kind) for kind in FROZEN}
+#: What no run makes, as most parts are.
+_PLAIN = frozenset({type(None), str, int, bool, frozenset, NodePlace})
 _SLOTS = {kind: tuple(one.name for one in fields(kind)) for kind in CHANGING}
 
 
@@ -56,13 +61,15 @@ class Renewal:
     def of(self, part: Any) -> Any:
         """A value, or a part of one, for another run. Raises NotRenewable."""
         kind = type(part)
+        if kind in _PLAIN:
+            return part
         if kind in _SLOTS:
             return self._object(part)
         if kind in _PARTS:
             return self._frozen(part)
         if kind is tuple:
             items = tuple(map(self.of, part))
-            return part if all(a is b for a, b in zip(items, part, strict=True)) else items
+            return part if all(map(is_, items, part)) else items
         if kind is list:
             return list(map(self.of, part))
         if kind is dict:
@@ -91,7 +98,7 @@ class Renewal:
                     changes[name] = again
             elif (again := self.of(part)) is not part:
                 changes[name] = again
-        return replace(value, **changes) if changes else value
+        return altered(value, **changes) if changes else value
 
     def _object(self, value: Any) -> Any:
         found = self._same.get(id(value))

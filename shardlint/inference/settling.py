@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple
 
 from shardlint.inference.syntax import NodePlace, Unit
+from shardlint.laws.frozen import altered
 from shardlint.spans import LookedUp
 from shardlint.uses import Fact, FileProblem, Use
 
@@ -53,7 +54,7 @@ def _settled_use(use: Use | FileProblem) -> _Settled:
         before = getattr(use, name)
         if (after := _settled(before, units)) is not before:
             changed[name] = after
-    settled = replace(use, **changed) if changed else use
+    settled = altered(use, **changed) if changed else use
     return _Settled(use, settled, tuple((unit, unit.text, unit.first_line) for unit in units))
 
 

@@ -43,6 +43,6 @@ def truth(value: Value) -> bool | None:
         return outcomes.pop() if len(outcomes) == 1 else None
     if isinstance(value, SpecValue):
         return bool(value.spec.entries)
-    if isinstance(value, ListValue | DictValue | SetValue):
+    if isinstance(value, (ListValue, DictValue, SetValue)):
         return None if value.items is None else bool(value.items)
     return True if type(value) in _TRUE else None

@@ -188,7 +188,7 @@ class Array:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Devices:
     """A list (``numpy`` false) or numpy array of JAX devices; ``shape`` as numpy would say.
 
@@ -287,7 +287,7 @@ class Bound:
     origin: Place | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Partial:
     """`functools.partial(function, *args, **kwargs)`."""
 

@@ -1,9 +1,9 @@
-"""Frozen classes whose objects are made very often."""
+"""Frozen classes whose objects are made, and changed, very often."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeVar, dataclass_transform
+from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 
@@ -16,3 +16,19 @@ def frozen(kind: type[T]) -> type[T]:
     object they make.
     """
     return dataclass(slots=True, unsafe_hash=True)(kind)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
+def frozen_by_name(kind: type[T]) -> type[T]:
+    """As `frozen`, for objects whose fields are given by their names."""
+    return dataclass(slots=True, unsafe_hash=True, kw_only=True)(kind)
+
+
+def altered(one: T, **changes: Any) -> T:
+    """The same object but for some fields; `dataclasses.replace` asks each field how it is made."""
+    made = object.__new__(type(one))
+    for name in one.__dataclass_fields__:  # type: ignore[attr-defined]
+        setattr(made, name, getattr(one, name))
+    for name, part in changes.items():
+        setattr(made, name, part)
+    return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 
 from shardlint.findings import Finding, Related, Severity, with_own_numbers
 from shardlint.laws.exceptions import is_caught
@@ -26,15 +26,23 @@ def judge_with(
     """
     judged = [use for use in uses if isinstance(use, Use)]
     uncaught = [use for use in judged if not _is_caught(use)]
+    kinds = set(map(type, uncaught))
     found = [
-        _finding(rule, use, problem) for rule in rules for use, problem in _problems(rule, uncaught, settings)
+        _finding(rule, use, problem)
+        for rule in rules
+        for use, problem in _problems(rule, _ours(rule, uncaught, kinds), settings)
     ]
     settled = _deduplicated(_settle_alternatives(found, _sites(judged)))
     return _explained(settled, {rule.code: rule.explains for rule in rules})
 
 
-def _problems(rule: AnyRule, uses: Sequence[Use], settings: RuleSettings) -> Iterator[tuple[Use, Problem]]:
-    ours = [use for use in uses if isinstance(use, rule.kinds)]
+def _ours(rule: AnyRule, uses: Sequence[Use], kinds: Set[type[Use]]) -> list[Use]:
+    """The uses that a rule looks at, of those of these kinds: most rules have none in a file."""
+    ours = {kind for kind in kinds if issubclass(kind, rule.kinds)}
+    return [use for use in uses if type(use) in ours] if ours else []
+
+
+def _problems(rule: AnyRule, ours: Sequence[Use], settings: RuleSettings) -> Iterator[tuple[Use, Problem]]:
     if isinstance(rule, ProjectRule):
         yield from rule.check(ours, settings)
         return

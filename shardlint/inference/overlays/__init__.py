@@ -283,7 +283,9 @@ def object_item(interpreter: Evaluator, receiver: LibraryObject, key: Value, pla
 def object_attribute(interpreter: Evaluator, value: Value, name: str, place: Place) -> Value:
     """``value.name`` for arrays, devices, meshes, specs, shardings and library objects."""
     if isinstance(value, Array):
-        return _array_attribute(interpreter, value, name)
+        from shardlint.inference.overlays.array_attributes import array_attribute
+
+        return array_attribute(interpreter, value, name)
     if isinstance(value, Devices):
         return _devices_attribute(value, name)
     if isinstance(value, MeshValue):
@@ -300,35 +302,6 @@ def object_attribute(interpreter: Evaluator, value: Value, name: str, place: Pla
         return sharding_attribute(interpreter, value, name, place)
     assert isinstance(value, LibraryObject)
     return _library_attribute(interpreter, value, name, place)
-
-
-def _array_attribute(interpreter: Evaluator, value: Array, name: str) -> Value:
-    from shardlint.inference.overlays import array_methods
-    from shardlint.inference.overlays.explicit.finishing import finish_attribute
-    from shardlint.inference.overlays.explicit.types import sharding_in_type
-
-    if name == "sharding":
-        return value.sharding or sharding_in_type(value) or Unknown("a sharding that JAX chose")
-    if name in array_methods.ATTRIBUTES:
-        found = finish_attribute(interpreter, value, name, array_methods.ATTRIBUTES[name](value))
-        return found.vary(value.variation) if isinstance(found, Array) else found
-    if name in array_methods.METHODS:
-        return Bound(Native(name, _spreading(array_methods.METHODS[name])), value)
-    if name in ("block_until_ready", "copy", "__array__"):
-        return Native(name, lambda call: value)
-    return Unknown(f"attribute `{name}` of an array")
-
-
-def _spreading(method: Transfer) -> Transfer:
-    """A method of arrays, whose result varies over mesh axes as its operands do, and has a type."""
-
-    def call_it(call: Call) -> Value:
-        from shardlint.inference.overlays.explicit.finishing import finish_method
-        from shardlint.inference.overlays.varying import spread
-
-        return spread(call, finish_method(call, method(call)))
-
-    return call_it
 
 
 def _devices_attribute(value: Devices, name: str) -> Value:

@@ -152,7 +152,7 @@ def map_arrays(tree: Value, change: Callable[[Array, str], Value], path: str = "
     if isinstance(tree, Array):
         return change(tree, path)
     if isinstance(tree, Integer) or (
-        isinstance(tree, Const) and isinstance(tree.value, bool | int | float | complex)
+        isinstance(tree, Const) and isinstance(tree.value, (bool, int, float, complex))
     ):
         return change(scalar(tree), path)
     if isinstance(tree, Tuple):
@@ -166,7 +166,7 @@ def map_arrays(tree: Value, change: Callable[[Array, str], Value], path: str = "
         return DictValue(
             {k: map_arrays(v, change, f"{path}[{k!r}]") for k, v in tree.items.items()}, tree.origin
         )
-    if isinstance(tree, LibraryObject | Instance):
+    if isinstance(tree, (LibraryObject, Instance)):
         # Boxes and variables are one array to those who read their paths.
         named = isinstance(tree, Instance) or len(parts(tree) or ()) > 1
         return map_parts(

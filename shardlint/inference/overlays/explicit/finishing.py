@@ -33,6 +33,7 @@ from shardlint.inference.overlays.out_shardings import PLACED
 from shardlint.inference.overlays.shard_map_operations import note_impossible
 from shardlint.inference.overlays.varying import computes
 from shardlint.inference.values import Array, DictValue, LibraryObject, ListValue, Tuple, Value, as_items
+from shardlint.laws.frozen import altered
 from shardlint.laws.types import ArrayType, TypeSharding
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.spans import Place
@@ -173,7 +174,7 @@ def _concerned(context: Mesh | Unknown | None, kinds: Sequence[ArrayType]) -> bo
 def _types(values: Sequence[Value]) -> Iterator[ArrayType]:
     """The types of the arrays among values and in their containers."""
     for value in values:
-        if isinstance(value, Tuple | ListValue):
+        if isinstance(value, (Tuple, ListValue)):
             yield from _types(tuple(value.items or ()))
         elif isinstance(value, DictValue):
             yield from _types(tuple((value.items or {}).values()))
@@ -209,7 +210,7 @@ def _over_arrays(result: Value, give: Give) -> Value:
 
     def change(value: Value) -> Value:
         if isinstance(value, Array):
-            return value if value.numpy else replace(value, typed=give(next(numbers), value))
+            return value if value.numpy else altered(value, typed=give(next(numbers), value))
         if isinstance(value, Tuple):
             return replace(value, items=tuple(map(change, value.items)))
         if isinstance(value, ListValue) and value.items is not None:

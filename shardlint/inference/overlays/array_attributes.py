@@ -1,0 +1,39 @@
+"""Attributes of arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays import Transfer, array_methods
+from shardlint.inference.overlays.explicit.finishing import finish_attribute, finish_method
+from shardlint.inference.overlays.explicit.types import sharding_in_type
+from shardlint.inference.overlays.varying import spread
+from shardlint.inference.values import Array, Bound, Native, Value
+from shardlint.laws.values import Unknown
+
+if TYPE_CHECKING:
+    from shardlint.inference.evaluator import Evaluator
+
+
+def array_attribute(interpreter: Evaluator, value: Array, name: str) -> Value:
+    """Evaluate ``value.name``."""
+    if name == "sharding":
+        return value.sharding or sharding_in_type(value) or Unknown("a sharding that JAX chose")
+    if name in array_methods.ATTRIBUTES:
+        found = finish_attribute(interpreter, value, name, array_methods.ATTRIBUTES[name](value))
+        return found.vary(value.variation) if isinstance(found, Array) else found
+    if name in array_methods.METHODS:
+        return Bound(Native(name, _spreading(array_methods.METHODS[name])), value)
+    if name in ("block_until_ready", "copy", "__array__"):
+        return Native(name, lambda call: value)
+    return Unknown(f"attribute `{name}` of an array")
+
+
+def _spreading(method: Transfer) -> Transfer:
+    """A method of arrays, whose result varies over mesh axes as its operands do, and has a type."""
+
+    def call_it(call: Call) -> Value:
+        return spread(call, finish_method(call, method(call)))
+
+    return call_it
