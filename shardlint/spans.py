@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
-from shardlint.laws.frozen import frozen
 
-
-@frozen
+@dataclass(frozen=True, slots=True)
 class Span:
     """A stretch of text: 1-based lines, 1-based columns in code points, end exclusive.
 
@@ -67,7 +66,7 @@ class Place(Protocol):
         ...
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class LookedUp:
     """The place of what a program looked up by a name: ``name`` is where that name is written."""
 

@@ -7,11 +7,10 @@ known is an `Unknown`.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from shardlint.findings import Fix
 from shardlint.laws.dims import Dim, Shape
-from shardlint.laws.frozen import frozen, frozen_by_name
 from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.types import ArrayType
 from shardlint.laws.values import Mesh, Spec, Unknown
@@ -20,7 +19,7 @@ from shardlint.laws.versions import NEWEST, Release
 from shardlint.spans import Place
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Fact:
     """Something inference learned, in words, and where it stands; ``mesh`` if it is about that one."""
 
@@ -29,7 +28,7 @@ class Fact:
     mesh: Mesh | None = None
 
 
-@frozen_by_name
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
     """What surrounds a use.
 
@@ -49,7 +48,7 @@ class Environment:
     entry: str | None = None
 
 
-@frozen_by_name
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
     """What all uses have. ``variant`` of ``variants``: one of the possible values met here.
 
@@ -65,7 +64,7 @@ class Use:
     supposed: bool = False
 
 
-@frozen_by_name
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SpecUse(Use):
     """``P(...)`` itself. ``entry_places`` holds one place an entry, None where it has none."""
 
@@ -73,7 +72,7 @@ class SpecUse(Use):
     entry_places: tuple[Place | None, ...] = ()
 
 
-@frozen_by_name
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShardingUse(Use):
     """``NamedSharding(mesh, spec)``; a ``spec`` that is a str says what stands where a spec is meant."""
 
@@ -82,7 +81,7 @@ class ShardingUse(Use):
     entry_places: tuple[Place | None, ...] = ()
 
 
-@frozen_by_name
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Placement(Use):
     """A spec meets an array through an API.
 
@@ -105,7 +104,7 @@ class Placement(Use):
     beside: bool = False
 
 
-@frozen_by_name
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArityUse(Use):
     """Specs or shardings given for a function's arguments or results: how many, and how many are due.
 
@@ -120,7 +119,7 @@ class ArityUse(Use):
     mismatch: str | None = None
 
 
-@frozen_by_name
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CollectiveUse(Use):
     """``lax.psum(x, axes)`` and its kin; the axes it may use are in the environment.
 
@@ -137,7 +136,7 @@ class CollectiveUse(Use):
     silent: str | None = None
 
 
-@frozen_by_name
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OperationUse(Use):
     """Operands meet in jax.numpy or lax, and their types hold shardings on Explicit axes.
 
@@ -151,7 +150,7 @@ class OperationUse(Use):
     out_sharding: Spec | None = None
 
 
-@frozen_by_name
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CarryUse(Use):
     """What a loop carries, or the results of two branches: both types must be equal.
 
@@ -166,7 +165,7 @@ class CarryUse(Use):
     after: ArrayType
 
 
-@frozen_by_name
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CallUse(Use):
     """A call judged as a whole: JAX does not take what it is given, or it does not do what it says.
 
@@ -181,7 +180,7 @@ class CallUse(Use):
     silent: str | None = None
 
 
-@frozen_by_name
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogicalAxesUse(CallUse):
     """Flax's logical names meet rules, or a lifted transform, and something is wrong.
 
@@ -196,7 +195,7 @@ class LogicalAxesUse(CallUse):
     known: tuple[str, ...] = ()
 
 
-@frozen_by_name
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MeshUse(Use):
     """A mesh or device array is built by ``function`` (`Mesh`, `make_mesh`, `create_device_mesh`, …).
 
@@ -213,7 +212,7 @@ class MeshUse(Use):
     mentioned: frozenset[str] | None = None
 
 
-@frozen_by_name
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterUse(Use):
     """A parameter that a Flax layer owns.
 
@@ -239,7 +238,7 @@ class ParameterUse(Use):
     initializer_place: Place | None = None
 
 
-@frozen_by_name
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApiReference(Use):
     """A name that belongs to some JAX versions, by its qualified name, or an argument: ``f(x=)``.
 
@@ -251,7 +250,7 @@ class ApiReference(Use):
     fix: Fix | None = None
 
 
-@frozen_by_name
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LocalUse(Use):
     """A parameter of a shard_map's body, or a variable that the body assigns, as an editor asks for them.
 
@@ -264,7 +263,7 @@ class LocalUse(Use):
     dtype: str | None = None
 
 
-@frozen_by_name
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ValueUse(Use):
     """A name that holds a mesh, a spec, both (a sharding), or with a ``shape`` an array so placed, as an
     editor asks for them; its facts tell where mesh and spec are made.
@@ -277,7 +276,7 @@ class ValueUse(Use):
     dtype: str | None = None
 
 
-@frozen_by_name
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NameUse(Use):
     """Two places write one name, as an editor asks for them: the program compares them, or looks one up by
     the other. ``names`` are the texts; what no single literal writes is a plain str. ``logical`` names are
@@ -288,7 +287,7 @@ class NameUse(Use):
     logical: bool = False
 
 
-@frozen_by_name
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PatternUse(Use):
     """A regular expression that a program writes, where it is tried on a text: ``subject``, None where that
     is not known. ``site`` is the call; ``anything`` says whether it matches the empty text too.
@@ -301,7 +300,7 @@ class PatternUse(Use):
     site: Place
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FileProblem:
     """Something wrong with a file itself: unreadable, not Python, too deep, a broken notebook.
 

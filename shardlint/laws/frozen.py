@@ -18,17 +18,9 @@ def frozen(kind: type[T]) -> type[T]:
     return dataclass(slots=True, unsafe_hash=True)(kind)
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
-def frozen_by_name(kind: type[T]) -> type[T]:
-    """As `frozen`, for objects whose fields are given by their names."""
-    return dataclass(slots=True, unsafe_hash=True, kw_only=True)(kind)
-
-
 def altered(one: T, **changes: Any) -> T:
     """The same object but for some fields; `dataclasses.replace` asks each field how it is made."""
-    made = object.__new__(type(one))
+    made, set_part = object.__new__(type(one)), object.__setattr__
     for name in one.__dataclass_fields__:  # type: ignore[attr-defined]
-        setattr(made, name, getattr(one, name))
-    for name, part in changes.items():
-        setattr(made, name, part)
+        set_part(made, name, changes[name] if name in changes else getattr(one, name))
     return made

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from shardlint.laws.dims import Shape
-from shardlint.laws.frozen import frozen
 from shardlint.laws.values import Entry, Mesh, Spec, entry_axes
 
 _SHORT = {"bool": "bool", "bfloat16": "bf16", "complex64": "c64", "complex128": "c128"}
 _PREFIXES = {"float": "f", "int": "i", "uint": "u"}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TypeSharding:
     """The sharding in an array's type (``jax.typeof(x).sharding``, `core.ShapedArray.sharding`).
 
@@ -22,7 +23,7 @@ class TypeSharding:
     spec: Spec
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ArrayType:
     """An array's type; what is not known is None. ``varying`` are the Manual axes it varies over."""
 

@@ -30,7 +30,7 @@ class Failed(Unknown):
     """What a call would have returned that JAX rejects: nothing may be assumed in its place."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Mesh:
     """Named axes over devices. ``sizes`` may hold symbolic dimensions; names may repeat, as in JAX.
 
@@ -96,7 +96,7 @@ Name = Union[str, None, Marker, Junk, Unknown, tuple]
 Entry = Union[str, None, Marker, Junk, Unknown, tuple[Name, ...]]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Spec:
     """A `jax.sharding.PartitionSpec` as written: one entry a dimension, lists already tuples."""
 
