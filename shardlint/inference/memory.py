@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 _MAX_KEPT = 12
 #: Runs of a function without one result given again, after which no more are kept.
 _MAX_VAIN = 60
-#: Uses that are worth a step.
-_COPIES = 16
+#: Steps that the copy of a use is worth: it is judged, too.
+_COPY = 12
 #: What limits the validity of a run.
 _LIMITS = ("depth", "closes", "given", "tests", "height", "nested", "silent", "assumed")
 
@@ -409,7 +409,7 @@ def _record(interpreter: Interpreter, uses: list[Use], notes: list[Note]) -> Non
 def _pay_for_copies(interpreter: Interpreter, one: Kept) -> None:
     """Spend steps for uses that became variants: else nothing bounds how many there are. Raises Exhausted."""
     if interpreter.variants[1] > 1 and not interpreter.is_silent:
-        interpreter.budget.tick(len(one.met.uses) // _COPIES)
+        interpreter.budget.tick(len(one.met.uses) * _COPY)
 
 
 def _given_again(interpreter: Interpreter, one: Kept, keys: Keys, function: Function, nested: int) -> Value:

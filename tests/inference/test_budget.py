@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from shardlint.api import Linter, Settings, source_from_text
+from shardlint.inference import memory
 from shardlint.inference.budget import MAX_STEPS, Budget, Exhausted, Work
 from shardlint.inference.context import Scope
 from shardlint.inference.values import Const
@@ -159,3 +162,23 @@ def test_calls_that_double_at_each_level_end(call: str) -> None:
         program += f"def f{level}(x, argument=None):\n    {below}\n    return {below}\n"
     program += "def f(argument):\n    return f16(jnp.zeros((6, 8)), argument)\n"
     assert found(program) == [(2, "SHL202")]
+
+
+def test_uses_that_double_at_each_level_take_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = "def f0(x, argument):\n    return jax.device_put(x, NamedSharding(mesh, P('data', 'data')))\n"
+    for level in range(1, 15):
+        program += (
+            f"def f{level}(x, argument):\n    y = jnp.zeros((6, 8)) if argument else jnp.zeros((10, 8))\n"
+            f"    return jax.jit(f{level - 1})(y, argument)\n"
+        )
+    program += "def f(argument):\n    return f14(jnp.zeros((6, 8)), argument)\n"
+    recorded: list[int] = []
+    record = memory._record
+
+    def counted(interpreter: Any, uses: Any, notes: Any) -> None:
+        record(interpreter, uses, notes)
+        recorded.append(len(interpreter.uses))
+
+    monkeypatch.setattr(memory, "_record", counted)
+    assert found(program) == [(2, "SHL102")]
+    assert max(recorded) < 2**15
