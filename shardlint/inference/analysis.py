@@ -26,13 +26,7 @@ from shardlint.inference.roomy import roomy
 from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.settling import Settling
 from shardlint.inference.statements import Statement, execute
-from shardlint.inference.syntax import (
-    ClassPart,
-    FunctionPart,
-    Parsed,
-    Part,
-    split,
-)
+from shardlint.inference.syntax import ClassPart, FunctionPart, Parsed, Part, split
 from shardlint.laws.values import Unknown
 from shardlint.spans import Span
 from shardlint.uses import Environment, FileProblem, NameUse, Use

@@ -25,7 +25,7 @@ from shardlint.inference.lazy_calls import answered, is_given
 from shardlint.inference.overlays import as_argument, method_context, object_call, transfer, varying
 from shardlint.inference.overlays.explicit.finishing import finish_call
 from shardlint.inference.overlays.py_mocks import replace_named
-from shardlint.inference.syntax import BrokenText
+from shardlint.inference.units import BrokenText
 from shardlint.inference.values import (
     MAX_ALTERNATIVES,
     Alternatives,

@@ -17,7 +17,7 @@ from shardlint.inference.memory import Kept
 from shardlint.inference.met import Met
 from shardlint.inference.selves import OfClass
 from shardlint.inference.situation import Situation
-from shardlint.inference.syntax import BrokenText
+from shardlint.inference.units import BrokenText
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter

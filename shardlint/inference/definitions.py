@@ -16,7 +16,8 @@ from shardlint.inference.overlays.jax_specs import SPEC, subclassed
 from shardlint.inference.overlays.py_dataclasses import declare_fields, decorator_of, make_dataclass
 from shardlint.inference.overlays.py_enums import is_enumeration, make_members
 from shardlint.inference.selves import override, set_by_methods
-from shardlint.inference.syntax import FunctionPart, NodePlace, Unit
+from shardlint.inference.syntax import FunctionPart
+from shardlint.inference.units import NodePlace, Unit
 from shardlint.inference.values import (
     Bound,
     ClassValue,

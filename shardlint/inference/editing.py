@@ -10,7 +10,7 @@ import libcst as cst
 from shardlint.inference.context import Frame
 from shardlint.inference.functions import Code, parameters
 from shardlint.inference.joins import options
-from shardlint.inference.syntax import NodePlace
+from shardlint.inference.units import NodePlace
 from shardlint.inference.values import (
     Alternatives,
     Array,

@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from shardlint.files.lexing import STRING_OR_COMMENT
+from shardlint.inference.spelling import Meant, Names
 from shardlint.inference.syntax import (
-    BrokenText,
     ClassPart,
     FunctionPart,
     Parsed,
     Part,
     Statements,
-    Unit,
     functions_of,
     parts_of_lines,
     split,
     units_of,
 )
 from shardlint.inference.translating.written import Untranslated, has_odd_lines, parsed
+from shardlint.inference.units import BrokenText, Unit
 
 #: A line that Python does not see.
 _BLANK = re.compile(r"[ \t]*(?:#.*)?\n?")
@@ -33,12 +33,12 @@ _BLANK = re.compile(r"[ \t]*(?:#.*)?\n?")
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What is another in one cell: the functions that have other texts now, with these.
+    """What is another in one cell: the functions that have other texts now, with these as they are read.
 
     ``lines`` are the first lines of all units, in order, 1-based, and ``errors`` what is wrong in bodies now.
     """
 
-    functions: tuple[tuple[FunctionPart, str], ...]
+    functions: tuple[tuple[FunctionPart, Meant], ...]
     lines: tuple[int, ...]
     errors: tuple[BrokenText, ...] = ()
 
@@ -71,6 +71,8 @@ def _near_edit(parts: Sequence[Part], before: str, after: str) -> Edit | None:
     one = touched[0] if touched else before_it[-1]
     if not isinstance(one.part, FunctionPart) or first < _body_line(one.part):
         return None
+    if any(Names.may_change("".join(some)) for some in (changed, old)):
+        return None
     found = _function(one.part, "".join(lines[one.first - 1 : max(one.last, last) + moved]))
     return None if found is None else Edit(((one.part, found),), _moved(parts, one.first, moved))
 
@@ -83,11 +85,17 @@ def _moved(parts: Sequence[Part], line: int, lines: int) -> tuple[int, ...]:
 
 def _far_edit(parts: Sequence[Part], parsed: Parsed) -> Edit | None:
     """The edit, if the new text has the same parts but for the bodies of functions."""
-    if not parsed.complete or not _same(parts, parsed.parts):
+    if not parsed.complete or _names(parts) != _names(parsed.parts) or not _same(parts, parsed.parts):
         return None
     pairs = zip(functions_of(parts), functions_of(parsed.parts), strict=True)
-    changed = ((one, other.whole.text) for one, other in pairs if one.whole.text != other.whole.text)
+    meant = ((one, one.whole.meant, other.whole.meant) for one, other in pairs)
+    changed = ((one, now) for one, before, now in meant if before != now)
     return Edit(tuple(changed), tuple(unit.first_line for unit in units_of(parsed.parts)), parsed.errors)
+
+
+def _names(parts: Sequence[Part]) -> Names | None:
+    """The names of a file, by which all its parts are read."""
+    return next((unit.names for unit in units_of(parts)), None)
 
 
 def _same(parts: Sequence[Part], others: Sequence[Part]) -> bool:
@@ -151,7 +159,7 @@ def _body_line(part: FunctionPart | ClassPart) -> int:
     return part.header.first_line + part.header.text.count("\n") - 1
 
 
-def _function(part: FunctionPart, text: str) -> str | None:
+def _function(part: FunctionPart, text: str) -> Meant | None:
     """The lines of a text that are this function with another body; None if it is not that alone."""
     unit = part.whole
     wrapped = f"if 1:\n{text}" if unit.indented else text
@@ -166,8 +174,12 @@ def _function(part: FunctionPart, text: str) -> str | None:
     found = list(parts_of_lines(unit.path, unit.cell, wrapped.splitlines(keepends=True), body, unit.indented))
     match found:
         case [FunctionPart() as one] if _alike(one, part):
-            return one.whole.text
+            return _meant(unit.names, one.whole.text, unit.indented)
     return None
+
+
+def _meant(names: Names | None, text: str, indented: bool) -> Meant | None:
+    return Meant(text) if names is None else names.meant(text, indented)
 
 
 def _alike(one: Part, other: Part) -> bool:
@@ -184,6 +196,8 @@ def _alike(one: Part, other: Part) -> bool:
 
 def _read_alike(one: Unit, other: Unit) -> bool:
     """Whether two units differ in comments at most."""
+    if one.moved != other.moved:
+        return False
     return one.text == other.text or says_the_same(one.text, other.text, one.indented)
 
 

@@ -22,7 +22,7 @@ from shardlint.inference.functions import parameters, run_function
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.reach import Reach
 from shardlint.inference.selves import OfClass, entry_instance
-from shardlint.inference.syntax import BrokenText, NodePlace
+from shardlint.inference.units import BrokenText, NodePlace
 from shardlint.inference.values import (
     Bound,
     ClassValue,

@@ -28,8 +28,8 @@ from shardlint.inference.overlays import transfer
 from shardlint.inference.overlays.py_mocks import replace_written
 from shardlint.inference.overlays.py_strings import formatted
 from shardlint.inference.refine import refine
-from shardlint.inference.syntax import NodePlace
 from shardlint.inference.truth import truth
+from shardlint.inference.units import NodePlace
 from shardlint.inference.values import (
     NONE,
     Const,

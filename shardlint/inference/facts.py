@@ -22,7 +22,8 @@ from shardlint.inference.described import Description, Fitted, fit, fit_mesh, re
 from shardlint.inference.effects import changed
 from shardlint.inference.nodes import parts
 from shardlint.inference.reveal import reveal
-from shardlint.inference.syntax import Part, Unit, units_of
+from shardlint.inference.syntax import Part, units_of
+from shardlint.inference.units import Unit
 from shardlint.inference.values import NONE, Instance, MeshValue, Value
 from shardlint.inference.variables import narrow
 from shardlint.laws.values import AxisType, Mesh, Unknown

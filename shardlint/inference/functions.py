@@ -14,7 +14,8 @@ from shardlint.inference.effects import changed
 from shardlint.inference.facts import about_function
 from shardlint.inference.joins import join, join_variables
 from shardlint.inference.nodes import parts, walk
-from shardlint.inference.syntax import BrokenText, FunctionPart, Unit
+from shardlint.inference.syntax import FunctionPart
+from shardlint.inference.units import BrokenText, Unit
 from shardlint.inference.values import (
     NONE,
     DictValue,

@@ -28,8 +28,8 @@ from shardlint.inference.refine import learn_shape
 from shardlint.inference.releases import verdict_at
 from shardlint.inference.replaced import verdict_where_replaced
 from shardlint.inference.settings import InferenceSettings
-from shardlint.inference.syntax import NodePlace, Unit
 from shardlint.inference.tests import Tests
+from shardlint.inference.units import NodePlace, Unit
 from shardlint.inference.values import (
     Bound,
     ClassValue,

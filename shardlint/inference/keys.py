@@ -16,7 +16,7 @@ from typing import Any
 
 from shardlint.inference.context import Context, Scope, Shard
 from shardlint.inference.naming import places_in
-from shardlint.inference.syntax import NodePlace
+from shardlint.inference.units import NodePlace
 from shardlint.inference.values import (
     Alternatives,
     Array,

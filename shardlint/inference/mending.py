@@ -22,11 +22,12 @@ _ABOUT = re.compile(r"on line (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """The tree of a text without the bodies of some functions; ``bodies`` are their first lines, 1-based.
+    """A text without the bodies of some functions, and its tree; ``bodies`` are their first lines, 1-based.
 
     All else stands where it stood.
     """
 
+    text: str
     tree: ast.Module
     bodies: tuple[int, ...]
 
@@ -42,8 +43,9 @@ def mended(lines: Sequence[str], error: SyntaxError) -> Mended | None:
         bodies.add(function.body)
         empty = f"{_indent(lines[function.start])} pass\n"
         mending[function.body : function.stop] = [empty] * (function.stop - function.body)
+        text = "".join(mending)
         try:
-            return Mended(ast.parse("".join(mending)), tuple(body + 1 for body in bodies))
+            return Mended(text, ast.parse(text), tuple(body + 1 for body in bodies))
         except SyntaxError as another:
             error = another
         except (ValueError, MemoryError, RecursionError):

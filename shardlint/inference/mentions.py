@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from shardlint.inference.syntax import Part, Unit, whole_units
+from shardlint.inference.syntax import Part, whole_units
+from shardlint.inference.units import Unit
 from shardlint.uses import MeshUse, Use
 
 #: Attributes of a mesh that give all its axes.

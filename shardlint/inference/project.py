@@ -33,7 +33,8 @@ from shardlint.uses import ApiReference
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
     from shardlint.inference.met import Handed
-    from shardlint.inference.syntax import BrokenText, Part
+    from shardlint.inference.syntax import Part
+    from shardlint.inference.units import BrokenText
 
 _HOST_DEVICES = re.compile(r"--?xla_force_host_platform_device_count=(\d+)")
 #: Packages that are libraries even when a folder of that name lies beside the file.

@@ -20,7 +20,7 @@ from shardlint.files.prefilter import speaks_to_shardlint
 from shardlint.inference.classes import lineage
 from shardlint.inference.project import LIBRARIES
 from shardlint.inference.selves import CONSTRUCTORS, sets_of_self
-from shardlint.inference.syntax import NodePlace
+from shardlint.inference.units import NodePlace
 from shardlint.inference.values import (
     Alternatives,
     Array,

@@ -8,7 +8,7 @@ from typing import Any
 
 from shardlint.inference.effects import born
 from shardlint.inference.keys import CHANGING, FROZEN, parts_of
-from shardlint.inference.syntax import NodePlace
+from shardlint.inference.units import NodePlace
 from shardlint.inference.values import (
     ClassValue,
     Function,

@@ -24,6 +24,7 @@ from shardlint.inference.reach import reach_alike
 from shardlint.inference.roomy import roomy
 from shardlint.inference.selves import outdate, said_otherwise, says_alike, sets_of_self
 from shardlint.inference.settings import InferenceSettings, Noticed
+from shardlint.inference.spelling import Meant
 from shardlint.inference.syntax import FunctionPart, units_of
 from shardlint.inference.values import ClassValue
 from shardlint.uses import FileProblem, Use
@@ -101,14 +102,14 @@ class Resumable:
         if edit is None:
             return False
         changed = [one for one in edit.functions if not _says_the_same(*one)]
-        spoken = [one for one in edit.functions if not says_alike(one[0].whole.text, one[1])]
+        spoken = [one for one in edit.functions if not says_alike(one[0].whole.text, one[1].text)]
         if (changed or spoken) and not self._program.entries.may_stay:
             return False
         if not all(self._may_say(*one) for one in spoken) or not all(self._take(*one) for one in changed):
             return False
-        for part, text in edit.functions:
+        for part, meant in edit.functions:
             # Others have other comments, which nothing depends on.
-            part.whole.text = text
+            part.whole.say(meant)
         for unit, line in zip(units_of(own), edit.lines, strict=True):
             unit.stand_at(line)
         self._source = self._program.main.source = source
@@ -132,7 +133,7 @@ class Resumable:
             return None
         return None if _has_notes(source.cells[changed[0]]) else changed[0]
 
-    def _may_say(self, part: FunctionPart, text: str) -> bool:
+    def _may_say(self, part: FunctionPart, meant: Meant) -> bool:
         """Whether no more than entries depends on what the text of a function says of objects."""
         known = self._before["defined"].get(id(part.whole))
         if known is None:
@@ -140,16 +141,16 @@ class Resumable:
         # What a derived class sets was noted where that was defined.
         owner = known[0].owner
         derived = owner is not None and any(isinstance(base, ClassValue) for base in lineage(owner)[1:])
-        return not derived or sets_of_self(part.whole.text) == sets_of_self(text)
+        return not derived or sets_of_self(part.whole.text) == sets_of_self(meant.text)
 
-    def _take(self, part: FunctionPart, text: str) -> bool:
+    def _take(self, part: FunctionPart, meant: Meant) -> bool:
         """Let a function have another body; False if more than entries depends on what is another in it."""
-        before, unit = part.whole.text, part.whole
+        before, unit, text = part.whole.text, part.whole, meant.text
         if id(unit) not in self._before["defined"]:
             return False
         yields = "yield" in before or "yield" in text
         generators = generators_in(unit) if yields else {}
-        others = unit.rewrite(text)
+        others = unit.rewrite(*meant)
         # Who calls a generator, and takes no items, does not tell that it ran.
         if yields and not _agree(generators, generators_in(unit)):
             return False
@@ -172,8 +173,8 @@ def _agree(generators: dict[CSTNode, bool], others: dict[CSTNode, bool]) -> bool
     )
 
 
-def _says_the_same(part: FunctionPart, text: str) -> bool:
-    return says_the_same(part.whole.text, text, part.whole.indented)
+def _says_the_same(part: FunctionPart, meant: Meant) -> bool:
+    return says_the_same(part.whole.text, meant.text, part.whole.indented)
 
 
 def _has_notes(cell: Cell) -> bool:

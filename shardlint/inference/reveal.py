@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.overlays import delegate
-from shardlint.inference.syntax import NodePlace
+from shardlint.inference.units import NodePlace
 from shardlint.inference.values import (
     Alternatives,
     Array,

@@ -8,7 +8,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple
 
-from shardlint.inference.syntax import NodePlace, Unit
+from shardlint.inference.units import NodePlace, Unit
 from shardlint.laws.frozen import altered
 from shardlint.spans import LookedUp
 from shardlint.uses import Fact, FileProblem, Use
@@ -36,15 +36,15 @@ class Settling:
 
 
 class _Settled(NamedTuple):
-    """A use, what it is with spans, and the texts that its places are in, with the lines where they begin."""
+    """A use, what it is with spans, and the texts that its places are in, with how these stood."""
 
     use: Use | FileProblem
     settled: Use | FileProblem
-    units: tuple[tuple[Unit, str, int], ...]
+    units: tuple[tuple[Unit, object], ...]
 
     def stands(self) -> bool:
         """Whether its places are where they were."""
-        return all(unit.first_line == line and unit.text == text for unit, text, line in self.units)
+        return all(unit.stands == before for unit, before in self.units)
 
 
 def _settled_use(use: Use | FileProblem) -> _Settled:
@@ -55,7 +55,7 @@ def _settled_use(use: Use | FileProblem) -> _Settled:
         if (after := _settled(before, units)) is not before:
             changed[name] = after
     settled = altered(use, **changed) if changed else use
-    return _Settled(use, settled, tuple((unit, unit.text, unit.first_line) for unit in units))
+    return _Settled(use, settled, tuple((unit, unit.stands) for unit in units))
 
 
 def _settled(value: Any, units: set[Unit]) -> Any:

@@ -1,9 +1,7 @@
-"""Text to trees: files are split with `ast`, and only the parts that are evaluated become nodes of libcst.
+"""Texts as parts: files are split with `ast`, and only the parts that are evaluated become nodes of libcst.
 
 `ast` parses at a ninth of libcst's cost, and gives the lines of every top-level statement, function
-and method. Each becomes a `Unit`, which is parsed when it is first needed: with `ast`, whose trees are
-translated (see `translating`), and by libcst itself only where that does not do, or somebody asks where a
-node stands. A unit keeps its indentation and is wrapped in ``if 1:`` to parse, so columns need no correction.
+and method. Each becomes a `Unit`.
 """
 
 from __future__ import annotations
@@ -11,181 +9,16 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TypeVar, cast
 
-import libcst as cst
-
-from shardlint.files.facts import Note
 from shardlint.inference.latest import latest
 from shardlint.inference.mending import mended
-from shardlint.inference.syntax_trees import Tree, tree_after, tree_of
-from shardlint.inference.translating import Former, Translated, changed
+from shardlint.inference.spelling import Names
 from shardlint.inference.translating.origin import Origin
 from shardlint.inference.translating.written import has_odd_lines
-from shardlint.spans import Span
-
-
-class BrokenText(Exception):
-    """Text that is no Python: ``line`` and ``column`` are 1-based."""
-
-    def __init__(self, message: str, line: int, column: int) -> None:
-        super().__init__(message)
-        self.message, self.line, self.column = message, line, column
-
-
-Node = TypeVar("Node", bound=cst.CSTNode)
-_NO_NODES: dict[cst.CSTNode, cst.CSTNode] = {}
-
-
-class Unit:
-    """A stretch of whole lines of one file or notebook cell, parsed when first asked.
-
-    ``first_line`` is 1-based. ``indented`` units are wrapped to parse.
-    """
-
-    __slots__ = (
-        *("_first", "_former", "_latest", "_origin", "_spans", "_tree"),
-        *("cell", "first_line", "indented", "notes", "path", "text"),
-    )
-
-    def __init__(
-        self,
-        path: str,
-        cell: int | None,
-        text: str,
-        first_line: int,
-        indented: bool,
-        origin: Origin | None = None,
-    ) -> None:
-        self.path, self.cell, self.text = path, cell, text
-        self.first_line, self.indented = first_line, indented
-        #: What comments tell of these lines, and what they ask.
-        self.notes: tuple[Note, ...] = ()
-        self._tree: Tree | None = None
-        #: What the text was split of.
-        self._origin = origin
-        #: What stood here before, of which the statements that stay keep their nodes.
-        self._former: Former | None = None
-        self._spans: dict[cst.CSTNode, Span] = {}
-        #: Of functions with other bodies than before: the first nodes by all, the latest by the first ones.
-        self._first = self._latest = _NO_NODES
-
-    def rewrite(self, text: str) -> frozenset[Hashable]:
-        """Let other lines stand here.
-
-        Return the keys of the functions whose own statements are others now, but for those of functions in
-        them (see `Code.key`); that of the unit, if nothing is known of what changed.
-        """
-        before, self.text, self._tree = self._tree, text, None
-        if before is not None:
-            self._former = before.as_former()
-        self._spans.clear()
-        if self._former is None:
-            return frozenset((id(self),))
-        try:
-            again = self._parsed().again
-        except BrokenText:
-            return frozenset((id(self),))
-        others = [old for old, _ in changed(again)]
-        firsts = {new: self.first(old) for old, new in again}
-        self._first = self._first | firsts
-        self._latest = self._latest | {first: new for new, first in firsts.items()}
-        # The function that the unit is is known by that.
-        found = {id(self) if old is again[-1][0] else self.key_of(old) for old in others}
-        return frozenset(found if before is not None and again else {id(self), *found})
-
-    def key_of(self, node: cst.CSTNode) -> Hashable:
-        """What identifies a function in this unit, whatever its body."""
-        return id(self), id(self.first(node))
-
-    def first(self, node: Node) -> Node:
-        """The node that a function had first, for any that it had, by which it is known; else the node."""
-        return cast(Node, self._first.get(node, node)) if self._first else node
-
-    def latest(self, node: Node) -> Node:
-        """The node that a function has now, for any that it had; else the node."""
-        return cast(Node, self._latest.get(self.first(node), node)) if self._latest else node
-
-    def stand_at(self, line: int) -> None:
-        """Begin at another line."""
-        if line != self.first_line:
-            self.first_line = line
-            self._spans.clear()
-
-    def fresh(self) -> Unit:
-        """The same lines, of which nothing has been read."""
-        return Unit(self.path, self.cell, self.text, self.first_line, self.indented, self._origin)
-
-    def _parsed(self) -> Tree:
-        if self._tree is None:
-            text = f"if 1:\n{self.text}" if self.indented else self.text
-            try:
-                if self._former is None:
-                    self._tree = tree_of(text, self._told)
-                else:
-                    self._tree = tree_after(text, self._former)
-                    self._former = None
-            except cst.ParserSyntaxError as error:
-                line = error.raw_line - self.indented + self.first_line - 1
-                raise BrokenText(error.message, max(line, 1), error.raw_column + 1) from None
-        return self._tree
-
-    def _told(self) -> Translated | None:
-        """What is known without parsing."""
-        return None if self._origin is None else self._origin.translate(self.text, self.indented)
-
-    @property
-    def body(self) -> Sequence[cst.BaseStatement | cst.BaseSmallStatement]:
-        """The statements of the unit. Raises BrokenText."""
-        body = self._parsed().body
-        if not self.indented:
-            return body
-        wrapper = body[0]
-        assert isinstance(wrapper, cst.If)
-        return wrapper.body.body
-
-    def written(self, node: cst.CSTNode) -> str:
-        """What is written where a node of this unit stands, without parentheses around it."""
-        span = self.span(node)
-        first, last = span.line - self.first_line, span.end_line - self.first_line
-        lines = self.text.splitlines(keepends=True)[first : last + 1]
-        lines[-1:] = [line[: span.end_column - 1] for line in lines[-1:]]
-        return "".join(lines)[span.column - 1 :]
-
-    def span(self, node: cst.CSTNode) -> Span:
-        """Return where a node of this unit stands."""
-        span = self._spans.get(node)
-        if span is None:
-            positions = self._parsed().positions
-            shift, found = self.first_line - 1 - self.indented, positions.of(self.latest(node))
-            first, start, last, end = found or (1 + self.indented, 0, 1 + self.indented, 0)
-            span = Span(self.path, first + shift, start + 1, last + shift, end + 1, self.cell)
-            self._spans[node] = span
-        return span
-
-
-@dataclass(slots=True, repr=False)
-class NodePlace:
-    """The place of a node; its span is found only when asked for. A frozen class costs three times this."""
-
-    unit: Unit
-    node: cst.CSTNode
-
-    def __hash__(self) -> int:
-        # libcst's nodes say the same in Python.
-        return object.__hash__(self.node)
-
-    @property
-    def path(self) -> str:
-        """The file, which is known without finding the span."""
-        return self.unit.path
-
-    def resolve(self) -> Span:
-        """Return the span."""
-        return self.unit.span(self.node)
+from shardlint.inference.units import BrokenText, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,8 +132,10 @@ def _split(path: str, cell: int | None, text: str) -> Parsed:
         return _split_broken(path, cell, text, lines, None)
     if has_odd_lines(text):
         return _whole(path, cell, text)
-    origin = Origin(text)
-    return Parsed(tuple(parts_of_lines(path, cell, lines, tree.body, indented=False, origin=origin)))
+    # The names of a notebook's cell are those of others too.
+    origin, names = Origin(text), Names.of(text) if cell is None else None
+    parts = parts_of_lines(path, cell, lines, tree.body, indented=False, origin=origin, names=names)
+    return Parsed(tuple(parts))
 
 
 def _whole(path: str, cell: int | None, text: str) -> Parsed:
@@ -360,7 +195,8 @@ def _mended(
     """All parts, and which of them are broken, if these are functions; None if more is."""
     if has_odd_lines("".join(lines)) or (found := mended(lines, error)) is None:
         return None
-    parts = tuple(parts_of_lines(path, cell, lines, found.tree.body, indented=False))
+    names = Names.of(found.text, "".join(lines)) if cell is None else None
+    parts = tuple(parts_of_lines(path, cell, lines, found.tree.body, indented=False, names=names))
     begin = {one.whole.first_line + one.header.text.count("\n") - 1: one.whole for one in functions_of(parts)}
     if not begin.keys() >= set(found.bodies):
         return None
@@ -394,10 +230,12 @@ def parts_of_lines(
     body: Sequence[ast.stmt],
     indented: bool,
     origin: Origin | None = None,
+    names: Names | None = None,
 ) -> Iterator[Part]:
     """Yield the parts of a module or class body, grouping statements that are evaluated whole.
 
-    ``lines`` are those in which the body stands, those of ``origin`` if it is given.
+    ``lines`` are those in which the body stands, those of ``origin`` if it is given. Units are read by the
+    ``names`` of the file.
     """
     group: list[ast.stmt] = []
 
@@ -406,9 +244,12 @@ def parts_of_lines(
         return unit_of("".join(lines[first - 1 : last]), first, statements)
 
     def unit_of(text: str, first: int, statements: Sequence[ast.stmt]) -> Unit:
+        meant = names.meant(text, indented) if names is not None and names.concern(text) else None
+        if meant is not None and meant.moved:
+            return Unit(path, cell, meant.text, first, indented, None, names, meant.moved)
         if origin is not None:
             origin.note(text, statements)
-        return Unit(path, cell, text, first, indented, origin)
+        return Unit(path, cell, text, first, indented, origin, names)
 
     def flush() -> Iterator[Part]:
         if group:
@@ -431,7 +272,7 @@ def parts_of_lines(
         )
         header = unit_of(f"{header_text}{inner}pass\n", first, [_without_body(node)])
         if isinstance(node, ast.ClassDef):
-            inside = parts_of_lines(path, cell, lines, node.body, indented=True, origin=origin)
+            inside = parts_of_lines(path, cell, lines, node.body, indented=True, origin=origin, names=names)
             yield ClassPart(node.name, header, tuple(inside))
         else:
             defaults = None if node.decorator_list else _plain_defaults(node.args)

@@ -14,7 +14,7 @@ from shardlint.config import Settings
 from shardlint.inference import functions, memory
 from shardlint.inference.functions import Code
 from shardlint.inference.nodes import walk
-from shardlint.inference.syntax import BrokenText, Unit
+from shardlint.inference.units import BrokenText, Unit
 from shardlint.resuming import Programs
 
 #: Functions in functions, in blocks, of one name, decorated, made at the top level, and ones that see

@@ -41,6 +41,6 @@ def translate(text: str, former: Former | None = None) -> Translated:
             translator = Translator(text)
             return Translated(translator.block(parsed(text).body), translator.made)
         noting = Noting(text, former)
-        return Translated(noting.block(parsed(text).body), noting.made, noting.noted, noting.again)
+        return Translated(noting.whole(parsed(text).body), noting.made, noting.noted, noting.again)
     except RecursionError as error:
         raise Untranslated from error

@@ -1,13 +1,14 @@
 """What a text keeps when it is edited: nodes of statements stay, and so does all that is known by them.
 
-A function whose body is another keeps the nodes of its header, and is known to be the same function.
+A function whose body is another keeps the nodes of its header, and is known to be the same function. A
+statement that is another keeps those of the expressions that are written as before.
 """
 
 from __future__ import annotations
 
 import ast
-from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import libcst as cst
@@ -89,6 +90,12 @@ class Former:
                 return self.noted[numbers.start : numbers.stop]
         return ()
 
+    def lost(self, written: Counter[str]) -> list[Noted]:
+        """The statements without others in them that are not among these."""
+        left = written.copy()
+        left.subtract(one.written for one in self.noted)
+        return [one for one in self.noted if not one.inner and not one.header and left[one.written] < 0]
+
     def take_function(self, around: int | None, header: str) -> int | None:
         """The number of a function with this header in the function of a number, without its body."""
         same = self._functions.get((around, header))
@@ -115,6 +122,26 @@ class Noting(Translator):
         self._around: int | None = None
         #: Of the functions around, where their headers end.
         self._header_stops: list[int] = []
+        #: By how they are written, the nodes of expressions whose statement is not there any more.
+        self._spare: dict[str, Sequence[cst.CSTNode]] = {}
+
+    def whole(self, body: Sequence[ast.stmt]) -> list[Any]:
+        """The statements of the text."""
+        if self._former.noted:
+            written = Counter(map(self._statement_text, _statements_in(body)))
+            for one in self._former.lost(written):
+                self._spare |= _expressions(one, self._former.made)
+        return self.block(body)
+
+    def expression(self, node: ast.expr) -> Any:
+        kept = self._spare.pop(self.written(node), None) if self._spare else None
+        if kept is None:
+            return super().expression(node)
+        self.made += kept
+        # None of these can be taken once more.
+        taken = set(map(id, kept))
+        self._spare = {text: made for text, made in self._spare.items() if id(made[-1]) not in taken}
+        return kept[-1]
 
     def statement(self, make: Callable[[Translator, Any], Any], node: ast.stmt) -> Any:
         written = self._statement_text(node)
@@ -163,6 +190,41 @@ class Noting(Translator):
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         return self.between(_start(node), (node.end_lineno, node.end_col_offset))
+
+
+class _Parts(Translator):
+    """Translates a text, and tells between which places of ``made`` the nodes of each expression are."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.places: dict[str, tuple[int, int]] = {}
+
+    def expression(self, node: ast.expr) -> Any:
+        start, made = len(self.made), super().expression(node)
+        self.places[self.written(node)] = start, len(self.made)
+        return made
+
+
+def _expressions(statement: Noted, made: Sequence[cst.CSTNode]) -> dict[str, Sequence[cst.CSTNode]]:
+    """The nodes of a statement's expressions by how these are written; of those that are alike the last."""
+    again = _Parts(statement.written)
+    try:
+        again.block(parsed(statement.written).body)
+    except (Untranslated, RecursionError):
+        return {}
+    nodes = made[statement.start : statement.stop]
+    return {written: nodes[start:stop] for written, (start, stop) in again.places.items()}
+
+
+def _statements_in(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """All statements of a body, with those in others."""
+    waiting = list(body)
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting += [inner for inner in ast.iter_child_nodes(one) if isinstance(inner, ast.stmt)]
+        parts = (*getattr(one, "handlers", ()), *getattr(one, "cases", ()))
+        waiting += [inner for part in parts for inner in part.body]
 
 
 def _start(node: ast.stmt) -> tuple[int, int]:

@@ -1,0 +1,210 @@
+"""Stretches of lines as nodes: a unit is parsed when it is first needed.
+
+It is parsed with `ast`, whose trees are translated (see `translating`), and by libcst itself only where that
+does not do. A unit keeps its indentation and is wrapped in ``if 1:`` to parse, so columns need no correction
+but where a name is read as another (see `spelling`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+import libcst as cst
+
+from shardlint.files.facts import Note
+from shardlint.inference.spelling import Meant, Moved, Names, written_at
+from shardlint.inference.syntax_trees import Tree, tree_after, tree_of
+from shardlint.inference.translating import Former, Translated, changed
+from shardlint.inference.translating.origin import Origin
+from shardlint.spans import Span
+
+
+class BrokenText(Exception):
+    """Text that is no Python: ``line`` and ``column`` are 1-based."""
+
+    def __init__(self, message: str, line: int, column: int) -> None:
+        super().__init__(message)
+        self.message, self.line, self.column = message, line, column
+
+
+Node = TypeVar("Node", bound=cst.CSTNode)
+_NO_NODES: dict[cst.CSTNode, cst.CSTNode] = {}
+
+
+class Unit:
+    """A stretch of whole lines of one file or notebook cell, parsed when first asked.
+
+    ``first_line`` is 1-based. ``indented`` units are wrapped to parse.
+    """
+
+    __slots__ = (
+        *("_first", "_former", "_latest", "_origin", "_spans", "_tree"),
+        *("cell", "first_line", "indented", "moved", "names", "notes", "path", "text"),
+    )
+
+    def __init__(
+        self,
+        path: str,
+        cell: int | None,
+        text: str,
+        first_line: int,
+        indented: bool,
+        origin: Origin | None = None,
+        names: Names | None = None,
+        moved: tuple[Moved, ...] = (),
+    ) -> None:
+        self.path, self.cell, self.text = path, cell, text
+        self.first_line, self.indented = first_line, indented
+        #: The names of the file, if they are sure, and where the text is not as it is written.
+        self.names, self.moved = names, moved
+        #: What comments tell of these lines, and what they ask.
+        self.notes: tuple[Note, ...] = ()
+        self._tree: Tree | None = None
+        #: What the text was split of.
+        self._origin = origin
+        #: What stood here before, of which the statements that stay keep their nodes.
+        self._former: Former | None = None
+        self._spans: dict[cst.CSTNode, Span] = {}
+        #: Of functions with other bodies than before: the first nodes by all, the latest by the first ones.
+        self._first = self._latest = _NO_NODES
+
+    def rewrite(self, text: str, moved: tuple[Moved, ...] = ()) -> frozenset[Hashable]:
+        """Let other lines stand here.
+
+        Return the keys of the functions whose own statements are others now, but for those of functions in
+        them (see `Code.key`); that of the unit, if nothing is known of what changed.
+        """
+        before, self.text, self.moved, self._tree = self._tree, text, moved, None
+        if before is not None:
+            self._former = before.as_former()
+        self._spans.clear()
+        if self._former is None:
+            return frozenset((id(self),))
+        try:
+            again = self._parsed().again
+        except BrokenText:
+            return frozenset((id(self),))
+        others = [old for old, _ in changed(again)]
+        firsts = {new: self.first(old) for old, new in again}
+        self._first = self._first | firsts
+        self._latest = self._latest | {first: new for new, first in firsts.items()}
+        # The function that the unit is is known by that.
+        found = {id(self) if old is again[-1][0] else self.key_of(old) for old in others}
+        return frozenset(found if before is not None and again else {id(self), *found})
+
+    def key_of(self, node: cst.CSTNode) -> Hashable:
+        """What identifies a function in this unit, whatever its body."""
+        return id(self), id(self.first(node))
+
+    def first(self, node: Node) -> Node:
+        """The node that a function had first, for any that it had, by which it is known; else the node."""
+        return cast(Node, self._first.get(node, node)) if self._first else node
+
+    def latest(self, node: Node) -> Node:
+        """The node that a function has now, for any that it had; else the node."""
+        return cast(Node, self._latest.get(self.first(node), node)) if self._latest else node
+
+    def stand_at(self, line: int) -> None:
+        """Begin at another line."""
+        if line != self.first_line:
+            self.first_line = line
+            self._spans.clear()
+
+    @property
+    def meant(self) -> Meant:
+        """The lines as they are read."""
+        return Meant(self.text, self.moved)
+
+    def say(self, meant: Meant) -> None:
+        """Let lines stand here that say the same: no node depends on what is another in them."""
+        self.text = meant.text
+        if meant.moved != self.moved:
+            self.moved = meant.moved
+            self._spans.clear()
+
+    @property
+    def stands(self) -> tuple[int, str, tuple[Moved, ...]]:
+        """What the spans of all nodes depend on."""
+        return self.first_line, self.text, self.moved
+
+    def fresh(self) -> Unit:
+        """The same lines, of which nothing has been read."""
+        place = self.path, self.cell, self.text, self.first_line, self.indented
+        return Unit(*place, self._origin, self.names, self.moved)
+
+    def _parsed(self) -> Tree:
+        if self._tree is None:
+            text = f"if 1:\n{self.text}" if self.indented else self.text
+            try:
+                if self._former is None:
+                    self._tree = tree_of(text, self._told)
+                else:
+                    self._tree = tree_after(text, self._former)
+                    self._former = None
+            except cst.ParserSyntaxError as error:
+                line = error.raw_line - self.indented + self.first_line - 1
+                raise BrokenText(error.message, max(line, 1), error.raw_column + 1) from None
+        return self._tree
+
+    def _told(self) -> Translated | None:
+        """What is known without parsing."""
+        return None if self._origin is None else self._origin.translate(self.text, self.indented)
+
+    @property
+    def body(self) -> Sequence[cst.BaseStatement | cst.BaseSmallStatement]:
+        """The statements of the unit. Raises BrokenText."""
+        body = self._parsed().body
+        if not self.indented:
+            return body
+        wrapper = body[0]
+        assert isinstance(wrapper, cst.If)
+        return wrapper.body.body
+
+    def written(self, node: cst.CSTNode) -> str:
+        """What is read where a node of this unit stands, without parentheses around it."""
+        first, start, last, end = self._read_at(node)
+        lines = self.text.splitlines(keepends=True)[first : last + 1]
+        lines[-1:] = [line[:end] for line in lines[-1:]]
+        return "".join(lines)[start:]
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """Return where a node of this unit stands."""
+        span = self._spans.get(node)
+        if span is None:
+            first, start, last, end = self._read_at(node)
+            if self.moved:
+                start, end = written_at(self.moved, first, start), written_at(self.moved, last, end)
+            line, end_line = first + self.first_line, last + self.first_line
+            span = self._spans[node] = Span(self.path, line, start + 1, end_line, end + 1, self.cell)
+        return span
+
+    def _read_at(self, node: cst.CSTNode) -> tuple[int, int, int, int]:
+        """The line of the unit and the column in its text where a node begins, and where it ends, from 0."""
+        found = self._parsed().positions.of(self.latest(node))
+        if found is None:
+            return 0, 0, 0, 0
+        first, start, last, end = found
+        return first - 1 - self.indented, start, last - 1 - self.indented, end
+
+
+@dataclass(slots=True, repr=False)
+class NodePlace:
+    """The place of a node; its span is found only when asked for. A frozen class costs three times this."""
+
+    unit: Unit
+    node: cst.CSTNode
+
+    def __hash__(self) -> int:
+        # libcst's nodes say the same in Python.
+        return object.__hash__(self.node)
+
+    @property
+    def path(self) -> str:
+        """The file, which is known without finding the span."""
+        return self.unit.path
+
+    def resolve(self) -> Span:
+        """Return the span."""
+        return self.unit.span(self.node)
