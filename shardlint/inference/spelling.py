@@ -13,7 +13,7 @@ import re
 import symtable
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -89,23 +89,29 @@ class Names:
         table = _table(_wrapped(text, indented))
         if table is None:
             return None
-        meanings: defaultdict[_Path, list[dict[str, str]]] = defaultdict(list)
+        meanings: defaultdict[_Path, list[_Meanings]] = defaultdict(list)
         for scope in _scopes(table):
             meanings[scope.path].append(self._meanings(scope))
         # Where two scopes begin on one line, nobody tells which is which: they have to agree.
         agreed = {
-            path: {*found[0].items()}.intersection(*(one.items() for one in found[1:]))
+            path: dict({*found[0].items()}.intersection(*(one.items() for one in found[1:])))
             for path, found in meanings.items()
         }
-        return _rewritten(text, indented, {path: dict(found) for path, found in agreed.items() if found})
+        if not any(agreed.values()):
+            return Meant(text)
+        try:
+            return _rewritten(text, indented, agreed)
+        except RecursionError:
+            return Meant(text)
 
-    def _meanings(self, scope: _Scope) -> dict[str, str]:
+    def _meanings(self, scope: _Scope) -> _Meanings:
         """The unbound names that a scope reads, if one name alone is near that it sees: that is meant."""
         found = {}
         for name in scope.free - self.top - self.of_classes - _BUILTINS:
-            near = _near(name, scope.seen | self.top) or _near(name, _BUILTINS)
+            near = _near(name, self.top | scope.seen.keys()) or _near(name, _BUILTINS)
             if len(near) == 1:
-                found[name] = near.pop()
+                (other,) = near
+                found[name] = other, scope.seen.get(other)
         return found
 
 
@@ -123,20 +129,25 @@ def _shortened(name: str) -> set[str]:
 _Path = tuple[tuple[str, int], ...]
 
 
+#: Names that are meant by others, and the scope of a function that binds them.
+_Meanings = dict[str, tuple[str, _Path | None]]
+
+
 class _Scope(NamedTuple):
-    """A block: what it reads that nothing around it binds, and what it sees of the functions around it."""
+    """A block: what it reads that nothing around it binds, and what functions around it bind, and which."""
 
     path: _Path
     free: frozenset[str]
-    seen: frozenset[str]
+    seen: dict[str, _Path]
 
 
 def _scopes(
-    table: symtable.SymbolTable, path: _Path = (), seen: frozenset[str] = frozenset()
+    table: symtable.SymbolTable, path: _Path = (), seen: dict[str, _Path] | None = None
 ) -> Iterator[_Scope]:
+    seen = seen or {}
     if isinstance(table, symtable.Function):
         free = frozenset(table.get_globals())
-        seen |= frozenset(table.get_locals())
+        seen = seen | dict.fromkeys(table.get_locals(), path)
     else:
         free = frozenset(one.get_name() for one in table.get_symbols() if one.is_global())
         free -= frozenset(_bound(table))
@@ -170,24 +181,39 @@ def _wrapped(text: str, indented: bool) -> str:
     return f"if 1:\n{text}" if indented else text
 
 
-def _rewritten(text: str, indented: bool, meanings: dict[_Path, dict[str, str]]) -> Meant:
-    """A text with other names where these are read."""
-    if not meanings:
-        return Meant(text)
+def _rewritten(text: str, indented: bool, meanings: dict[_Path, _Meanings]) -> Meant:
+    """A text with other names where these are meant."""
+    names = list(_names(ast.parse(_wrapped(text, indented)), ()))
+    reads: defaultdict[tuple[str, _Path | None], list[ast.Name]] = defaultdict(list)
+    for path, node in names:
+        if (meant := meanings.get(path, {}).get(node.id)) is not None:
+            reads[meant].append(node)
+    changed = []
+    for (name, at), nodes in reads.items():
+        bound = [node for path, node in names if path == at and node.id == name]
+        read, alike = nodes[0].id, all(node.id == nodes[0].id for node in nodes)
+        # What is bound is misspelt, if nobody reads it, and it is written less often than what is read.
+        if alike and text.count(name) < text.count(read) and _only(text, name, bound):
+            nodes, name = bound, read
+        changed += [(node.lineno - 1 - indented, node.col_offset, node.id, name) for node in nodes]
     lines, moved = text.splitlines(keepends=True), list[Moved]()
     shift: defaultdict[int, int] = defaultdict(int)
-    reads = _reads(ast.parse(_wrapped(text, indented)), ())
-    places = sorted((one.lineno - 1 - indented, one.col_offset, one.id, path) for path, one in reads)
-    for number, column, name, path in places:
-        meaning = meanings.get(path, {}).get(name)
-        if meaning is None:
-            continue
+    for number, column, name, meaning in sorted(changed):
         line, start = lines[number].encode(), column + shift[number]
+        if not line.startswith(name.encode(), start):
+            # Python reads some letters as others.
+            return Meant(text)
         before, behind = line[:start].decode(), line[start + len(name.encode()) :].decode()
         lines[number] = f"{before}{meaning}{behind}"
         shift[number] += len(meaning.encode()) - len(name.encode())
         moved.append(Moved(number, len(before) + len(meaning), len(name) - len(meaning)))
     return Meant("".join(lines), tuple(moved))
+
+
+def _only(text: str, name: str, bound: Sequence[ast.Name]) -> bool:
+    """Whether a name is bound at these places, and stands nowhere else in a text."""
+    binds = all(isinstance(node.ctx, ast.Store) for node in bound)
+    return bool(bound) and binds and len(re.findall(rf"\b{name}\b", text)) == len(bound)
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -199,32 +225,32 @@ _COMPREHENSIONS = {
 }
 
 
-def _reads(node: Any, path: _Path) -> Iterator[tuple[_Path, ast.Name]]:
-    """The names that a tree reads, and in which scopes; annotations may be of names that nothing binds."""
+def _names(node: Any, path: _Path) -> Iterator[tuple[_Path, ast.Name]]:
+    """The names of a tree, and in which scopes; none of annotations, whose names may be bound nowhere."""
     if isinstance(node, list):
         for one in node:
-            yield from _reads(one, path)
+            yield from _names(one, path)
     elif isinstance(node, ast.Name):
         yield path, node
     elif isinstance(node, _FUNCTIONS):
-        yield from _reads([node.decorator_list, node.args.defaults, node.args.kw_defaults], path)
-        yield from _reads(node.body, (*path, (node.name, node.lineno)))
+        yield from _names([node.decorator_list, node.args.defaults, node.args.kw_defaults], path)
+        yield from _names(node.body, (*path, (node.name, node.lineno)))
     elif isinstance(node, ast.Lambda):
-        yield from _reads([node.args.defaults, node.args.kw_defaults], path)
-        yield from _reads(node.body, (*path, ("lambda", node.lineno)))
+        yield from _names([node.args.defaults, node.args.kw_defaults], path)
+        yield from _names(node.body, (*path, ("lambda", node.lineno)))
     elif isinstance(node, ast.ClassDef):
-        yield from _reads([node.decorator_list, node.bases, node.keywords], path)
-        yield from _reads(node.body, (*path, (node.name, node.lineno)))
+        yield from _names([node.decorator_list, node.bases, node.keywords], path)
+        yield from _names(node.body, (*path, (node.name, node.lineno)))
     elif (name := _COMPREHENSIONS.get(type(node))) is not None:
         first, *others = node.generators
         inside = [first.target, first.ifs, *others, *(getattr(node, part, None) for part in _ITEM)]
-        yield from _reads(first.iter, path)
-        yield from _reads(inside, (*path, (name, node.lineno)))
+        yield from _names(first.iter, path)
+        yield from _names(inside, (*path, (name, node.lineno)))
     elif isinstance(node, ast.AnnAssign):
-        yield from _reads([node.target, node.value], path)
+        yield from _names([node.target, node.value], path)
     # Until Python 3.12 nobody tells where a name in an f-string stands.
     elif isinstance(node, ast.AST) and not isinstance(node, ast.JoinedStr):
-        yield from _reads([value for _, value in ast.iter_fields(node)], path)
+        yield from _names([value for _, value in ast.iter_fields(node)], path)
 
 
 #: What a comprehension makes of each turn.
