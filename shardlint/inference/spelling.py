@@ -193,7 +193,7 @@ def _rewritten(text: str, indented: bool, meanings: dict[_Path, _Meanings]) -> M
         bound = [node for path, node in names if path == at and node.id == name]
         read, alike = nodes[0].id, all(node.id == nodes[0].id for node in nodes)
         # What is bound is misspelt, if nobody reads it, and it is written less often than what is read.
-        if alike and text.count(name) < text.count(read) and _only(text, name, bound):
+        if alike and _is_rarer(text, name, read) and _only(text, name, bound):
             nodes, name = bound, read
         changed += [(node.lineno - 1 - indented, node.col_offset, node.id, name) for node in nodes]
     lines, moved = text.splitlines(keepends=True), list[Moved]()
@@ -208,6 +208,14 @@ def _rewritten(text: str, indented: bool, meanings: dict[_Path, _Meanings]) -> M
         shift[number] += len(meaning.encode()) - len(name.encode())
         moved.append(Moved(number, len(before) + len(meaning), len(name) - len(meaning)))
     return Meant("".join(lines), tuple(moved))
+
+
+def _is_rarer(text: str, name: str, other: str) -> bool:
+    """Whether a name is written less often in a text than another, alone or as a part of others."""
+    shorter, longer = sorted((name, other), key=len)
+    # The longer one may hold the other.
+    count = {longer: text.count(longer), shorter: text.replace(longer, " ").count(shorter)}
+    return count[name] < count[other]
 
 
 def _only(text: str, name: str, bound: Sequence[ast.Name]) -> bool:

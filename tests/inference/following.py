@@ -33,7 +33,7 @@ def edited(text: str, chance: random.Random) -> str:
     at = chance.randrange(len(lines))
     line = lines[at]
     indent = re.match(r"\s*", line)[0]  # type: ignore[index]
-    match chance.randrange(7):
+    match chance.randrange(9):
         case 0:
             lines.insert(at, f"{indent}note = {chance.randrange(9)}")
         case 1:
@@ -46,6 +46,10 @@ def edited(text: str, chance: random.Random) -> str:
             lines[at] = line.replace('"data"', '"model"').replace("x", "y")
         case 5:
             lines.insert(at, line)
+        case 6 | 7 if line.strip():
+            # A key that is hit twice, or missed.
+            place = chance.choice([match.start() for match in re.finditer(r"\S", line)])
+            lines[at] = line[:place] + chance.choice(("", line[place] * 2)) + line[place + 1 :]
         case _:
             place = chance.randrange(len(line) + 1)
             lines[at] = line[:place] + chance.choice("x1 (,:#'\n") + line[place:]

@@ -229,3 +229,18 @@ def test_other_releases_of_python_are_left_to_libcst() -> None:
         with pytest.raises(Untranslated):
             translate(text)
     assert cst.parse_module(text).body
+
+
+def test_expressions_of_an_edited_statement_keep_their_nodes() -> None:
+    unit = Unit("a.py", None, "y = f(g(1), g(1), h)\nz = 1\n", 1, indented=False)
+    before = {id(node) for statement in unit.body for node in walk(statement)}
+    unit.rewrite("yy = f(g(1), g(1), h)\nz = 1\nw = g(1)\n")
+    kept = [
+        node
+        for statement in unit.body
+        for node in walk(statement)
+        if isinstance(node, cst.Call) and id(node) in before
+    ]
+    # The call of ``f`` as a whole; so its arguments are not taken once more.
+    assert len(kept) == 3
+    assert [unit.written(node) for node in kept] == ["f(g(1), g(1), h)", "g(1)", "g(1)"]

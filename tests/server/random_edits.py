@@ -55,7 +55,12 @@ class RandomEdits:
         """From where to where to write what."""
         text, random = self.text, self._random
         at = random.randint(0, len(text))
-        match random.randrange(6):
+        match random.randrange(7):
+            case 6 if words := list(_WORD.finditer(text)):
+                # A key that is hit twice, or missed.
+                word = random.choice(words)
+                at = random.randrange(word.start(), word.end())
+                return at, at + 1, random.choice((text[at] * 2, ""))
             case 0 | 1:
                 return at, at, random.choice(SCRAPS)
             case 2:

@@ -7,8 +7,8 @@ statement that is another keeps those of the expressions that are written as bef
 from __future__ import annotations
 
 import ast
-from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any, NamedTuple
 
 import libcst as cst
@@ -90,11 +90,9 @@ class Former:
                 return self.noted[numbers.start : numbers.stop]
         return ()
 
-    def lost(self, written: Counter[str]) -> list[Noted]:
+    def lost(self, written: Set[str]) -> list[Noted]:
         """The statements without others in them that are not among these."""
-        left = written.copy()
-        left.subtract(one.written for one in self.noted)
-        return [one for one in self.noted if not one.inner and not one.header and left[one.written] < 0]
+        return [one for one in self.noted if not one.inner and not one.header and one.written not in written]
 
     def take_function(self, around: int | None, header: str) -> int | None:
         """The number of a function with this header in the function of a number, without its body."""
@@ -128,7 +126,7 @@ class Noting(Translator):
     def whole(self, body: Sequence[ast.stmt]) -> list[Any]:
         """The statements of the text."""
         if self._former.noted:
-            written = Counter(map(self._statement_text, _statements_in(body)))
+            written = set(map(self._statement_text, _statements_in(body)))
             for one in self._former.lost(written):
                 self._spare |= _expressions(one, self._former.made)
         return self.block(body)
@@ -138,10 +136,17 @@ class Noting(Translator):
         if kept is None:
             return super().expression(node)
         self.made += kept
-        # None of these can be taken once more.
+        # None of these can be taken once more, nor what they are in.
         taken = set(map(id, kept))
-        self._spare = {text: made for text, made in self._spare.items() if id(made[-1]) not in taken}
+        self._spare = {text: made for text, made in self._spare.items() if taken.isdisjoint(map(id, made))}
         return kept[-1]
+
+    def field(self, node: ast.expr) -> Any:
+        # Its places are not of this text.
+        spare, self._spare = self._spare, {}
+        made = super().field(node)
+        self._spare = spare
+        return made
 
     def statement(self, make: Callable[[Translator, Any], Any], node: ast.stmt) -> Any:
         written = self._statement_text(node)
@@ -202,6 +207,12 @@ class _Parts(Translator):
     def expression(self, node: ast.expr) -> Any:
         start, made = len(self.made), super().expression(node)
         self.places[self.written(node)] = start, len(self.made)
+        return made
+
+    def field(self, node: ast.expr) -> Any:
+        places, self.places = self.places, {}
+        made = super().field(node)
+        self.places = places
         return made
 
 
