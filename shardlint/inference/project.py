@@ -22,6 +22,7 @@ from shardlint.inference.planned import forget as forget_imports
 from shardlint.inference.planned import planned
 from shardlint.inference.reading import note_variable
 from shardlint.inference.releases import state_of
+from shardlint.inference.syntax import whole_units
 from shardlint.inference.values import Const, ModuleValue, Value, as_str
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Unknown
@@ -84,6 +85,13 @@ class ModuleRun:
         self.made = range(0)
         #: The modules that changed something of it as they were imported, and that it does not import.
         self.changed_by: set[Path] = set()
+
+    @property
+    def text(self) -> str:
+        """All its text, as it is read (see `spelling`), or as it is written, if it is not read as a whole."""
+        if self.complete and len(self.source.cells) == 1:
+            return "".join(unit.text for unit in whole_units(self.parts))
+        return "".join(cell.text for cell in self.source.cells)
 
 
 #: Modules that programs imported, so that the next one need not run them again.

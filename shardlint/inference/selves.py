@@ -240,7 +240,7 @@ def says_alike(text: str, other: str) -> bool:
 
 def _set_on_objects(cls: ClassValue) -> set[str]:
     """Names of attributes that the class's module sets on other objects than ``self``."""
-    text = "".join(cell.text for cell in cls.module.source.cells) if cls.module is not None else ""
+    text = cls.module.text if cls.module is not None else ""
     return {name for one, name in _sets(text) if one != "self"}
 
 

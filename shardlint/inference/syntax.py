@@ -133,7 +133,7 @@ def _split(path: str, cell: int | None, text: str) -> Parsed:
     if has_odd_lines(text):
         return _whole(path, cell, text)
     # The names of a notebook's cell are those of others too.
-    origin, names = Origin(text), Names.of(text) if cell is None else None
+    origin, names = Origin(text), Names.of(text, tree) if cell is None else None
     parts = parts_of_lines(path, cell, lines, tree.body, indented=False, origin=origin, names=names)
     return Parsed(tuple(parts))
 
@@ -195,7 +195,7 @@ def _mended(
     """All parts, and which of them are broken, if these are functions; None if more is."""
     if has_odd_lines("".join(lines)) or (found := mended(lines, error)) is None:
         return None
-    names = Names.of(found.text, "".join(lines)) if cell is None else None
+    names = Names.of(found.text, found.tree, "".join(lines)) if cell is None else None
     parts = tuple(parts_of_lines(path, cell, lines, found.tree.body, indented=False, names=names))
     begin = {one.whole.first_line + one.header.text.count("\n") - 1: one.whole for one in functions_of(parts)}
     if not begin.keys() >= set(found.bodies):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import random
 import re
 from pathlib import Path
@@ -16,6 +17,7 @@ from shardlint.config.settings import Settings
 from shardlint.inference.nodes import walk
 from shardlint.inference.spelling import Names
 from shardlint.inference.syntax import split, whole_units
+from shardlint.laws.versions.published import PUBLISHED
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,7 +56,7 @@ count((3, 4))
 
 
 def read(text: str) -> str:
-    names = Names.of(text)
+    names = Names.of(text, ast.parse(text))
     assert names is not None
     meant = names.meant(text, indented=False)
     assert meant is not None
@@ -104,7 +106,7 @@ def test_nothing_that_runs_is_read_otherwise() -> None:
     looked = 0
     for file in files:
         text = file.read_text(encoding="utf-8")
-        if (names := Names.of(text)) is None:
+        if (names := Names.of(text, ast.parse(text))) is None:
             continue
         meant = names.meant(text, indented=False)
         assert meant is not None
@@ -150,6 +152,45 @@ def test_what_is_meant(written: str, meant: str | None) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (
+            "import jax\njax.devicees(), jax.lax.raggged_dot\n",
+            "import jax\njax.devices(), jax.lax.ragged_dot\n",
+        ),
+        ("import jax.numpy as np\nnp.concatnate\n", "import jax.numpy as np\nnp.concatenate\n"),
+        (
+            "from jax import lax, nn as n\nlax.pssum; n.softmmax\n",
+            "from jax import lax, nn as n\nlax.pssum; n.softmax\n",
+        ),
+        (
+            "import jax\ndef f(): return (jax\n  .devicees('é', jax.devicees))\n",
+            "import jax\ndef f(): return (jax\n  .devices('é', jax.devices))\n",
+        ),
+        # The first and the last letter, and short names, tell other functions apart.
+        ("import jax\njax.xdevices, jax.devicesx, jax.numpy.siin, jax.numpy.float16x\n", None),
+        # It is a module of JAX in every scope of the lines, and nobody asks whether it has that.
+        ("import jax\njax = 1\njax.devicees\n", None),
+        ("import jax\ndef f(jax): return jax.devicees\n", None),
+        ("import jax\nclass A:\n  jax = 1\n  jax.devicees\n", None),
+        ("import other as jax\njax.devicees\n", None),
+        ("import jax\nif hasattr(jax, 'devicees'): jax.devicees\n", None),
+        ("import jax\ntry: jax.devicees\nexcept AttributeError: pass\n", None),
+        ("import jax\n'jax.devicees', my.jax.devicees\n", None),
+    ],
+)
+def test_what_is_meant_by_attributes(written: str, meant: str | None) -> None:
+    assert read(written) == (meant or written)
+
+
+@pytest.mark.parametrize("module", PUBLISHED)
+def test_every_name_of_jax_is_known(module: str) -> None:
+    names = {name for name in dir(importlib.import_module(module)) if not name.startswith("_")}
+    assert len(names) > 10
+    assert names <= PUBLISHED[module]
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "from os import *", "exec('mmesh = 1')", "globals()['mmesh'] = 1", "vars()['mmesh'] = 1",
@@ -157,7 +198,8 @@ def test_what_is_meant(written: str, meant: str | None) -> None:
     ],
 )  # fmt: skip
 def test_where_names_may_be_bound_unseen_nothing_is_read_otherwise(line: str) -> None:
-    assert Names.of(f"mesh = 1\n{line}\nmmesh\n") is None
+    text = f"mesh = 1\n{line}\nmmesh\n"
+    assert Names.of(text, ast.parse(text)) is None
 
 
 def test_letters_that_python_reads_as_others_stay() -> None:

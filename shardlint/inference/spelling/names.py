@@ -1,0 +1,112 @@
+"""The names of a file, and what is meant by those that nothing binds."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from shardlint.inference.spelling.attributes import lacking, modules, root_of
+from shardlint.inference.spelling.near import near
+from shardlint.inference.spelling.scopes import (
+    Path,
+    Scope,
+    bound,
+    bound_in_classes,
+    is_but_imported,
+    scopes,
+    table_of,
+)
+from shardlint.inference.spelling.texts import Meanings, Meant, rewritten, wrapped
+
+#: What binds names unseen, or expects that one is not bound.
+_UNSEEN = (
+    *("exec(", "globals(", "locals(", "vars(", "builtins", "__dict__", "f_globals", "NameError"),
+    *("import *", "import_module(__name__", "sys.modules"),
+)
+#: What tells that a module may lack an attribute.
+_GUARDS = ("AttributeError", "hasattr(")
+_GLOBAL = re.compile(r"(?:^|[;:])[ \t]*global[ \t]+(\w+(?:[ \t]*,[ \t]*\w+)*)", re.MULTILINE)
+#: What tools bind that read or run a file.
+_TOOLS = {"WindowsError", "display", "get_ipython", "reveal_locals", "reveal_type"}
+_MODULE = {"__annotations__", "__class__", "__file__", "__path__"}
+_BUILTINS = frozenset({*dir(builtins), *_TOOLS, *_MODULE})
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names that a file binds at its top, and those that its classes do, which functions do not see.
+
+    ``modules`` are those of JAX that it imports, by the names that they have in it. ``unbound`` are the names
+    that its text reads, and nothing binds, and the attributes that modules lack.
+    """
+
+    top: frozenset[str]
+    of_classes: frozenset[str]
+    modules: tuple[tuple[str, str], ...]
+    unbound: frozenset[str] = field(default=frozenset(), compare=False)
+
+    @staticmethod
+    def of(text: str, tree: ast.Module, written: str | None = None) -> Names | None:
+        """The names of a file; None if they are not sure. ``written`` is all of it, if some is left out."""
+        written = text if written is None else written
+        if any(word in written for word in _UNSEEN):
+            return None
+        table = table_of(text)
+        if table is None:
+            return None
+        declared = {name.strip() for names in _GLOBAL.findall(written) for name in names.split(",")}
+        top, of_classes = frozenset(declared.union(bound(table))), frozenset(bound_in_classes(table))
+        free = {name for scope in scopes(table) for name in scope.free}
+        imported: tuple[tuple[str, str], ...] = ()
+        if not any(word in written for word in _GUARDS):
+            imported = tuple(
+                (name, module)
+                for name, module in modules(tree)
+                if name not in of_classes and is_but_imported(table, name)
+            )
+        unbound = frozenset({*free - top - of_classes - _BUILTINS, *lacking(imported, text)})
+        return Names(top, of_classes, imported, unbound)
+
+    @staticmethod
+    def may_change(text: str) -> bool:
+        """Whether lines of a function's body may have a say in what is bound outside of it."""
+        return any(word in text for word in (*_UNSEEN, *_GUARDS)) or _GLOBAL.search(text) is not None
+
+    def concern(self, text: str) -> bool:
+        """Whether one of the unbound names is in a stretch of the file's lines."""
+        return any(name in text for name in self.unbound)
+
+    def meant(self, text: str, indented: bool) -> Meant | None:
+        """A stretch of lines in the file as it is read; None if Python refuses its names."""
+        table = table_of(wrapped(text, indented))
+        if table is None:
+            return None
+        meanings: defaultdict[Path, list[Meanings]] = defaultdict(list)
+        attributes = lacking(self.modules, text)
+        for scope in scopes(table):
+            meanings[scope.path].append(self._meanings(scope))
+            attributes = {one: name for one, name in attributes.items() if root_of(one) not in scope.seen}
+        # Where two scopes begin on one line, nobody tells which is which: they have to agree.
+        agreed = {
+            path: dict({*found[0].items()}.intersection(*(one.items() for one in found[1:])))
+            for path, found in meanings.items()
+        }
+        if not attributes and not any(agreed.values()):
+            return Meant(text)
+        try:
+            return rewritten(text, indented, agreed, attributes)
+        except RecursionError:
+            return Meant(text)
+
+    def _meanings(self, scope: Scope) -> Meanings:
+        """The unbound names that a scope reads, if one name alone is near that it sees: that is meant."""
+        found = {}
+        for name in scope.free - self.top - self.of_classes - _BUILTINS:
+            others = near(name, self.top | scope.seen.keys()) or near(name, _BUILTINS)
+            if len(others) == 1:
+                (other,) = others
+                found[name] = other, scope.seen.get(other)
+        return found

@@ -1,0 +1,15 @@
+"""Names that are a letter off."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+
+def near(name: str, names: Set[str]) -> set[str]:
+    """The names, of some, that have a letter more or less."""
+    longer = (other for other in names if len(other) == len(name) + 1 and name in _shortened(other))
+    return (_shortened(name) & names) | set(longer)
+
+
+def _shortened(name: str) -> set[str]:
+    return {name[:at] + name[at + 1 :] for at in range(len(name))}
