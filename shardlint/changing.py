@@ -7,8 +7,10 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from shardlint.records import dataclass
 
 if TYPE_CHECKING:
     from shardlint.api import Linter, Progress, Report

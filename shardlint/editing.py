@@ -11,7 +11,7 @@ import os
 import tokenize
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shardlint import seen
@@ -19,6 +19,7 @@ from shardlint.analyzing import Analyzer
 from shardlint.cache.facts import Facts, now, written
 from shardlint.collecting import rest
 from shardlint.files import Source
+from shardlint.records import dataclass
 from shardlint.resuming import Programs
 from shardlint.seen import NOTHING, Seen, opened
 from shardlint.spans import Span

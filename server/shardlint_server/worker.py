@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import heapq
 import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from typing import Any, Generic, TypeVar
 
 from shardlint.api import editing
+from shardlint.records import dataclass
 
 T = TypeVar("T")
 
@@ -34,7 +36,7 @@ Begin = Callable[[], Callable[[], T]]
 """Called on the event loop when the work's turn has come; what it returns is called in the thread."""
 
 
-@dataclass(order=True, slots=True)
+@dataclasses.dataclass(order=True, slots=True)
 class Job(Generic[T]):
     """Work that waits or runs; ``stale`` tells whether anybody still wants it."""
 

@@ -9,11 +9,12 @@ node stands. A unit keeps its indentation and is wrapped in ``if 1:`` to parse, 
 from __future__ import annotations
 
 import ast
+import dataclasses
 import re
 import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar, cast
 
 import libcst as cst
@@ -25,6 +26,7 @@ from shardlint.inference.syntax_trees import Tree, tree_after, tree_of
 from shardlint.inference.translating import Former, Translated, changed
 from shardlint.inference.translating.origin import Origin
 from shardlint.inference.translating.written import has_odd_lines
+from shardlint.records import dataclass
 from shardlint.spans import Span
 
 
@@ -167,7 +169,7 @@ class Unit:
         return span
 
 
-@dataclass(slots=True, repr=False)
+@dataclasses.dataclass(slots=True, repr=False)
 class NodePlace:
     """The place of a node; its span is found only when asked for. A frozen class costs three times this."""
 
