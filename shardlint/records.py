@@ -20,6 +20,7 @@ def _dataclass(
     slots: bool,
     frozen: bool = False,
     eq: bool = True,
+    repr: bool = True,
     unsafe_hash: bool = False,
     kw_only: bool = False,
 ) -> Callable[[type], type]:
@@ -27,19 +28,23 @@ def _dataclass(
     assert slots, "frozen objects are made with the setters of their slots"
 
     def made(kind: type) -> type:
-        written = vars(kind).keys() - {"__doc__"}
+        written = {name for name, one in vars(kind).items() if one is not None}
         # Of a class without documentation it would compile the signature, to have that stand there.
         kind.__doc__ = kind.__doc__ or kind.__name__
         kind = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(kind)
-        methods: dict[str, Any] = {"__init__": _frozen_init if frozen else _init, "__repr__": _repr}
+        compiled = {"__init__": _frozen_init if frozen else _init}
+        shared: dict[str, Any] = {"__repr__": _repr} if repr else {}
         if frozen:
-            methods |= {"__setattr__": _set, "__delattr__": _delete}
-            methods |= {"__getstate__": _state, "__setstate__": _restore}
+            shared |= {"__setattr__": _set, "__delattr__": _delete}
+            shared |= {"__getstate__": _state, "__setstate__": _restore}
         if eq:
-            methods |= {"__eq__": _eq, "__hash__": _hash if frozen or unsafe_hash else None}
+            compiled["__eq__"] = _eq
+            shared["__hash__"] = None
+        if eq and (frozen or unsafe_hash):
+            compiled["__hash__"] = _hash
+        methods = shared | {name: _Uncompiled(kind, name, text_of) for name, text_of in compiled.items()}
         for name in methods.keys() - written:
-            method = methods[name]
-            setattr(kind, name, _Uncompiled(kind, name, method) if method in _COMPILED else method)
+            setattr(kind, name, methods[name])
         return kind
 
     return made
@@ -60,13 +65,10 @@ class _Uncompiled:
         self._kind, self._name, self._text_of = kind, name, text_of
 
     def __get__(self, one: object, kind: type | None = None) -> Any:
-        names: dict[str, Any] = {}
+        names: dict[str, Any] = {"__name__": self._kind.__module__}
         exec(f"def {self._name}{self._text_of(self._kind, names)}", names)
         method = names[self._name]
-        method.__module__, method.__qualname__ = (
-            self._kind.__module__,
-            f"{self._kind.__qualname__}.{self._name}",
-        )
+        method.__qualname__ = f"{self._kind.__qualname__}.{self._name}"
         setattr(self._kind, self._name, method)
         return method.__get__(one, kind)
 
@@ -104,10 +106,8 @@ def _init_that_sets(setting: str, parts: Iterable[Field[Any]], names: dict[str, 
 
 def _eq(kind: type, names: dict[str, Any]) -> str:
     compared = [one.name for one in fields(kind) if one.compare]
-    ours, theirs = _tuple("self", compared), _tuple("other", compared)
-    return (
-        f"(self, other): return {ours} == {theirs} if other.__class__ is self.__class__ else NotImplemented"
-    )
+    same = f"{_tuple('self', compared)} == {_tuple('other', compared)}"
+    return f"(self, other): return {same} if other.__class__ is self.__class__ else NotImplemented"
 
 
 def _hash(kind: type, names: dict[str, Any]) -> str:
@@ -117,9 +117,6 @@ def _hash(kind: type, names: dict[str, Any]) -> str:
 
 def _tuple(of: str, names: Iterable[str]) -> str:
     return f"({''.join(f'{of}.{name}, ' for name in names)})"
-
-
-_COMPILED = {_init, _frozen_init, _eq, _hash}
 
 
 @recursive_repr("...")

@@ -41,8 +41,8 @@ def _by_name(make: Callable[..., Any], **options: Any) -> type:
         def __repr__(self) -> str:
             return "written by hand"
 
-        def __hash__(self) -> int:
-            return 3
+        def __eq__(self, other: object) -> bool:
+            return self is other
 
     return ByName
 

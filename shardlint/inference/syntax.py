@@ -9,7 +9,6 @@ node stands. A unit keeps its indentation and is wrapped in ``if 1:`` to parse, 
 from __future__ import annotations
 
 import ast
-import dataclasses
 import re
 import warnings
 from collections.abc import Hashable, Iterator, Sequence
@@ -169,9 +168,9 @@ class Unit:
         return span
 
 
-@dataclasses.dataclass(slots=True, repr=False)
+@dataclass(slots=True, repr=False)
 class NodePlace:
-    """The place of a node; its span is found only when asked for. A frozen class costs three times this."""
+    """The place of a node; its span is found only when asked for. A frozen class costs twice this."""
 
     unit: Unit
     node: cst.CSTNode

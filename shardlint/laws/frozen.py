@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(kind: type[T]) -> type[T]:
-    """A frozen dataclass with slots whose objects cost a third to make.
+    """A frozen dataclass with slots whose objects cost half to make.
 
     Only type checkers see to it that nobody sets a field: dataclasses pay for that with every field of every
     object they make.
