@@ -12,6 +12,7 @@ from shardlint import editing
 from shardlint.analyzing import Analyzer, Progress
 from shardlint.announced import announces, expectations_of
 from shardlint.checked import Analysis, Report, axes_of
+from shardlint.collecting import collecting_seldom
 from shardlint.config import (
     CommandLine,
     ConfigError,
@@ -139,6 +140,7 @@ class Linter:
         refresh()
         return self._check(sources)
 
+    @collecting_seldom()
     def analysis(self, source: Source) -> Analysis:
         """Check one source as `check_source` does, and return with the findings what they were made from."""
         from shardlint.inference import refresh

@@ -7,12 +7,13 @@ the same one; so it is in a file that was moved. How often each is there counts.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import Any
 
 from shardlint.files.lexing import STRING_OR_COMMENT, split_lines
@@ -20,6 +21,7 @@ from shardlint.files.sources import Source, read_source
 from shardlint.files.statements import statements
 from shardlint.findings import Finding, Severity
 from shardlint.fixing.documents import write_bytes
+from shardlint.records import dataclass
 
 VERSION = 1
 #: What says that shardlint or the file failed is never known already.
@@ -31,7 +33,7 @@ class BaselineError(Exception):
     """A baseline file that is none; the message says what is wrong."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclasses.dataclass(frozen=True, slots=True, order=True)
 class Entry:
     """What is kept of a finding. ``path`` is relative to the baseline's folder, with slashes."""
 

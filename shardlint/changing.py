@@ -7,8 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from shardlint.api import Linter, Progress, Report
@@ -34,8 +33,8 @@ class CannotDo(Exception):
     """What was asked for cannot be done; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+# Not a dataclass: to load these is a fifth of what `--version` takes.
+class Outcome(NamedTuple):
     """What is left to report, and what was done.
 
     ``code`` is the exit code where nothing is to be reported; ``out`` is for standard output, ``said``
@@ -100,7 +99,7 @@ def change(
     else:
         outcome = Outcome(report)
     said = known.shrunk() if known and not options.diff else ()
-    return replace(outcome, said=(*outcome.said, *said))
+    return outcome._replace(said=(*outcome.said, *said))
 
 
 class _Known:
@@ -122,6 +121,8 @@ class _Known:
 
     def without(self, report: Report) -> Report:
         """The report without the findings that are known."""
+        from dataclasses import replace
+
         from shardlint import baseline
 
         found = baseline.entries_of(report.findings, report.sources, self.folder)
@@ -146,6 +147,7 @@ class _Known:
 
     def hides(self, sources: Sequence[Source], findings: Sequence[Finding]) -> list[Finding]:
         """The findings of some sources without those that are known."""
+
         from shardlint import baseline
 
         found = baseline.entries_of(findings, sources, self.folder)
@@ -181,6 +183,8 @@ def _written(report: Report, path: str) -> Outcome:
 
 def _ignored(linter: Linter, report: Report, reason: str) -> Outcome:
     """Add comments to the lines of all findings, once those that do nothing are out."""
+    from dataclasses import replace
+
     from shardlint.fixing.documents import CannotChange, read_document, write
     from shardlint.fixing.ignoring import UNSILENCED, ignoring
     from shardlint.fixing.rounds import fix_all

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from shardlint.findings import Finding, Severity
+from shardlint.records import dataclass
 
 if TYPE_CHECKING:
     from shardlint.explaining.axes import AxisIndex
@@ -40,7 +41,7 @@ class Report:
         return tuple(f for f in self.findings if not f.expected and f.severity is not Severity.INFO)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Analysis:
     """What one analysis of a source gave: the findings in reading order, and the uses they were made from.
 

@@ -10,6 +10,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from shardlint import changing, configuring, reporting
+from shardlint.collecting import collecting_seldom
 
 if TYPE_CHECKING:
     from shardlint.api import Linter
@@ -75,7 +76,7 @@ def _once(options: argparse.Namespace) -> int:
 
     unsaved = _standard_input(options)
     store = _store(options)
-    with ProgressBar(options.quiet) as progress:
+    with collecting_seldom(), ProgressBar(options.quiet) as progress:
         try:
             recall = None if store is None or unsaved else _recall(options, store)
             code = _recalled(options, recall, progress) if recall is not None else None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from shardlint.files.sites import Site, SiteKind
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Rejected, Undecided
+from shardlint.records import dataclass
 from shardlint.spans import Place, Span
 from shardlint.uses import CollectiveUse, FileProblem, OperationUse, ParameterUse, Placement, ShardingUse, Use
 

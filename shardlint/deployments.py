@@ -6,12 +6,12 @@ import dataclasses
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from shardlint.findings import Finding, Severity
 from shardlint.laws.values import AxisType, Mesh
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.records import dataclass
 from shardlint.spans import Span
 from shardlint.uses import MeshUse, Use
 

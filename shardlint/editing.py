@@ -11,14 +11,14 @@ import os
 import tokenize
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardlint import seen
+from shardlint import collecting, seen
 from shardlint.analyzing import Analyzer
 from shardlint.cache.facts import Facts, now, written
-from shardlint.collecting import rest
 from shardlint.files import Source
+from shardlint.records import dataclass
 from shardlint.resuming import Programs
 from shardlint.seen import NOTHING, Seen, opened
 from shardlint.spans import Span
@@ -82,6 +82,13 @@ def recorded() -> Iterator[Record]:
 def staying() -> Analyzer:
     """What analyzes texts that are edited: it keeps programs, and evaluates what an edit can have changed."""
     return Analyzer(programs=Programs())
+
+
+def rest() -> None:
+    """Do what takes long, since nobody waits for anything: load what explains a text, and collect garbage."""
+    from shardlint.explaining import axes, knowledge, scopes  # noqa: F401
+
+    collecting.rest()
 
 
 def forget() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from shardlint.findings import Finding, Severity
 from shardlint.laws.versions import Release, spans_text
+from shardlint.records import dataclass
 from shardlint.spans import Span
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from shardlint.records import dataclass
 
 if TYPE_CHECKING:
     from shardlint.laws.versions import Release

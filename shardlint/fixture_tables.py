@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from shardlint.confirm.comparison import Disagreement
 from shardlint.confirm.fixtures import FixtureRun, UnitRun
 from shardlint.files import Source
 from shardlint.findings import Finding
 from shardlint.output.fixture_table import FixtureTable, Row
+from shardlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

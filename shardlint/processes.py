@@ -12,13 +12,13 @@ import threading
 import warnings
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any
 
 from shardlint.collecting import collecting_seldom
 from shardlint.files import Source
+from shardlint.records import dataclass
 from shardlint.working import Work, failed, work_on
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, overload
 
@@ -17,6 +17,7 @@ from shardlint.cache.store import FOLDER, Store
 from shardlint.cache.tool import tool_digest
 from shardlint.checked import Report
 from shardlint.findings import Finding
+from shardlint.records import dataclass
 
 if TYPE_CHECKING:
     from shardlint.files import Source

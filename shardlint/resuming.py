@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shardlint import seen
 from shardlint.cache.facts import Facts, now, written
 from shardlint.files import Source
+from shardlint.records import dataclass
 from shardlint.stopping import Stopped
 from shardlint.working import Analyzed, Work, failed
 

@@ -12,7 +12,9 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from shardlint.records import dataclass
 
 #: What lies at a path: a file, a folder, something else, or nothing.
 FILE, FOLDER, OTHER, NOTHING = "file", "folder", "other", ""

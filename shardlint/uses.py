@@ -7,7 +7,7 @@ known is an `Unknown`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from shardlint.findings import Fix
 from shardlint.laws.dims import Dim, Shape
@@ -16,6 +16,7 @@ from shardlint.laws.types import ArrayType
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Api, Undecided, Verdict
 from shardlint.laws.versions import NEWEST, Release
+from shardlint.records import dataclass
 from shardlint.spans import Place
 
 

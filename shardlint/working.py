@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shardlint import seen
 from shardlint.files import Source
 from shardlint.files.problems import internal_error
+from shardlint.records import dataclass
 from shardlint.uses import FileProblem, Use
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ LONGEST = 500
 #: The worker is one file by contract: any interpreter that has jax runs it by itself.
 LONGER = {"shardlint.confirm.worker": 600}
 
-TYPES = {"shardlint.spans", "shardlint.findings", "shardlint.uses", "shardlint.seen"}
+RECORDS = {"shardlint.records"}
+TYPES = {"shardlint.spans", "shardlint.findings", "shardlint.uses", "shardlint.seen"} | RECORDS
 VERSION = {"shardlint.__version__"}
 LAWS = {"shardlint.laws"}
 
@@ -44,12 +45,13 @@ OPERATIONS = {f"shardlint.inference.{name}" for name in ("operators", "indexing"
 # What a room may import of ours: modules, and packages with all they hold. The first room that a
 # module's name begins with is its own. Every room may import itself.
 ROOMS: dict[str, set[str]] = {
-    "shardlint.seen": set(),
+    "shardlint.records": set(),
+    "shardlint.seen": RECORDS,
     "shardlint.stopping": set(),
     "shardlint.spans": TYPES | LAWS,
     "shardlint.findings": TYPES | LAWS,
     "shardlint.uses": TYPES | LAWS,
-    "shardlint.laws": set(),
+    "shardlint.laws": RECORDS,
     "shardlint.files": TYPES,
     OVERLAYS: TYPES | LAWS | VALUES,
     **dict.fromkeys(sorted(VALUES), TYPES | LAWS | VALUES),
@@ -89,7 +91,8 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.checking": {"shardlint."},
     "shardlint.recalling": TYPES | {"shardlint.cache", "shardlint.checked", "shardlint.files"},
     "shardlint.collecting": set(),
-    "shardlint.processes": {
+    "shardlint.processes": RECORDS
+    | {
         "shardlint.collecting",
         "shardlint.files",
         "shardlint.inference",

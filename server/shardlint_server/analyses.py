@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lsprotocol import types
 
 from shardlint.api import Analysis, Settings, editing
+from shardlint.records import dataclass
 from shardlint_server.documents import Target
 from shardlint_server.worker import Superseded, Urgency, Worker
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ from lsprotocol import types
 
 from shardlint.api import Analysis, Linter, Settings, editing
 from shardlint.findings import Applicability, Finding, Fix
+from shardlint.records import dataclass
 from shardlint.uses import MeshUse
 from shardlint_server import confirming
 from shardlint_server.convert import split_lines, to_range

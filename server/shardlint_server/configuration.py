@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from shardlint.api import CommandLine, ConfigError, Configurations, Settings, editing
+from shardlint.records import dataclass
 from shardlint_server.options import Options
 
 

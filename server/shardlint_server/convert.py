@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
 from shardlint.findings import Confirmation, Finding, Severity
+from shardlint.records import dataclass
 from shardlint.spans import Span
 
 SEVERITIES = {

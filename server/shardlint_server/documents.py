@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -14,6 +13,7 @@ from pygls import uris
 from pygls.workspace import TextDocument, Workspace
 
 from shardlint.api import editing
+from shardlint.records import dataclass
 from shardlint.spans import Span
 from shardlint_server.convert import Text, split_lines
 

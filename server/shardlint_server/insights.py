@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from shardlint.records import dataclass
 from shardlint_server.analyses import Report
 from shardlint_server.convert import from_position, split_lines
 from shardlint_server.documents import Part, Target

@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from shardlint.records import dataclass
 
 #: Settings of extensions that start the server: they are theirs.
 _THEIRS = frozenset({"interpreter", "path", "importStrategy", "trace"})

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shardlint.api import Analysis, Linter, Settings, axes_of, editing
+from shardlint.records import dataclass
 from shardlint_server.documents import Target, target_of
 from shardlint_server.linting import source_of
 from shardlint_server.worker import Urgency
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from shardlint_server.session import ShardlintServer
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Kept:
     """The analysis of one file, and what was read for it."""
 

@@ -7,11 +7,12 @@ import heapq
 import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from typing import Any, Generic, TypeVar
 
 from shardlint.api import editing
+from shardlint.records import dataclass
 
 T = TypeVar("T")
 
@@ -34,16 +35,19 @@ Begin = Callable[[], Callable[[], T]]
 """Called on the event loop when the work's turn has come; what it returns is called in the thread."""
 
 
-@dataclass(order=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Job(Generic[T]):
     """Work that waits or runs; ``stale`` tells whether anybody still wants it."""
 
     urgency: Urgency
     number: int
-    begin: Begin[T] = field(compare=False)
-    stale: Callable[[], bool] = field(compare=False)
-    future: asyncio.Future[T] = field(compare=False)
-    stop: editing.Stop = field(compare=False, default_factory=editing.Stop)
+    begin: Begin[T]
+    stale: Callable[[], bool]
+    future: asyncio.Future[T]
+    stop: editing.Stop = field(default_factory=editing.Stop)
+
+    def __lt__(self, other: Job[Any]) -> bool:
+        return (self.urgency, self.number) < (other.urgency, other.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ class Worker:
             work.add_done_callback(lambda done, job=job: self._finished(job, done))  # type: ignore[misc]
 
     def _rest_later(self) -> None:
-        """Collect garbage once nobody has asked for anything for a while: it takes long."""
+        """Do what can wait once nobody has asked for anything for a while: it takes long."""
         self._stay_awake()
         if self._running is None and not self._closed:
             loop = asyncio.get_running_loop()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -13,6 +12,7 @@ from lsprotocol import types
 from pygls import uris
 
 from shardlint.api import Linter, editing
+from shardlint.records import dataclass
 from shardlint_server.diagnostics import result_id
 from shardlint_server.progress import Bar, progress
 from shardlint_server.session import ShardlintServer

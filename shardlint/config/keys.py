@@ -6,7 +6,6 @@ documentation are made from it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from shardlint.config.kinds import (
@@ -28,6 +27,7 @@ from shardlint.config.kinds import (
 )
 from shardlint.config.meshes import MESHES
 from shardlint.config.settings import DEFAULT_EXCLUDE
+from shardlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

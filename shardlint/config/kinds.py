@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shardlint.config.errors import ConfigError, nearest_of
+from shardlint.records import dataclass
 
 if TYPE_CHECKING:
     from shardlint.laws.versions import Target

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import os
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from shardlint import seen
@@ -24,6 +24,7 @@ from shardlint.config.layers import (
     read_toml,
 )
 from shardlint.config.settings import Selection, Settings
+from shardlint.records import dataclass
 
 if TYPE_CHECKING:
     from shardlint.laws.versions import Target

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from shardlint.records import dataclass
 
 if TYPE_CHECKING:
     from shardlint.deployments import Deployment

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from shardlint.confirm.processes import ChildLost
 from shardlint.confirm.requests import mesh_json
 from shardlint.laws.path_rules import PathRule
 from shardlint.laws.values import Entry, Junk, Marker, Mesh, Spec
+from shardlint.records import dataclass
 
 #: A mesh of more devices has none: the model is made under an `AbstractMesh`.
 MOST_DEVICES = 512

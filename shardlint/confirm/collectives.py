@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from shardlint.confirm import repair
@@ -22,6 +21,7 @@ from shardlint.laws.dims import Dim
 from shardlint.laws.source import mesh_source, spec_source
 from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.records import dataclass
 from shardlint.uses import CollectiveUse
 
 #: What collectives need besides axes, where the program's own arguments are not known.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from shardlint.confirm.expectations import Expectation
 from shardlint.confirm.fixtures import FixtureRun, Lines, UnitRun
 from shardlint.findings import Finding, Severity
 from shardlint.laws.verdicts import Rejected
+from shardlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

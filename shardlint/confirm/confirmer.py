@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from shardlint.confirm.connection import Connection
@@ -15,6 +15,7 @@ from shardlint.confirm.sizes import MAX_DEVICES
 from shardlint.confirm.witness import devices_needed, witness_of
 from shardlint.findings import Confirmation, Finding, Severity
 from shardlint.laws.versions import Release
+from shardlint.records import dataclass
 
 Answer = dict[str, Any]
 _MAX_LOSSES = 3

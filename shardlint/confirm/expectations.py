@@ -7,8 +7,10 @@ import json
 import re
 import tokenize
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+
+from shardlint.records import dataclass
 
 _EXPECT = re.compile(r"#\s*expect(-silent)?:\s*([A-Z]+\d+(?:\s*,\s*[A-Z]+\d+)*)")
 _RAISES = re.compile(r"#\s*raises\s*(?=#|$)", re.MULTILINE)

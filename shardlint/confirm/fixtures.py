@@ -6,11 +6,11 @@ import re
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shardlint.confirm.processes import Child, ChildLost
+from shardlint.records import dataclass
 
 RUNNER = Path(__file__).with_name("runner.py")
 DEFAULT_DEVICES = 8

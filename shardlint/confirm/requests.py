@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import Any
 
 from shardlint.laws.values import Entry, Junk, Marker, Mesh, Name, Spec, Unknown
 from shardlint.laws.verdicts import Cause, Rejected, Verdict
+from shardlint.records import dataclass
 
 Request = dict[str, Any]
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Marker, Mesh, Spec
 from shardlint.laws.verdicts import Rejected
+from shardlint.records import dataclass
 from shardlint.spans import Span, Written
 from shardlint.uses import (
     CollectiveUse,

@@ -7,7 +7,7 @@ several values they are all told, and a hint is given only where they agree.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from shardlint.laws.dims import Dim, Shape, equal
@@ -17,6 +17,7 @@ from shardlint.laws.types import ArrayType
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted
 from shardlint.output.layout import layout_of, picture
+from shardlint.records import dataclass
 from shardlint.spans import Place, Span
 from shardlint.uses import (
     Fact,

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from shardlint.files.sources import Source
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Mesh
+from shardlint.records import dataclass
 from shardlint.uses import ShardingUse, SpecUse, Use, ValueUse
 
 #: What takes names of axes, by the last part of its name.

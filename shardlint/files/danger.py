@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from shardlint.files.lexing import NEWLINE, STRING_OR_COMMENT
+from shardlint.records import dataclass
 
 #: Nested brackets: CPython's own limit ("too many nested parentheses").
 MAX_BRACKETS = 200

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from shardlint import seen
+from shardlint.records import dataclass
 from shardlint.seen import IGNORES, SUFFIXES
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from shardlint.files.lexing import Comment, comments, next_code_line
+from shardlint.records import dataclass
 
 _COMMENT = re.compile(r"#\s*shardlint:")
 _SUPPRESSION = re.compile(r"\s*(?:ignore-file|ignore|disable|enable)\b(?!-)")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from shardlint.records import dataclass
 
 #: What follows the first character of a comment or string.
 _REST = r"""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from functools import lru_cache
 
 from shardlint.files.lexing import split_lines
+from shardlint.records import dataclass
 from shardlint.spans import Span
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shardlint.findings import Confirmation, Finding, Group, Related, Severity, with_own_numbers
+from shardlint.records import dataclass
 from shardlint.spans import Span
 from shardlint.uses import FileProblem
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from shardlint.files.sources import Cell, Source
+from shardlint.records import dataclass
 from shardlint.spans import Span
 
 

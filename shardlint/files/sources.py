@@ -6,12 +6,12 @@ import io
 import re
 import tokenize
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from shardlint import seen
 from shardlint.files import danger
 from shardlint.files.notebook import BrokenNotebook, blank_magics, is_indented, read_cells
 from shardlint.files.suppressions import device_count
+from shardlint.records import dataclass
 from shardlint.spans import Span
 from shardlint.uses import FileProblem
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from shardlint.files.lexing import NEWLINE, STRING_OR_COMMENT, split_lines
+from shardlint.records import dataclass
 
 _TOKEN = re.compile(
     rf"(?P<string>{STRING_OR_COMMENT.pattern})"

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from shardlint.files.lexing import Comment, comments, next_code_line
 from shardlint.files.statements import Statements, statements
+from shardlint.records import dataclass
 
 _DIRECTIVE = re.compile(
     r"(?:(?<=\s)|^)#\s*shardlint:\s*(?P<verb>ignore-file|ignore|disable|enable)\b(?!-)"

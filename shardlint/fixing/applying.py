@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from shardlint.files.lexing import NEWLINE
 from shardlint.findings import Edit, Finding, Fix
+from shardlint.records import dataclass
 from shardlint.spans import Span
 
 

@@ -8,13 +8,13 @@ import stat
 import tempfile
 import tokenize
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from shardlint.files.notebook import BrokenNotebook, read_cells
 from shardlint.files.sources import Source, read_source
 from shardlint.findings import Edit
 from shardlint.fixing import notebook_json
 from shardlint.fixing.applying import OutOfPlace, changed, changes
+from shardlint.records import dataclass
 
 
 class CannotChange(Exception):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from shardlint.files.sources import Cell, Source
 from shardlint.files.statements import Statements, statements
 from shardlint.files.suppressions import directives
 from shardlint.findings import Edit, Finding
+from shardlint.records import dataclass
 from shardlint.spans import Span
 
 #: What these findings are about, no comment can silence.

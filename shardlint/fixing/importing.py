@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from shardlint.files.pages import Page, parsed
 from shardlint.files.sources import Source
 from shardlint.findings import Edit
+from shardlint.records import dataclass
 from shardlint.spans import Span
 
 _MODULES = ("jax", "jax.sharding")

@@ -10,10 +10,10 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from shardlint.fixing.applying import Change
+from shardlint.records import dataclass
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 #: One character of a string as JSON writes it; a pair of surrogates is one code point.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shardlint.files.sources import Source, source_from_cells, source_from_text
 from shardlint.findings import Edit
 from shardlint.fixing.applying import OutOfPlace, changed, changes
 from shardlint.fixing.documents import CannotChange, Document
+from shardlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 
 from shardlint.files.pages import Page, expressions, parents, parsed
@@ -18,6 +18,7 @@ from shardlint.findings import Applicability, Edit, Finding, Fix
 from shardlint.fixing.importing import CannotImport, Names
 from shardlint.laws.values import Mesh, Unknown
 from shardlint.laws.verdicts import Rejected
+from shardlint.records import dataclass
 from shardlint.spans import Span
 from shardlint.uses import (
     CollectiveUse,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import libcst as cst
 from shardlint.inference.budget import Work
 from shardlint.inference.effects import EFFECTS, NOTHING, State, When, born, give_back, held
 from shardlint.inference.met import Met
+from shardlint.records import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter

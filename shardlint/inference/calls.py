@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from shardlint.inference.values import Value
 from shardlint.laws.dims import Shape
 from shardlint.laws.values import Unknown
+from shardlint.records import dataclass
 from shardlint.spans import Place
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any
 
@@ -13,6 +13,7 @@ from shardlint.inference.values import Const, MeshValue, Tuple, Value
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.frozen import frozen
 from shardlint.laws.values import Unknown
+from shardlint.records import dataclass
 from shardlint.spans import Configured, Place
 
 #: The logical axis rules of a program that sets none.

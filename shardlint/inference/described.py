@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shardlint.inference.effects import depends
@@ -26,6 +26,7 @@ from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.types import short_dtype
 from shardlint.laws.values import Mesh, Unknown
 from shardlint.laws.written_sizes import ArrayPattern, configured, written_size
+from shardlint.records import dataclass
 from shardlint.spans import Place
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 
 from shardlint.files.lexing import STRING_OR_COMMENT
@@ -26,6 +25,7 @@ from shardlint.inference.syntax import (
 )
 from shardlint.inference.translating.written import Untranslated, has_odd_lines, parsed
 from shardlint.inference.units import BrokenText, Unit
+from shardlint.records import dataclass
 
 #: A line that Python does not see.
 _BLANK = re.compile(r"[ \t]*(?:#.*)?\n?")

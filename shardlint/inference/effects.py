@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import itertools
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any
+
+from shardlint.records import dataclass
 
 _numbers = itertools.count(1)
 #: Younger than everything.

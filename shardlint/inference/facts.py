@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -28,6 +28,7 @@ from shardlint.inference.values import NONE, Instance, MeshValue, Value
 from shardlint.inference.variables import narrow
 from shardlint.laws.values import AxisType, Mesh, Unknown
 from shardlint.laws.written_sizes import ArrayPattern
+from shardlint.records import dataclass
 from shardlint.spans import Span
 from shardlint.uses import Fact, FileProblem
 

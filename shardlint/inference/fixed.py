@@ -6,7 +6,6 @@ A run reads some fifty of them, and each run around it reads them too; so they a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from shardlint.inference.context import Scope
 from shardlint.inference.keys import Keys
 from shardlint.inference.reading import read_of
 from shardlint.inference.values import Value
+from shardlint.records import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shardlint.inference.budget import Exhausted
@@ -32,6 +32,7 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.laws.values import AxisType, Unknown
+from shardlint.records import dataclass
 from shardlint.uses import Use
 
 if TYPE_CHECKING:

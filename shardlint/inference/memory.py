@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Set
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.budget import Work
@@ -32,6 +32,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws import dims
 from shardlint.laws.dims import Symbol
+from shardlint.records import dataclass
 from shardlint.spans import Place
 from shardlint.uses import Use
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from shardlint.records import dataclass
 
 #: How many functions of a file may be broken.
 _MOST = 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import TYPE_CHECKING
 
 from shardlint.inference import naming
@@ -13,6 +13,7 @@ from shardlint.inference.naming import Pairs
 from shardlint.inference.once import Once
 from shardlint.inference.values import Function, Native
 from shardlint.laws.versions import Release
+from shardlint.records import dataclass
 from shardlint.uses import FileProblem, Use
 
 if TYPE_CHECKING:

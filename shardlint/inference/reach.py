@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,6 +41,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.versions import Release
 from shardlint.laws.versions.history import state_of, subjects
+from shardlint.records import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.context import Scope
@@ -73,7 +73,7 @@ _TOGETHER = frozenset({"given", "flax"})
 _bare = lru_cache(maxsize=20_000)(without_prose)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Looked:
     """What is looked for.
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from shardlint.files.pages import Page, parsed
 from shardlint.files.sources import Source
 from shardlint.findings import Applicability, Edit, Fix
 from shardlint.laws.versions.equivalents import EQUIVALENT, RENAMED_ARGUMENTS
+from shardlint.records import dataclass
 from shardlint.spans import Span
 from shardlint.uses import ApiReference, FileProblem, Use
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterator, Set
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -34,6 +33,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws import dims
 from shardlint.laws.values import Unknown
+from shardlint.records import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter

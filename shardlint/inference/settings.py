@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from shardlint.laws.values import Mesh
 from shardlint.laws.versions import NEWEST, Release
+from shardlint.records import dataclass
 
 #: A logical name and where it goes: a mesh axis, several, or none.
 LogicalRules = tuple[tuple[str, str | tuple[str, ...] | None], ...]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.context import Context, Frame
 from shardlint.inference.effects import EFFECTS
 from shardlint.inference.keys import CHANGING
 from shardlint.inference.values import Function, Tag, Value
+from shardlint.records import dataclass
 from shardlint.spans import Place
 
 if TYPE_CHECKING:

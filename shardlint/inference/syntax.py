@@ -11,7 +11,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shardlint.inference.latest import latest
 from shardlint.inference.mending import mended
@@ -19,6 +19,7 @@ from shardlint.inference.spelling import Names
 from shardlint.inference.translating.origin import Origin
 from shardlint.inference.translating.written import has_odd_lines
 from shardlint.inference.units import BrokenText, Unit
+from shardlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ but where a name is read as another (see `spelling`).
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar, cast
 
 import libcst as cst
@@ -18,6 +17,7 @@ from shardlint.inference.spelling import Meant, Moved, Names, written_at
 from shardlint.inference.syntax_trees import Tree, tree_after, tree_of
 from shardlint.inference.translating import Former, Translated, changed
 from shardlint.inference.translating.origin import Origin
+from shardlint.records import dataclass
 from shardlint.spans import Span
 
 
@@ -191,7 +191,7 @@ class Unit:
 
 @dataclass(slots=True, repr=False)
 class NodePlace:
-    """The place of a node; its span is found only when asked for. A frozen class costs three times this."""
+    """The place of a node; its span is found only when asked for. A frozen class costs twice this."""
 
     unit: Unit
     node: cst.CSTNode

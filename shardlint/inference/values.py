@@ -8,7 +8,7 @@ it takes no part in equality.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Union
 
 from shardlint.inference.effects import born
@@ -17,6 +17,7 @@ from shardlint.laws.frozen import frozen
 from shardlint.laws.types import TypeSharding
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.varying import Variation
+from shardlint.records import dataclass
 from shardlint.spans import Place
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from shardlint.laws.checks import is_axis, parts
 from shardlint.laws.dims import Dim, Shape, equal
@@ -13,6 +12,7 @@ from shardlint.laws.placements import judge_placement
 from shardlint.laws.shards import shard_shape
 from shardlint.laws.values import Mesh, Spec
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
+from shardlint.records import dataclass
 
 #: More shards than this are not compared one by one.
 _MOST_DEVICES = 4096

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from shardlint.laws.dims import Shape, equal
 from shardlint.laws.types import TypeSharding
 from shardlint.laws.values import AxisType, Unknown, entry_axes
 from shardlint.laws.varying import Variation, disagreement
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
+from shardlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Union
 
 from shardlint.laws.frozen import frozen
+from shardlint.records import dataclass
 
 #: A product holds at most this many factors and a sum this many products; beyond, the size is unknown.
 MAX_FACTORS = 16

@@ -7,12 +7,13 @@ when something it needs is unknown, or None when JAX goes on to its next check.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Union
 
 from shardlint.laws.dims import Shape
 from shardlint.laws.values import Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Rejected, Undecided, Verdict
+from shardlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

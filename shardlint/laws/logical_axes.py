@@ -8,7 +8,6 @@ they do not name stays as it is.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Union
 
@@ -16,6 +15,7 @@ from shardlint.laws.checks import is_axis
 from shardlint.laws.specs import normalize
 from shardlint.laws.values import Entry, Junk, Name, Spec, Unknown, entry_text
 from shardlint.laws.verdicts import Cause, Rejected, Undecided
+from shardlint.records import dataclass
 
 
 class Mistake(StrEnum):

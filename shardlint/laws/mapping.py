@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from shardlint.laws.dims import Dim, Shape, divisible, equal
 from shardlint.laws.values import Mesh, Spec, entry_axes
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
+from shardlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from shardlint.laws.dims import Shape
 from shardlint.laws.shards import shard_shape
 from shardlint.laws.values import Mesh, Spec
+from shardlint.records import dataclass
 
 #: Bytes of the dtypes whose names do not end in their number of bits.
 ODD_SIZES: dict[str, float] = {

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Union
 
 from shardlint.laws.dims import Dim, divisible, equal, lower_bound, product
 from shardlint.laws.values import AxisType, Junk, Mesh, Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
+from shardlint.records import dataclass
 
 #: The sizes that a mesh is given, one a dimension; junk among them is no integer, junk alone no sequence.
 Sizes = Union[tuple[Union[Dim, Junk, Unknown], ...], Junk, Unknown]

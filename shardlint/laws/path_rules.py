@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from shardlint.laws.values import Spec, entry_text
+from shardlint.records import dataclass
 
 Path = tuple[str, ...]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shardlint.laws.axis_types import all_of, array_type, in_type, only_auto, only_explicit
 from shardlint.laws.checks import SHARDING, a_leaf, a_spec, located, rank, unconstrained
@@ -13,6 +13,7 @@ from shardlint.laws.specs import canonical
 from shardlint.laws.types import TypeSharding
 from shardlint.laws.values import AxisType, Entry, Junk, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
+from shardlint.records import dataclass
 
 #: The stages of a call: the function is wrapped, and later called with arrays.
 WRAPPED, CALLED = "shard_map()", "trace"

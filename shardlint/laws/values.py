@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Union
 
 from shardlint.laws.dims import Dim, product
 from shardlint.laws.frozen import frozen
+from shardlint.records import dataclass
 
 
 class AxisType(StrEnum):

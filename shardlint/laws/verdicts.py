@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Union
 
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Spec
+from shardlint.records import dataclass
 
 
 class Api(StrEnum):

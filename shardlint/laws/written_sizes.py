@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from shardlint.laws.dims import Dim, floordiv, mod
+from shardlint.records import dataclass
 
 _OPERATORS: dict[type, Callable[[Dim, Dim], Dim]] = {
     ast.Add: lambda a, b: a + b,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TextIO
 
 from shardlint.output.tables import console_for
+from shardlint.records import dataclass
 
 #: Columns of a table that is not drawn on a terminal.
 _WIDTH = 140

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shardlint.findings import Finding
+from shardlint.records import dataclass
 from shardlint.spans import Span
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from shardlint.laws.dims import Dim, Shape
@@ -18,6 +17,7 @@ from shardlint.laws.values import Marker, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api
 from shardlint.output.concise import place_text
 from shardlint.output.styles import Styles
+from shardlint.records import dataclass
 from shardlint.spans import Span
 from shardlint.uses import ParameterUse, Placement, Use
 

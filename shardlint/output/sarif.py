@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -16,6 +15,7 @@ from shardlint.findings import Finding, Fix, Severity
 from shardlint.output.fingerprints import fingerprints
 from shardlint.output.pages import Page, PageOf, address, description
 from shardlint.output.places import InFile, cell_text, project_path
+from shardlint.records import dataclass
 from shardlint.spans import Span
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TextIO
+
+from shardlint.records import dataclass
 
 Style = Callable[[str], str]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from shardlint.files import Source
+from shardlint.records import dataclass
 from shardlint.spans import Span
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shardlint.files import Source
 from shardlint.laws.dims import Shape
 from shardlint.laws.values import AxisType, Mesh, Spec, Unknown, entry_axes, entry_text
+from shardlint.records import dataclass
 from shardlint.report.declared import Declarations
 from shardlint.report.holdings import LogicalRules, holding, spec_on, whole_bytes
 from shardlint.report.values import Holding, NamedMesh, Parameter, ParameterReport, Total

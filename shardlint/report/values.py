@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from shardlint.findings import Severity
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.memory import Split
 from shardlint.laws.path_rules import PathRule
 from shardlint.laws.values import Mesh, Spec
+from shardlint.records import dataclass
 from shardlint.spans import Span
 
 

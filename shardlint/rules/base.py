@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Union
 
 from shardlint.findings import Fix, Group, Severity
 from shardlint.laws.versions import NEWEST_ONLY, Target
+from shardlint.records import dataclass
 from shardlint.spans import Place
 from shardlint.uses import Fact, Use
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import operand, reject, table, unresolved
 from shardlint.inference.overlays.products import einsum
 from shardlint.inference.values import Array, Const, Value, as_size, as_str
 from shardlint.laws.dims import Dim, Shape, divisible, equal, floordiv, fresh, product
+from shardlint.records import dataclass
 
 _TOKEN = re.compile(r"\.\.\.|…|[()]|[^\W\d]\w*|\d+")
 _DOTS = "..."

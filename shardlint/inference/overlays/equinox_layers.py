@@ -7,7 +7,7 @@ uses, so that shapes, dtypes and shardings come out as theirs do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 from shardlint.inference.calls import Call
@@ -40,6 +40,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import Dim, Shape, floordiv
 from shardlint.laws.values import Unknown
+from shardlint.records import dataclass
 
 _PREFIX = "equinox.nn."
 

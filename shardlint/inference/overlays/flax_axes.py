@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from shardlint.inference.overlays.flax_metadata import names_of
 from shardlint.inference.overlays.prefixes import map_arrays
@@ -20,6 +20,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import Dim, fresh
 from shardlint.laws.values import Entry, Spec, Unknown
+from shardlint.records import dataclass
 from shardlint.spans import Place
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
@@ -57,6 +56,7 @@ from shardlint.laws.dims import Dim
 from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.values import Entry, Spec, Unknown
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.records import dataclass
 from shardlint.spans import Place
 
 PARTITION_NAME = "partition_name"

@@ -7,7 +7,7 @@ the fields of the class in order; its ``forward`` gets a `Forward`: the module, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import Stop, axes_of, given, operand, reject, shape_of, unresolved
@@ -50,6 +50,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import Dim, Shape, floordiv, fresh, product
 from shardlint.laws.values import Unknown
+from shardlint.records import dataclass
 
 #: What initializers are given as their key.
 KEY = Array((), "key<fry>")

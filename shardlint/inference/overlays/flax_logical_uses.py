@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shardlint.inference import naming
@@ -13,6 +12,7 @@ from shardlint.laws.logical_axes import LogicalRule, Mistake, NotAPair, RuleTabl
 from shardlint.laws.source import mesh_source, spec_source
 from shardlint.laws.values import Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Verdict
+from shardlint.records import dataclass
 from shardlint.spans import Place
 from shardlint.uses import Fact, LogicalAxesUse
 

@@ -8,7 +8,7 @@ as its names, and ``mesh`` the mesh given with them: linen's ``Partitioned`` and
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shardlint.inference.overlays.jax_specs import entry_place, is_unconstrained
 from shardlint.inference.overlays.nodes import map_parts, parts
@@ -32,6 +32,7 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.laws.values import Entry, Marker, Mesh, Spec, Unknown
+from shardlint.records import dataclass
 from shardlint.spans import Place
 
 #: The boxes linen knows. A rule table decides what the second one does.

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeGuard
 from weakref import WeakKeyDictionary
@@ -35,6 +35,7 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
+from shardlint.records import dataclass
 from shardlint.spans import Place
 
 if TYPE_CHECKING:

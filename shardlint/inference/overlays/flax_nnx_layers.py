@@ -7,7 +7,7 @@ parameters in order, builds the layer's fields, and says what calling it returns
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import Stop, axes_of, given, operand, reject, shape_of, unresolved
@@ -52,6 +52,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import Shape, floordiv, product
 from shardlint.laws.values import Unknown
+from shardlint.records import dataclass
 
 
 @dataclass(slots=True)

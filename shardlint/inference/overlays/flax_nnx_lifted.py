@@ -7,7 +7,7 @@ get one too only if ``transform_metadata`` has a name for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.iteration import constant
@@ -39,6 +39,7 @@ from shardlint.inference.values import (
 from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.values import Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted
+from shardlint.records import dataclass
 from shardlint.spans import Place
 
 _STATE_AXES = "flax.nnx.StateAxes"

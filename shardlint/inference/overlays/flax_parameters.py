@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shardlint.inference.overlays.flax_logical import (
@@ -37,6 +37,7 @@ from shardlint.laws.dims import Shape
 from shardlint.laws.logical_axes import Resolved, given, mesh_spec
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Rejected, Undecided, Verdict
+from shardlint.records import dataclass
 from shardlint.spans import Place
 from shardlint.uses import Fact
 

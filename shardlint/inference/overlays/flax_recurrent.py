@@ -7,7 +7,6 @@ their weights. A `Cell` has the sums of weighted input and state that a step nee
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import given, operand, reject, shape_of, unresolved
@@ -26,6 +25,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.values import Unknown
+from shardlint.records import dataclass
 
 Field = Callable[[str], Value | None]
 _SIGMOID, _TANH = External("jax.nn.sigmoid"), External("jax.numpy.tanh")

@@ -8,7 +8,6 @@ one `ParameterUse`, with the verdict on its names; one that is only read is a `P
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shardlint.inference.context import assumed_rules
@@ -19,6 +18,7 @@ from shardlint.laws.dims import Shape
 from shardlint.laws.placements import judge_placement
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
+from shardlint.records import dataclass
 from shardlint.spans import Place
 from shardlint.uses import Fact, ParameterUse, Placement
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.following import following, holds_marked, marked
@@ -25,6 +25,7 @@ from shardlint.laws.placements import judge_placement
 from shardlint.laws.source import shape_source
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Api, Cause, Rejected
+from shardlint.records import dataclass
 from shardlint.spans import Place
 
 #: Ahead-of-time forms that only trace: where arrays lie is asked as the function is lowered.
@@ -97,7 +98,7 @@ def check_committed(
     return True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Argument:
     """An array that a jitted function is called with: where it is in the call, and where it lies.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import given
@@ -42,6 +42,7 @@ from shardlint.laws.varying import (
     repeats,
 )
 from shardlint.laws.verdicts import Accepted, Rejected, Undecided, Verdict
+from shardlint.records import dataclass
 from shardlint.spans import Place
 from shardlint.uses import CollectiveUse
 

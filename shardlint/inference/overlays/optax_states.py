@@ -8,7 +8,7 @@ Unknown, and so is its part of a chain's state.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from shardlint.inference.calls import Call
@@ -34,6 +34,7 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.laws.values import Unknown
+from shardlint.records import dataclass
 
 Rule = Callable[[Call], Value]
 #: What a transformation's ``init`` makes of parameters.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shardlint.inference import naming
 from shardlint.inference.calls import Call
@@ -37,6 +37,7 @@ from shardlint.laws.shard_map import (
 )
 from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Rejected, Verdict
+from shardlint.records import dataclass
 from shardlint.spans import Place
 from shardlint.uses import Fact
 

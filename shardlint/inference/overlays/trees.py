@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from shardlint.inference.classes import has_unknown_base, lineage
@@ -24,6 +24,7 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.laws.values import Unknown
+from shardlint.records import dataclass
 
 Path = tuple[Value, ...]
 #: Library classes whose subclasses are nodes, in ways that are not followed.

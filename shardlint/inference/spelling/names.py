@@ -6,7 +6,7 @@ import ast
 import builtins
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from shardlint.inference.spelling.attributes import lacking, modules, root_of
 from shardlint.inference.spelling.near import near
@@ -20,6 +20,7 @@ from shardlint.inference.spelling.scopes import (
     table_of,
 )
 from shardlint.inference.spelling.texts import Meanings, Meant, rewritten, wrapped
+from shardlint.records import dataclass
 
 #: What binds names unseen, or expects that one is not bound.
 _UNSEEN = (

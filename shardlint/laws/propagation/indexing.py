@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NoReturn
 
 from shardlint.laws.dims import Dim
@@ -21,6 +20,7 @@ from shardlint.laws.propagation.primitives import resized, standard
 from shardlint.laws.types import ArrayType, TypeSharding
 from shardlint.laws.values import Entry, Mesh, Spec
 from shardlint.laws.verdicts import Cause
+from shardlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import NoReturn, ParamSpec, TypeVar, Union
 
 from shardlint.laws.dims import Dim, Shape, divisible, equal, floordiv, lower_bound, mod, product
 from shardlint.laws.types import ArrayType, TypeSharding
 from shardlint.laws.values import AxisType, Entry, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Cause, Rejected, Undecided
+from shardlint.records import dataclass
 
 #: The sharding in the result's type, or why JAX refuses, or what would have to be known.
 Outcome = Union[TypeSharding, Rejected, Undecided]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 from shardlint.laws.verdicts import Rejected, Undecided
 from shardlint.laws.versions.laws import LAW_ROWS, LawRow
 from shardlint.laws.versions.releases import NEWEST, Release
 from shardlint.laws.versions.rows import ARGUMENTS, BEHAVIOURS, NAMES, Event, Row
+from shardlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,9 @@ those of the newest release; what is not named here is rejected alike in all of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from shardlint.laws.verdicts import Api, Cause
 from shardlint.laws.versions.releases import Release
+from shardlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ empty where the changelog is silent. Every row about a name or an argument was m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from shardlint.laws.versions.releases import Release
+from shardlint.records import dataclass
 
 
 class Event(StrEnum):

@@ -8,11 +8,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from html import escape
 
 from shardlint.laws.memory import text_of_bytes
 from shardlint.laws.values import Mesh, Spec, entry_axes
+from shardlint.records import dataclass
 
 #: A picture of a mesh has at most so many rows and columns; numbers stand in cells of smaller ones.
 _MOST_CELLS = 16
