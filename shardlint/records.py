@@ -28,6 +28,7 @@ def _dataclass(
     assert slots, "frozen objects are made with the setters of their slots"
 
     def made(kind: type) -> type:
+        assert not hasattr(kind, "__post_init__"), "it would not be called"
         written = {name for name, one in vars(kind).items() if one is not None}
         # Of a class without documentation it would compile the signature, to have that stand there.
         kind.__doc__ = kind.__doc__ or kind.__name__
