@@ -27,8 +27,8 @@ _UNSEEN = (
     *("exec(", "globals(", "locals(", "vars(", "builtins", "__dict__", "f_globals", "NameError"),
     *("import *", "import_module(__name__", "sys.modules"),
 )
-#: What tells that a module may lack an attribute.
-_GUARDS = ("AttributeError", "hasattr(")
+#: What tells that something may lack an attribute, and that a module may.
+_LACKS, _ASKED = "AttributeError", "hasattr({}"
 _GLOBAL = re.compile(r"(?:^|[;:])[ \t]*global[ \t]+(\w+(?:[ \t]*,[ \t]*\w+)*)", re.MULTILINE)
 #: What tools bind that read or run a file.
 _TOOLS = {"WindowsError", "display", "get_ipython", "reveal_locals", "reveal_type"}
@@ -62,11 +62,13 @@ class Names:
         top, of_classes = frozenset(declared.union(bound(table))), frozenset(bound_in_classes(table))
         free = {name for scope in scopes(table) for name in scope.free}
         imported: tuple[tuple[str, str], ...] = ()
-        if not any(word in written for word in _GUARDS):
+        if _LACKS not in written:
             imported = tuple(
                 (name, module)
                 for name, module in modules(tree)
-                if name not in of_classes and is_but_imported(table, name)
+                if name not in of_classes
+                and is_but_imported(table, name)
+                and _ASKED.format(name) not in written
             )
         unbound = frozenset({*free - top - of_classes - _BUILTINS, *lacking(imported, text)})
         return Names(top, of_classes, imported, unbound)
@@ -74,7 +76,10 @@ class Names:
     @staticmethod
     def may_change(text: str) -> bool:
         """Whether lines of a function's body may have a say in what is bound outside of it."""
-        return any(word in text for word in (*_UNSEEN, *_GUARDS)) or _GLOBAL.search(text) is not None
+        return (
+            any(word in text for word in (*_UNSEEN, _LACKS, _ASKED.format("")))
+            or _GLOBAL.search(text) is not None
+        )
 
     def concern(self, text: str) -> bool:
         """Whether one of the unbound names is in a stretch of the file's lines."""
