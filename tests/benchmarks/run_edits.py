@@ -126,7 +126,10 @@ def main() -> int:
     costs: dict[str, list[float]] = {}
     different = 0
     for number in range(options.edits):
+        # The trees that are made here would count as objects that grow old, and bring a full collection near.
+        gc.disable()
         kind, after = edit(text, functions, number, chance)
+        gc.enable()
         if number % 10 == 0:
             parses.append(spent(lambda: libcst.parse_module(text)))
             # Else the next check would collect what the parser has left; a server does so while nobody waits.
