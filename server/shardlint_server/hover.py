@@ -10,7 +10,7 @@ from lsprotocol import types
 from pygls.workspace import PositionCodec
 
 from shardlint.api import address, known_rules
-from shardlint.findings import Finding
+from shardlint.findings import Finding, own_numbers
 from shardlint.spans import Span
 from shardlint_server.convert import split_lines, to_range
 from shardlint_server.insights import Insight, Position, position_in
@@ -52,7 +52,8 @@ class _Hover:
         sections = [*self._rules(), *self._axis(), *self._known(), *self._findings()]
         if not sections or self._span is None:
             return None
-        content = types.MarkupContent(kind=types.MarkupKind.Markdown, value="\n\n---\n\n".join(sections))
+        text = own_numbers()("\n\n---\n\n".join(sections))
+        content = types.MarkupContent(kind=types.MarkupKind.Markdown, value=text)
         return types.Hover(contents=content, range=to_range(self._span, self._lines, self._codec))
 
     def _about(self, span: Span) -> None:
@@ -102,9 +103,9 @@ class _Hover:
             yield axis_text(found[1], self._links)
 
     def _links(self, spans: Sequence[Span]) -> str:
-        """Links to places, the first few of them."""
-        links = [self._link(span) for span in spans[:_MOST_PLACES]]
-        more = len(spans) - len(links)
+        """Links to the lines of places, the first few of them."""
+        lines = list(dict.fromkeys(map(self._link, spans)))
+        links, more = lines[:_MOST_PLACES], len(lines) - _MOST_PLACES
         return ", ".join([*links, *([f"and {more} more"] if more > 0 else [])])
 
     def _link(self, span: Span) -> str:

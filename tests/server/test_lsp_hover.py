@@ -25,6 +25,30 @@ CASES = {
         "\treturn x\nf(jnp.zeros((8, 16)))\n",
         ["**`x`** `f32[8, 16]` (512 bytes)", "`f32[2, 16]` (128 bytes)", "is called here", "train.py:10"],
     ),
+    "an array that is not placed": (
+        'x = jax.device_put(jnp.zeros((8, 10)), NamedSharding(mesh, «P(»"data", "model")))\n',
+        ["`f32[8, 10]`", 'spec: `P("data", "model")`', "(data=2, model=4)", "nothing: JAX refuses it"],
+    ),
+    "a mesh of one device": (
+        "one = Mesh(np.array(jax.devices()[:1]), ('x',))\nsharding = NamedSharding(«one», P())\n",
+        ["`(x=1)`, 1 device, Auto axes"],
+    ),
+    "a mesh of sizes without a name": (
+        "def f(n):\n"
+        "    made = Mesh(np.array(jax.devices()).reshape(n.a(), n.b()), ('x', 'y'))\n"
+        "    return jax.device_put(jnp.zeros(8), NamedSharding(«made», P()))\n",
+        ["mesh: `(x=?1, y=?2)`, Auto axes"],
+    ),
+    "an array on all devices, however many": (
+        "made = Mesh(np.array(jax.devices()), ('x',))\n"
+        "y = jax.device_put(jnp.zeros(8), NamedSharding(made, «P()»))\n",
+        ["mesh: `(x=device_count)`, Auto axes", "all devices: fully replicated"],
+    ),
+    "an axis that stands twice on a line": (
+        PLACE.replace('"model"', '«"model"»')
+        + 'y = (NamedSharding(mesh, P("model")), NamedSharding(mesh, P("model")))\n',
+        ["used 3 times: [train.py:7]", "#L7), [train.py:8](", "#L8)\n\n---"],
+    ),
     "an array by its name": (PLACE + "print(«x»)\n", ["**`x`**", "`f32[4, 4]`", "one device"]),
     "a parameter": (
         "import flax.linen as nn\n"
