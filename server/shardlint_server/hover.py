@@ -112,7 +112,10 @@ class _Hover:
         cell = "" if span.cell is None else f" cell {span.cell + 1}"
         label = f"{os.path.basename(span.path)}{cell}:{span.line}"
         place = location_of(self._server.workspace, span, self._codec)
-        return label if place is None else f"[{label}]({place.uri}#L{span.line})"
+        if place is None:
+            return label
+        # The address of a cell ends in what tells which cell it is.
+        return f"[{label}]({place.uri})" if "#" in place.uri else f"[{label}]({place.uri}#L{span.line})"
 
     # -- arrays, meshes, specs --------------------------------------------------------------------------
 

@@ -132,4 +132,4 @@ async def test_a_cell_of_a_notebook(editor: Editor, tmp_path: Path) -> None:
     notebook = Notebook(editor, tmp_path / "train.ipynb", [PRELUDE, cell])
     said = await Asking(editor, notebook.cell(2), place.start).hover()
     assert "f32[4, 16]" in said
-    assert f"[train.ipynb cell 2:6]({notebook.cell(1)}#L6)" in said
+    assert f"[train.ipynb cell 2:6]({notebook.cell(1)})" in said
