@@ -18,7 +18,7 @@ from shardlint_server.session import ShardlintServer
 from shardlint_server.texts import location_of
 from shardlint_server.wording import axis_text, known_text
 
-#: Values of one place that are told, and places that use an axis.
+#: What is told of one place, and places that use an axis.
 _MOST_VALUES, _MOST_PLACES = 4, 5
 _COMMENT = re.compile(r"#\s*shardlint:[^#]*")
 _CODE = re.compile(r"\bSHL\d{3}\b|\b[a-z]+(?:-[a-z]+)+\b")
@@ -126,4 +126,4 @@ class _Hover:
             self._about(known.span)
             yield known_text(known, self._links)
         if len(values) > _MOST_VALUES:
-            yield f"… and {len(values) - _MOST_VALUES} other values that it may have"
+            yield f"… and {len(values) - _MOST_VALUES} more"

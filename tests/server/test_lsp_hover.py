@@ -133,3 +133,13 @@ async def test_a_cell_of_a_notebook(editor: Editor, tmp_path: Path) -> None:
     said = await Asking(editor, notebook.cell(2), place.start).hover()
     assert "f32[4, 16]" in said
     assert f"[train.ipynb cell 2:6]({notebook.cell(1)})" in said
+
+
+async def test_what_is_more_than_is_told_is_counted(editor: Editor, tmp_path: Path) -> None:
+    text, place = placed(
+        PRELUDE + "def put(x):\n    return jax.device_put(x, NamedSharding(mesh, «P()»))\n\n"
+        "for n in range(1, 8):\n    put(jnp.zeros(n))\n"
+    )
+    said = await Asking(editor, editor.open(tmp_path / "train.py", text), place.start).hover()
+    assert said.count("each device holds") == 4
+    assert said.endswith("… and 3 more")
