@@ -342,11 +342,11 @@ class Linter:
         found = [*problems, *found]
         by_path = {source.path: source for source in sources}
         suppressor = Suppressor(sources)
-        kept = [
-            with_fix(f, by_path.get(f.span.path))
-            for f in found
-            if self._selected(f) and not suppressor.ignores(f)
-        ]
+        kept = []
+        for f in found:
+            editing.look()
+            if self._selected(f) and not suppressor.ignores(f):
+                kept.append(with_fix(f, by_path.get(f.span.path)))
         broken = {f.span.path for f in problems if f.severity is Severity.ERROR}
         whole = [source for source in sources if source.path not in broken]
         comments = suppressor.about_comments(whole, self._wants, uses)

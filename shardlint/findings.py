@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -108,16 +108,22 @@ class Finding:
 _UNNAMED = re.compile(r"""(?<!["'`\w])\?\d+\b""")
 
 
-def with_own_numbers(finding: Finding) -> Finding:
-    """A finding that numbers the sizes without a name as it comes upon them: ?1, ?2.
+def own_numbers() -> Callable[[str], str]:
+    """What numbers the sizes without a name in texts as it comes upon them: ?1, ?2.
 
-    Inference numbers them as it goes, so that what it read before would show in the message.
+    Inference numbers them as it goes, so that what it read before would show.
     """
     numbers: dict[str, str] = {}
 
     def renumbered(text: str) -> str:
         return _UNNAMED.sub(lambda found: numbers.setdefault(found[0], f"?{len(numbers) + 1}"), text)
 
+    return renumbered
+
+
+def with_own_numbers(finding: Finding) -> Finding:
+    """A finding with such numbers of its own."""
+    renumbered = own_numbers()
     return replace(
         finding,
         message=renumbered(finding.message),

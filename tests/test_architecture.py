@@ -62,7 +62,7 @@ ROOMS: dict[str, set[str]] = {
     | LAWS
     | {"shardlint.files", "shardlint.rules.all_rules", "shardlint.rules.base"},
     "shardlint.baseline": TYPES | {"shardlint.files", "shardlint.fixing.documents"},
-    "shardlint.rules": TYPES | LAWS,
+    "shardlint.rules": TYPES | LAWS | {"shardlint.stopping"},
     "shardlint.confirm.worker": set(),
     "shardlint.confirm": TYPES | LAWS,
     "shardlint.announced": TYPES | {"shardlint.confirm.expectations", "shardlint.files"},

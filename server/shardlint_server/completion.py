@@ -55,5 +55,6 @@ async def complete(server: ShardlintServer, params: types.CompletionParams) -> t
 
 
 def _detail(size: object, mesh: str | None) -> str:
-    devices = "" if size is None else f"{size} device{'s' * (size != 1)}"
-    return f"{devices}, of the mesh {mesh}" if mesh else f"a mapped axis of size {size}"
+    if mesh is not None:
+        return (f"{size} device{'s' * (size != 1)} of " if isinstance(size, int) else "of ") + mesh
+    return "a mapped axis" + (f" of size {size}" if isinstance(size, int) else "")

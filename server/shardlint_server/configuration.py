@@ -102,7 +102,7 @@ def _settings(folder: str, options: Options, around: str | None) -> Settings:
     given: tuple[str, ...] = ()
     if options.configuration is not None:
         given = (os.path.join(around or os.getcwd(), os.path.expanduser(options.configuration)),)
-    line = CommandLine(given, options=options.settings)
+    line = CommandLine(given, options=options.settings, mark="settings.")
     settings = Configurations(line, devices=options.devices).of_folder(os.path.abspath(folder))
     if around is not None and not _holds(settings.root, folder):
         # Nothing configures this folder, and where the server was started says nothing about it.

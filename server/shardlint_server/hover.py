@@ -10,7 +10,7 @@ from lsprotocol import types
 from pygls.workspace import PositionCodec
 
 from shardlint.api import address, known_rules
-from shardlint.findings import Finding
+from shardlint.findings import Finding, own_numbers
 from shardlint.spans import Span
 from shardlint_server.convert import split_lines, to_range
 from shardlint_server.insights import Insight, Position, position_in
@@ -18,7 +18,7 @@ from shardlint_server.session import ShardlintServer
 from shardlint_server.texts import location_of
 from shardlint_server.wording import axis_text, known_text
 
-#: Values of one place that are told, and places that use an axis.
+#: What is told of one place, and places that use an axis.
 _MOST_VALUES, _MOST_PLACES = 4, 5
 _COMMENT = re.compile(r"#\s*shardlint:[^#]*")
 _CODE = re.compile(r"\bSHL\d{3}\b|\b[a-z]+(?:-[a-z]+)+\b")
@@ -52,7 +52,8 @@ class _Hover:
         sections = [*self._rules(), *self._axis(), *self._known(), *self._findings()]
         if not sections or self._span is None:
             return None
-        content = types.MarkupContent(kind=types.MarkupKind.Markdown, value="\n\n---\n\n".join(sections))
+        text = own_numbers()("\n\n---\n\n".join(sections))
+        content = types.MarkupContent(kind=types.MarkupKind.Markdown, value=text)
         return types.Hover(contents=content, range=to_range(self._span, self._lines, self._codec))
 
     def _about(self, span: Span) -> None:
@@ -102,16 +103,19 @@ class _Hover:
             yield axis_text(found[1], self._links)
 
     def _links(self, spans: Sequence[Span]) -> str:
-        """Links to places, the first few of them."""
-        links = [self._link(span) for span in spans[:_MOST_PLACES]]
-        more = len(spans) - len(links)
+        """Links to the lines of places, the first few of them."""
+        lines = list(dict.fromkeys(map(self._link, spans)))
+        links, more = lines[:_MOST_PLACES], len(lines) - _MOST_PLACES
         return ", ".join([*links, *([f"and {more} more"] if more > 0 else [])])
 
     def _link(self, span: Span) -> str:
         cell = "" if span.cell is None else f" cell {span.cell + 1}"
         label = f"{os.path.basename(span.path)}{cell}:{span.line}"
         place = location_of(self._server.workspace, span, self._codec)
-        return label if place is None else f"[{label}]({place.uri}#L{span.line})"
+        if place is None:
+            return label
+        # The address of a cell ends in what tells which cell it is.
+        return f"[{label}]({place.uri})" if "#" in place.uri else f"[{label}]({place.uri}#L{span.line})"
 
     # -- arrays, meshes, specs --------------------------------------------------------------------------
 
@@ -122,4 +126,4 @@ class _Hover:
             self._about(known.span)
             yield known_text(known, self._links)
         if len(values) > _MOST_VALUES:
-            yield f"… and {len(values) - _MOST_VALUES} other values that it may have"
+            yield f"… and {len(values) - _MOST_VALUES} more"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
+import logging
+import os
 import sys
 import threading
 import warnings
 from collections.abc import Sequence
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 import shardlint
 from shardlint_server import (
@@ -67,6 +70,9 @@ def main(argv: Sequence[str] = ()) -> int:
     threading.stack_size(STACK_BYTES)
     # What Python's parser warns of in a text that somebody types is no news of the server's.
     warnings.simplefilter("ignore", SyntaxWarning)
+    log = logging.StreamHandler()
+    log.addFilter(_is_failure)
+    logging.getLogger("pygls").addHandler(log)
     server = build_server()
     server.python = options.python
     if options.tcp is not None:
@@ -77,7 +83,16 @@ def main(argv: Sequence[str] = ()) -> int:
     protocol_out = sys.stdout.buffer
     sys.stdout = sys.stderr  # a stray print must not end up between two messages
     server.start_io(stdout=protocol_out)
-    return 0
+    sys.stderr.flush()
+    # An analysis under way is not waited for, and what others have made need not be taken apart: that takes
+    # seconds in a large project.
+    os._exit(0)
+
+
+def _is_failure(record: logging.LogRecord) -> bool:
+    """Whether what is logged of the talk is a failure: what was refused is none, nor what comes too late."""
+    refused = record.exc_info is not None and isinstance(record.exc_info[1], JsonRpcException)
+    return record.levelno >= logging.ERROR and not refused
 
 
 def _address(text: str) -> tuple[str, int]:

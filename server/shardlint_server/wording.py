@@ -34,21 +34,36 @@ def _rows(known: Known) -> Iterator[tuple[str, str]]:
     if known.mesh is not None:
         kinds = list(dict.fromkeys(known.mesh.types))
         types = f"{kinds[0]} axes" if len(kinds) == 1 else f"axes {', '.join(known.mesh.types)}"
-        yield "mesh", f"`{known.mesh}`, {known.mesh.device_count} devices, {types}"
+        # A number that is not known is the product of what the mesh tells already.
+        devices = f"{_devices(count)}, " if isinstance(count := known.mesh.device_count, int) else ""
+        yield "mesh", f"`{known.mesh}`, {devices}{types}"
+    if known.refused:
+        yield "each device holds", "nothing: JAX refuses it"
     if known.shard_text is not None:
         each = f" ({known.shard_bytes_text})" if known.shard_bytes_text else ""
         yield "each device holds", f"`{known.shard_text}`{each}"
     if known.copies is not None and known.mesh is not None:
-        whole = " (all of them: fully replicated)" if known.copies == known.mesh.device_count else ""
-        devices = "one device" if known.copies == 1 else f"{known.copies} devices{whole}"
-        yield "every value is on", devices
+        yield "every value is on", _copies(known)
     for dimension in known.replicated:
         yield "dropped", f"JAX silently replicates dimension {dimension}, which its axes do not divide"
 
 
+def _copies(known: Known) -> str:
+    copies, devices = known.copies, known.mesh.device_count if known.mesh is not None else None
+    if copies == 1:
+        return "one device"
+    if not isinstance(copies, int):
+        return "all devices: fully replicated" if copies == devices else f"`{copies}` devices"
+    return f"{copies} devices" + (" (all of them: fully replicated)" if copies == devices else "")
+
+
+def _devices(count: int) -> str:
+    return f"{count} device{'s' * (count != 1)}"
+
+
 def axis_text(axis: Axis, links: Links) -> str:
     """What an axis is, and who uses it."""
-    size = "" if axis.size is None else f", size {axis.size}"
+    size = f", size {axis.size}" if isinstance(axis.size, int) else ""
     lines = [f'**"{axis.name}"**: {axis.kind}{size}']
     meshes = list(dict.fromkeys(str(mesh) for mesh in axis.meshes))
     rows = [f"- {'mesh' if len(meshes) == 1 else 'meshes'}: {', '.join(f'`{mesh}`' for mesh in meshes)}"]

@@ -42,12 +42,13 @@ class CommandLine:
 
     ``configs`` are files or ``key = value``; ``isolated`` leaves all files aside. ``options`` are keys and
     their values by option (``devices``: ``8``). ``select`` and the like, and ``per-file-ignores`` and
-    ``exclude``, are in ``options`` as well.
+    ``exclude``, are in ``options`` as well. ``mark`` goes before the name of an option where one is wrong.
     """
 
     configs: tuple[str, ...] = ()
     isolated: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
+    mark: str = "--"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class Configurations:
                 self._inline.append(inline_layer(config, os.getcwd()))
         if files:
             self._given = _given_file(files[0])
-        self._options = _options_layer(given.options)
+        self._options = _options_layer(given.options, given.mark)
 
     def of(self, path: str) -> Settings:
         """The settings for a file or folder, which need not exist."""
@@ -260,16 +261,16 @@ def _given_file(file: str) -> Layer:
     return layer
 
 
-def _options_layer(options: Mapping[str, Any]) -> Layer | None:
+def _options_layer(options: Mapping[str, Any], mark: str) -> Layer | None:
     """What options of the command line say, each under the name of its key."""
     values: dict[Entry, Any] = {}
     names: dict[Entry, str] = {}
     for key, value in options.items():
         try:
             for entry, inner in entries_of({key: value}, os.getcwd()):
-                values[entry], names[entry] = inner, f"--{key}"
+                values[entry], names[entry] = inner, f"{mark}{key}"
         except ConfigError as error:
-            raise ConfigError(str(error).replace('"', '"--', 1)) from None
+            raise ConfigError(str(error).replace('"', f'"{mark}', 1)) from None
     return Layer("command line", "", os.getcwd(), values, names=names) if values else None
 
 

@@ -15,11 +15,12 @@ from shardlint.laws.memory import array_bytes, text_of_bytes
 from shardlint.laws.shards import global_shape, replication, shard_shape
 from shardlint.laws.types import ArrayType
 from shardlint.laws.values import Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted
+from shardlint.laws.verdicts import Accepted, Rejected
 from shardlint.output.layout import layout_of, picture
 from shardlint.records import dataclass
 from shardlint.spans import Place, Span
 from shardlint.uses import (
+    Api,
     Fact,
     LocalUse,
     MeshUse,
@@ -40,7 +41,8 @@ class Known:
     """What is known at a place: of an array, a mesh, a spec, or a name that holds one; None is not known.
 
     ``shape`` and ``dtype`` are those of the whole array; of a shard in a body, which is ``local``, its own.
-    ``replicated`` are dimensions whose axes JAX drops. ``origins`` tell where all this comes from.
+    ``replicated`` are dimensions whose axes JAX drops. ``refused`` tells that JAX does not take the array so.
+    ``origins`` tell where all this comes from.
     """
 
     span: Span
@@ -51,11 +53,12 @@ class Known:
     mesh: Mesh | None = None
     local: bool = False
     replicated: tuple[int, ...] = ()
+    refused: bool = False
     origins: tuple[Fact, ...] = ()
 
     @property
     def _placed(self) -> tuple[Mesh, Spec, Shape] | None:
-        if self.mesh is None or self.spec is None or self.shape is None:
+        if self.mesh is None or self.spec is None or self.shape is None or self.refused:
             return None
         if self.spec.unreduced or self.spec.reduced:
             return None  # what each device holds is a part of a sum
@@ -259,14 +262,24 @@ class Knowledge:
 
 
 def _placement(use: Placement, span: Span) -> Known | None:
-    """What is known of a placement that JAX accepts; None where not all of it is."""
+    """What is known of a placement; None where not all of it is."""
     layout = layout_of(use)
     if layout is None:
-        return None
+        return _refused(use, span)
     return Known(
         span, use.subject, layout.shape, use.dtype, layout.spec, layout.mesh,
         replicated=layout.replicated, origins=use.facts,
     )  # fmt: skip
+
+
+def _refused(use: Placement, span: Span) -> Known | None:
+    """What meets in a placement that JAX does not accept. Results of a body are shards of no array."""
+    mesh, spec, shape = use.mesh, use.spec, use.shape
+    if not isinstance(use.verdict, Rejected) or use.environment.mapped or use.api is Api.SHARD_MAP_OUT:
+        return None
+    if not isinstance(mesh, Mesh) or not isinstance(spec, Spec) or isinstance(shape, Unknown):
+        return None
+    return Known(span, use.subject, shape, use.dtype, spec, mesh, refused=True, origins=use.facts)
 
 
 def _parameter(use: ParameterUse, span: Span) -> Known:
@@ -282,7 +295,7 @@ def _parameter(use: ParameterUse, span: Span) -> Known:
             layout.mesh,
             False,
             layout.replicated,
-            origins,
+            origins=origins,
         )
     mapped = use.environment.mapped
     shape = None if isinstance(use.shape, Unknown) or mapped else use.shape

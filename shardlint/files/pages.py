@@ -49,9 +49,14 @@ def parsed(text: str) -> tuple[ast.Module, list[str]]:
 
 
 @lru_cache(maxsize=4)
-def expressions(tree: ast.Module) -> tuple[ast.expr, ...]:
-    """All expressions of a tree, the outer ones first."""
-    return tuple(node for node in ast.walk(tree) if isinstance(node, ast.expr))
+def expressions(tree: ast.Module) -> dict[int, list[ast.expr]]:
+    """The expressions of a tree by each line that they are on, the outer ones first."""
+    found: dict[int, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr):
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                found.setdefault(line, []).append(node)
+    return found
 
 
 @lru_cache(maxsize=4)

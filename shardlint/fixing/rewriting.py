@@ -67,7 +67,7 @@ class _Desk:
         span = self.finding.span
         text = self.page.text_of(span).strip()
         best: tuple[int, ast.expr] | None = None
-        for node in expressions(self.page.tree):
+        for node in expressions(self.page.tree).get(span.line, ()):
             if not self._around(node, span):
                 continue
             written = self.page.written(node)
@@ -77,7 +77,7 @@ class _Desk:
         return best[1] if best else None
 
     def _around(self, node: ast.expr, span: Span) -> bool:
-        if not node.lineno <= span.line <= span.end_line <= (node.end_lineno or 0):
+        if span.end_line > (node.end_lineno or 0):
             return False
         at = self.page.span_of(node)
         starts = (at.line, at.column) <= (span.line, span.column)

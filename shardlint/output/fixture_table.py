@@ -64,4 +64,4 @@ def write(tables: Sequence[FixtureTable], stream: TextIO) -> None:
     parts = sum(len(fixture.rows) for fixture in tables)
     outcome = f"{wrong} disagreement{'s' * (wrong != 1)}" if wrong else "no disagreement"
     plural = "s" * (len(tables) != 1)
-    console.print(Text(f"{len(tables)} fixture{plural}, {parts} parts: {outcome}."))
+    console.print(Text(f"{len(tables)} fixture{plural}, {parts} part{'s' * (parts != 1)}: {outcome}."))

@@ -259,7 +259,9 @@ def test_run_sets_the_finding_beside_what_jax_does(tmp_path: Path) -> None:
     done = run(tmp_path, "run", "fixtures")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "SHL202 indivisible-dimension" in done.stdout
-    assert "no disagreement" in done.stdout
+    assert "1 fixture, 3 parts: no disagreement." in done.stdout
+    fixture.write_text(f"{head}\n{line}  # expect: SHL202\n")
+    assert "1 fixture, 1 part: no disagreement." in run(tmp_path, "run", "fixtures").stdout
     fixture.write_text((head + cases).replace("  # expect: SHL202", ""))
     done = run(tmp_path, "run", "fixtures")
     assert done.returncode == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,8 +13,10 @@ from programs_with_fixes import CASES, HEADER, Case
 
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.findings import Applicability, Finding
+from shardlint.fixing import rewriting
 from shardlint.fixing.documents import Document
 from shardlint.fixing.rewriting import _REWRITES
+from shardlint.spans import Span
 
 
 def run(program: str) -> np.ndarray:
@@ -77,3 +80,26 @@ def test_what_is_of_another_form_has_no_fix(name: str) -> None:
     findings = check(HEADER + UNTOUCHED[name] + "\n")
     assert findings
     assert [finding.fix for finding in findings] == [None] * len(findings)
+
+
+PLACED = 'jax.device_put(jnp.zeros(4), NamedSharding(mesh, P("data", None)))\n'
+
+
+def test_the_text_of_a_finding_is_not_sought_in_the_whole_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a file with many findings takes minutes."""
+    looked_at = 0
+    around = rewriting._Desk._around
+
+    def counting(desk: rewriting._Desk, node: ast.expr, span: Span) -> bool:
+        nonlocal looked_at
+        looked_at += 1
+        return around(desk, node, span)
+
+    monkeypatch.setattr(rewriting._Desk, "_around", counting)
+    counts = []
+    for lines in (10, 40):
+        before = looked_at
+        findings = check(HEADER + PLACED * lines)
+        assert len([finding for finding in findings if finding.fix is not None]) == lines
+        counts.append(looked_at - before)
+    assert counts[1] == 4 * counts[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 import time
 
@@ -46,3 +47,26 @@ def test_a_wish_holds_for_its_analysis_only() -> None:
     assert found(SHORT)
     with editing.stoppable(editing.Stop()):
         assert found(SHORT)
+
+
+MANY = "from jax.sharding import PartitionSpec as P\n" + 'P("")\n' * 3
+
+
+@pytest.mark.parametrize("step", ["shardlint.rules.judge._finding", "shardlint.api.with_fix"])
+def test_what_follows_the_evaluation_is_stopped_too(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a file with many findings the rules and the fixes take as long as the evaluation."""
+    stop, steps = editing.Stop(), 0
+    where, _, name = step.rpartition(".")
+    module = importlib.import_module(where)
+    work = getattr(module, name)
+
+    def asking(*given: object) -> object:
+        nonlocal steps
+        steps += 1
+        stop.ask()
+        return work(*given)
+
+    monkeypatch.setattr(module, name, asking)
+    with pytest.raises(editing.Stopped), editing.stoppable(stop):
+        Linter(Settings()).analysis(source_from_text("many.py", MANY))
+    assert steps == 1

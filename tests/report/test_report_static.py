@@ -165,6 +165,13 @@ def test_what_is_not_known_is_shown_and_left_out(tmp_path: Path) -> None:
     assert rows["up.kernel"].bytes is None and rows["up.kernel"].holdings[0] is not None
     assert rows["up.kernel"].holdings[0].spec is not None
     assert (found.totals[0].counted, found.totals[0].open, found.totals[0].whole) == (1, 2, 16 * 8 * 4)
+    shown = page.render(found)
+    assert "1 parameter; 2 more, of which not all is known, are left out" in shown
+    assert "3 parameters, at least 512 bytes on each device" in shown
+    unknown = page.render(
+        report(tmp_path, text.replace("Linear(16, 8,", "Linear(16, d_model,"), meshes=MESHES)
+    )
+    assert "3 parameters, an unknown size on each device" in unknown
 
 
 def test_without_a_configured_mesh_the_programs_own_counts(tmp_path: Path) -> None:

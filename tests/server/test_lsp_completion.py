@@ -49,9 +49,16 @@ async def test_it_says_how_many_devices_and_replaces_the_name(editor: Editor, tm
     text, place = placed(PRELUDE + "x = '🧪', NamedSharding(mesh, P('mo«»d'))\n")
     items = await Asking(editor, editor.open(tmp_path / "train.py", text), place.start).completions()
     model = next(item for item in items if item.label == "model")
-    assert model.detail == "4 devices, of the mesh (data=2, model=4)"
+    assert model.detail == "4 devices of (data=2, model=4)"
     assert isinstance(model.text_edit, types.TextEdit)
     assert applied(text, [model.text_edit]) == text.replace("'mod'", "'model'")
+
+
+async def test_a_number_that_is_not_known_is_not_told(editor: Editor, tmp_path: Path) -> None:
+    head = PRELUDE.replace(".reshape(2, 4)", "").replace(', "model"', ",")
+    text, place = placed(head + "x = NamedSharding(mesh, P('«»'))\n")
+    items = await Asking(editor, editor.open(tmp_path / "train.py", text), place.start).completions()
+    assert [item.detail for item in items] == ["of (data=device_count)"]
 
 
 async def test_a_file_may_call_specs_as_it_likes(editor: Editor, tmp_path: Path) -> None:

@@ -25,6 +25,30 @@ CASES = {
         "\treturn x\nf(jnp.zeros((8, 16)))\n",
         ["**`x`** `f32[8, 16]` (512 bytes)", "`f32[2, 16]` (128 bytes)", "is called here", "train.py:10"],
     ),
+    "an array that is not placed": (
+        'x = jax.device_put(jnp.zeros((8, 10)), NamedSharding(mesh, «P(»"data", "model")))\n',
+        ["`f32[8, 10]`", 'spec: `P("data", "model")`', "(data=2, model=4)", "nothing: JAX refuses it"],
+    ),
+    "a mesh of one device": (
+        "one = Mesh(np.array(jax.devices()[:1]), ('x',))\nsharding = NamedSharding(«one», P())\n",
+        ["`(x=1)`, 1 device, Auto axes"],
+    ),
+    "a mesh of sizes without a name": (
+        "def f(n):\n"
+        "    made = Mesh(np.array(jax.devices()).reshape(n.a(), n.b()), ('x', 'y'))\n"
+        "    return jax.device_put(jnp.zeros(8), NamedSharding(«made», P()))\n",
+        ["mesh: `(x=?1, y=?2)`, Auto axes"],
+    ),
+    "an array on all devices, however many": (
+        "made = Mesh(np.array(jax.devices()), ('x',))\n"
+        "y = jax.device_put(jnp.zeros(8), NamedSharding(made, «P()»))\n",
+        ["mesh: `(x=device_count)`, Auto axes", "all devices: fully replicated"],
+    ),
+    "an axis that stands twice on a line": (
+        PLACE.replace('"model"', '«"model"»')
+        + 'y = (NamedSharding(mesh, P("model")), NamedSharding(mesh, P("model")))\n',
+        ["used 3 times: [train.py:7]", "#L7), [train.py:8](", "#L8)\n\n---"],
+    ),
     "an array by its name": (PLACE + "print(«x»)\n", ["**`x`**", "`f32[4, 4]`", "one device"]),
     "a parameter": (
         "import flax.linen as nn\n"
@@ -108,4 +132,14 @@ async def test_a_cell_of_a_notebook(editor: Editor, tmp_path: Path) -> None:
     notebook = Notebook(editor, tmp_path / "train.ipynb", [PRELUDE, cell])
     said = await Asking(editor, notebook.cell(2), place.start).hover()
     assert "f32[4, 16]" in said
-    assert f"[train.ipynb cell 2:6]({notebook.cell(1)}#L6)" in said
+    assert f"[train.ipynb cell 2:6]({notebook.cell(1)})" in said
+
+
+async def test_what_is_more_than_is_told_is_counted(editor: Editor, tmp_path: Path) -> None:
+    text, place = placed(
+        PRELUDE + "def put(x):\n    return jax.device_put(x, NamedSharding(mesh, «P()»))\n\n"
+        "for n in range(1, 8):\n    put(jnp.zeros(n))\n"
+    )
+    said = await Asking(editor, editor.open(tmp_path / "train.py", text), place.start).hover()
+    assert said.count("each device holds") == 4
+    assert said.endswith("… and 3 more")

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 from lsp_editor import PATIENCE
@@ -43,6 +43,51 @@ def test_a_wrong_argument_is_refused() -> None:
     assert "--tcp" in done.stderr
 
 
+HELLO: dict[str, object] = {"processId": None, "rootUri": None, "capabilities": {}}
+
+
+def test_what_is_no_failure_is_not_logged(tmp_path: Path) -> None:
+    """Editors show it to the user, as errors."""
+    uri = (tmp_path / "train.py").as_uri()
+    document = {"uri": uri, "languageId": "python", "version": 1, "text": "x = 1\n"}
+    rename = {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 0}, "newName": "y"}
+    said = [
+        _message("initialize", HELLO, 1),
+        _message("initialized", {}),
+        _message("textDocument/didOpen", {"textDocument": document}),
+        _message("$/cancelRequest", {"id": 77}),
+        _message("textDocument/rename", rename, 2),
+        _message("shutdown", None, 3),
+        _message("textDocument/hover", rename, 4),
+    ]
+    with _started() as server:
+        assert server.stdin is not None and server.stdout is not None and server.stderr is not None
+        server.stdin.write(b"".join(said))
+        server.stdin.flush()
+        while _answer(server.stdout).get("id") != 3:
+            pass
+        server.stdin.write(_message("exit", None))
+        server.stdin.close()
+        assert server.stderr.read() == b""
+
+
+def test_it_ends_though_an_analysis_is_under_way(tmp_path: Path) -> None:
+    numbers = "x = [\n" + '    [1, 2, 3, {"a": 1}],\n' * 60_000 + "]\n"
+    text = f"from jax.sharding import PartitionSpec as P\n{numbers}"
+    uri = (tmp_path / "train.py").as_uri()
+    document = {"uri": uri, "languageId": "python", "version": 1, "text": text}
+    with _started() as server:
+        assert server.stdin is not None and server.stdout is not None
+        opening = _message("textDocument/didOpen", {"textDocument": document})
+        server.stdin.write(_message("initialize", HELLO, 1) + _message("initialized", {}) + opening)
+        server.stdin.flush()
+        _answer(server.stdout)
+        time.sleep(0.5)  # it works for seconds now, in a parser that nobody can stop
+        server.stdin.write(_message("shutdown", None, 2) + _message("exit", None))
+        server.stdin.close()
+        server.wait(1.5)
+
+
 @pytest.mark.parametrize(
     "address", ["0.0.0.0:0", "192.168.1.7:8000", "example.com:80", "[::]:0", "x", "99999"]
 )
@@ -62,8 +107,7 @@ def test_over_tcp_the_server_answers_and_runs_nothing(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
         try:
             with _connected(port) as connection:
-                hello: dict[str, object] = {"processId": None, "rootUri": None, "capabilities": {}}
-                hello["initializationOptions"] = {"trusted": True}
+                hello = HELLO | {"initializationOptions": {"trusted": True}}
                 answer = _asked(connection, 1, "initialize", hello)
                 assert "shardlint.runFixture" in str(answer)
                 arguments = {"command": "shardlint.runFixture", "arguments": [{"uri": "file:///x.py"}]}
@@ -84,14 +128,31 @@ def _connected(port: int) -> socket.socket:
 
 def _asked(connection: socket.socket, number: int, method: str, params: object) -> dict[str, Any]:
     """Send a request, and read messages until its answer comes."""
-    body = json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode()
-    connection.sendall(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+    connection.sendall(_message(method, params, number))
     with connection.makefile("rb") as stream:
         while True:
-            size = 0
-            while (line := stream.readline().strip()) != b"":
-                if line.lower().startswith(b"content-length:"):
-                    size = int(line.split(b":")[1])
-            message: dict[str, Any] = json.loads(stream.read(size))
+            message = _answer(stream)
             if message.get("id") == number and "method" not in message:
                 return message
+
+
+def _started() -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, *CLI, "server"], stdin=pipe, stdout=pipe, stderr=pipe)
+
+
+def _message(method: str, params: object, number: int | None = None) -> bytes:
+    """A request, or a notification, as it is sent."""
+    given = {"jsonrpc": "2.0", "method": method, "params": params}
+    body = json.dumps(given if number is None else given | {"id": number}).encode()
+    return b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+def _answer(stream: IO[bytes]) -> dict[str, Any]:
+    """The next message."""
+    size = 0
+    while (line := stream.readline().strip()) != b"":
+        if line.lower().startswith(b"content-length:"):
+            size = int(line.split(b":")[1])
+    message: dict[str, Any] = json.loads(stream.read(size))
+    return message

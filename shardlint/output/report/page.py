@@ -117,6 +117,7 @@ def _layouts(report: ParameterReport, mesh: int) -> Iterator[str]:
         spec: sum((one.bytes or 0) * parameter.count for parameter, one in ours)
         for spec, ours in held.items()
     }
+    open_ = {spec for spec, ours in held.items() if any(one.bytes is None for _, one in ours)}
     yield f"<h3>Layouts <span class=small>({axes_caption(named.mesh)}; same number, same part)</span></h3>"
     yield "<div class=layouts>"
     for spec in sorted(held, key=lambda spec: -taken[spec])[:_LAYOUTS]:
@@ -125,12 +126,19 @@ def _layouts(report: ParameterReport, mesh: int) -> Iterator[str]:
         yield (
             f"<div class=card><code>{escape(str(spec))}</code>{mesh_picture(named.mesh, spec)}"
             f"<p class=small>{count_text(count, 'parameter')}, "
-            f"{text_of_bytes(taken[spec])} on each device<br>"
+            f"{_taken(taken[spec], spec in open_)} on each device<br>"
             f"every part is on {escape(copies)} {'device' if copies == '1' else 'devices'}</p></div>"
         )
     yield "</div>"
     if len(held) > _LAYOUTS:
         yield f"<p class=small>and {len(held) - _LAYOUTS} more</p>"
+
+
+def _taken(size: int, is_open: bool) -> str:
+    """How much is held, where that of some may not be known."""
+    if not is_open:
+        return text_of_bytes(size)
+    return f"at least {text_of_bytes(size)}" if size else "an unknown size"
 
 
 def _trimmed(spec: Spec) -> Spec:

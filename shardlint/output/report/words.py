@@ -77,7 +77,7 @@ def total_text(total: Total) -> str:
 def left_out(total: Total) -> str:
     """How many parameters no sum counts."""
     verb = "is" if total.open == 1 else "are"
-    return f"{total.open} of which not all is known {verb} left out"
+    return f"{total.open} more, of which not all is known, {verb} left out"
 
 
 def without_mesh(report: ParameterReport) -> str:

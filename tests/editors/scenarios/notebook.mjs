@@ -1,4 +1,4 @@
-/** A mistake in a notebook stands in its cell, though the mesh is made in another. */
+/** A mistake in a notebook stands in its cell, though the mesh is made in another, where a link of the hover leads. */
 export const workspace = "project";
 
 export async function scenario(window) {
@@ -10,4 +10,9 @@ export async function scenario(window) {
   if ((await wrong.count()) !== 1 || !(await wrong.innerText()).includes("modle")) {
     throw new Error("the squiggle is not in the cell with the mistake");
   }
+  await cells.nth(1).getByText('"data"').first().click();
+  await window.page.locator(".statusbar-item", { hasText: "Cell 3 of 4" }).waitFor();
+  await window.command("Show or Focus Hover");
+  await window.page.locator(".monaco-hover:visible").getByText("mesh.ipynb cell 1:6").first().click();
+  await window.page.locator(".statusbar-item", { hasText: "Cell 2 of 4" }).waitFor();
 }
