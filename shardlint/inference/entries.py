@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -93,6 +94,7 @@ class Entries:
         i.settle()
         if not exhaustive:
             self._reach.learn(function for function, _ in i.defined.values())
+        defined = _with_those_to_come(i.defined)
         # Else the program is made anew.
         while not self._last or (self._sound and self._cutoff.sound):
             i.settle()
@@ -103,7 +105,7 @@ class Entries:
                     done.add(native.origin)
                     self._evaluate(native.origin, native, context)
                 continue
-            key = next((k for k in i.defined if k not in done and k not in i.reached), None)
+            key = next((k for k in defined if k not in done and k not in i.reached), None)
             if key is None:
                 return
             done.add(key)
@@ -201,6 +203,15 @@ class Entries:
             if self._askers.get(OfClass(cls.born)) not in self._order:
                 del i.constructed[cls]
                 self._askers.pop(OfClass(cls.born), None)
+
+
+def _with_those_to_come(keys: Collection[Hashable]) -> Iterator[Hashable]:
+    """All keys, once each, with those that are added behind them meanwhile."""
+    seen = 0
+    while seen < len(keys):
+        for key in tuple(islice(keys, seen, None)):
+            seen += 1
+            yield key
 
 
 def _left_open(interpreter: Interpreter, made: Function | Native) -> frozenset[str]:
