@@ -111,7 +111,7 @@ class Scopes:
         ``others`` are meshes of the project's other files.
         """
         names = [name.rpartition(".")[2] for name, _ in writing.calls]
-        if self._taking.isdisjoint(names):
+        if self._taking.isdisjoint(names) and not self._sizes_of(writing):
             return []
         ranked = [*self._ranked(writing, line), *((3, mesh) for mesh in others)]
         found: dict[str, Candidate] = {}
@@ -125,11 +125,16 @@ class Scopes:
 
     def _ranked(self, writing: Writing, line: int) -> Iterator[tuple[int, Mesh]]:
         """The meshes of the file: one that a call around is given, that of the context, and the others."""
-        given = {first for _, first in writing.calls if first is not None}
+        given = {first for _, first in writing.calls if first is not None} | {self._sizes_of(writing)}
         for name, mesh in self._held:
             yield 0 if name in given else 2, mesh
         if self._around:
             yield 1, self._around[min(self._around, key=lambda at: abs(at - line))]
+
+    def _sizes_of(self, writing: Writing) -> str | None:
+        """What holds the mesh whose sizes are asked for, as in ``mesh.shape["``."""
+        name, _, last = writing.calls[0][0].rpartition(".") if writing.calls else ("", "", "")
+        return name if last == "shape" and any(name == held for held, _ in self._held) else None
 
 
 def _written_specs(source: Source, uses: Iterable[Use]) -> Iterator[str]:

@@ -23,6 +23,8 @@ CASES = {
         "x = NamedSharding(\n    mesh,\n    # the (rows\n    P(\n        None, '«»'\n",
         ["data", "model", "expert"],
     ),
+    "the sizes of a mesh": ("size = other.shape['«»']\n", ["expert", "data", "model"]),
+    "the shape of an array": ("w = jnp.zeros((8, 16))\nsize = w.shape['«»']\n", []),
     "no spec": ("print('«»')\n", []),
     "behind a string": ("x = NamedSharding(mesh, P('data'«»))\n", []),
     "in a comment": ("x = P(  # '«»\n", []),
