@@ -7,26 +7,27 @@ PUBLISHED: dict[str, frozenset[str]] = {
     module: frozenset(names.split())
     for module, names in {
         "jax": """
-            Array Device NamedSharding P Ref ShapeDtypeStruct Shard ad allow_f16_reductions api_util
-            array_garbage_collection_guard auto_pcast block_until_ready check_tracer_leaks checking_leaks
-            checkpoint checkpoint_policies clear_caches closure_convert config copy_to_host_async core
-            custom_batching custom_derivatives custom_gradient custom_jvp custom_transpose custom_vjp debug
-            debug_infs debug_key_reuse debug_nans default_backend default_device default_matmul_precision
-            default_prng_impl device_count device_get device_put device_put_replicated device_put_sharded
-            devices disable_jit distributed dlpack ds dtypes effects_barrier empty_ref enable_checks
-            enable_custom_prng enable_custom_vjp_by_custom_transpose enable_x64 ensure_compile_time_eval
-            errors eval_shape experimental explain_cache_misses export ffi float0 free_ref freeze
-            fwd_and_bwd grad hessian host_count host_id host_ids image interpreters jacfwd jacobian jacrev
-            jax jax2tf_associative_scan_reductions jit jvp lax legacy_prng_key lib linear_transpose
-            linearize live_arrays local_device_count local_devices log_compiles make_array_from_callback
-            make_array_from_process_local_data make_array_from_single_device_arrays make_jaxpr make_mesh
-            make_user_context memory monitoring named_call named_scope new_ref nn no_execution no_tracing
-            numpy numpy_dtype_promotion numpy_rank_promotion ops pmap print_environment_info process_count
-            process_index process_indices profiler pure_callback random ref remat
-            remove_size_one_mesh_axis_from_type reshard scipy set_mesh shard_map sharding smap
-            softmax_custom_jvp spmd_mode stages thread_guard threefry_partitionable transfer_guard
-            transfer_guard_device_to_device transfer_guard_device_to_host transfer_guard_host_to_device tree
-            tree_util typeof typing util value_and_grad version vjp vmap
+            Array Device NamedSharding P Ref ShapeDtypeStruct Shard ad ad_checkpoint allow_f16_reductions
+            api_util array_garbage_collection_guard auto_pcast block_until_ready check_tracer_leaks
+            checking_leaks checkpoint checkpoint_policies clear_caches closure_convert cloud_tpu_init
+            collect_profile config copy_to_host_async core custom_batching custom_derivatives
+            custom_gradient custom_jvp custom_transpose custom_vjp debug debug_infs debug_key_reuse
+            debug_nans default_backend default_device default_matmul_precision default_prng_impl
+            device_count device_get device_put device_put_replicated device_put_sharded devices disable_jit
+            distributed dlpack ds dtypes effects_barrier empty_ref enable_checks enable_custom_prng
+            enable_custom_vjp_by_custom_transpose enable_x64 ensure_compile_time_eval errors eval_shape
+            example_libraries experimental explain_cache_misses export extend ffi flatten_util float0
+            free_ref freeze fwd_and_bwd grad hessian host_count host_id host_ids image interpreters jacfwd
+            jacobian jacrev jax jax2tf_associative_scan_reductions jit jvp lax legacy_prng_key lib
+            linear_transpose linearize live_arrays local_device_count local_devices log_compiles
+            make_array_from_callback make_array_from_process_local_data make_array_from_single_device_arrays
+            make_jaxpr make_mesh make_user_context memory monitoring named_call named_scope new_ref nn
+            no_execution no_tracing numpy numpy_dtype_promotion numpy_rank_promotion ops pmap
+            print_environment_info process_count process_index process_indices profiler pure_callback random
+            ref remat remove_size_one_mesh_axis_from_type reshard scipy set_mesh shard_map sharding smap
+            softmax_custom_jvp spmd_mode stages test_util thread_guard threefry_partitionable tools
+            transfer_guard transfer_guard_device_to_device transfer_guard_device_to_host
+            transfer_guard_host_to_device tree tree_util typeof typing util value_and_grad version vjp vmap
         """,
         "jax.lax": """
             AccuracyMode ConvDimensionNumbers ConvGeneralDilatedDimensionNumbers DotAlgorithm
