@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from shardlint.inference.again import EntryRun, recorded
 from shardlint.inference.alike import Alike
 from shardlint.inference.budget import SURELY_ENOUGH, Exhausted, Work, works_in
-from shardlint.inference.memory import Kept
+from shardlint.inference.context import Scope
+from shardlint.inference.memory import Besides, Kept
 from shardlint.inference.met import Met
 from shardlint.inference.selves import OfClass
 from shardlint.inference.situation import Situation
@@ -26,14 +27,21 @@ if TYPE_CHECKING:
 class Cutoff:
     """What stands now that functions have other texts: found out where somebody asks.
 
-    ``traces`` tell of what ran that the difference matters (see `functions.traces`). ``sound`` is whether all
-    that was run to find out could be undone.
+    ``traces`` tell of what ran that the difference matters (see `functions.traces`), and ``touched`` are the
+    numbers of what entries changed. ``sound`` is whether all that was run to find out could be undone.
     """
 
-    def __init__(self, interpreter: Interpreter, traces: frozenset[Hashable] = frozenset()) -> None:
-        self._interpreter, self.traces = interpreter, traces
+    def __init__(
+        self,
+        interpreter: Interpreter,
+        traces: frozenset[Hashable] = frozenset(),
+        touched: frozenset[int] = frozenset(),
+    ) -> None:
+        self._interpreter, self.traces, self._touched = interpreter, traces, touched
         #: By the identity of a run: itself, and whether it stands.
         self._found: dict[int, tuple[Kept, bool]] = {}
+        #: What runs that stand read besides what they read, by their identity.
+        self._besides: dict[int, dict[tuple[Scope, str], Besides]] = {}
         #: The works of runs that stand and take other steps now.
         self._changed: set[Work] = set()
         #: Classes whose constructors set something else.
@@ -94,6 +102,7 @@ class Cutoff:
             stands = self._is_met(one.met) or self._again(one, situation)
             self._found[id(one)] = one, stands
             if stands:
+                self._pass_on(one)
                 self._interpreter.memory.keep(situation.key, one)
         return self._found[id(one)][1]
 
@@ -119,12 +128,31 @@ class Cutoff:
         self.sound = self.sound and trial.alone and len(i.project.modules) == modules
         if made is None:
             return False
-        if not trial.replaced and _are_alike(i, one, made):
+        besides = i.memory.besides(one, made)
+        if (
+            besides is not None
+            and all(map(self._is_steady, besides))
+            and not trial.replaced
+            and _are_alike(i, one, made)
+        ):
+            self._besides[id(one)] = {more[:2]: more for more in besides}
             if one.take(made):
                 self._changed.add(one.work)
             return True
         i.memory.keep(situation.key, made)
         return False
+
+    def _pass_on(self, one: Kept) -> None:
+        """Let a run that stands depend on what the runs in it read now."""
+        more = {key: read for met in one.met.kept for key, read in self._besides.get(id(met), {}).items()}
+        if more:
+            self._interpreter.memory.read_besides(one, more.values())
+            self._besides[id(one)] = more | self._besides.get(id(one), {})
+
+    def _is_steady(self, read: Besides) -> bool:
+        """Whether a variable of a module is the same in all entries, and so where the run was made."""
+        module = read.scope.root
+        return module.born not in self._touched and read.name not in module.rebound
 
 
 def _are_alike(interpreter: Interpreter, one: Kept, other: Kept) -> bool:

@@ -140,7 +140,8 @@ class Entries:
 
     def changed(self, traces: frozenset[Hashable], reaches_alike: bool) -> None:
         """Find out the next time what it makes a difference to that a function has another text now."""
-        self._cutoff = Cutoff(self._interpreter, self._cutoff.traces | traces)
+        touched = frozenset(change.thing.born for run in self.runs.values() for change in run.changes)
+        self._cutoff = Cutoff(self._interpreter, self._cutoff.traces | traces, touched)
         if not reaches_alike:
             self._reach = self._new_reach()
 

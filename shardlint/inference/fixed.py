@@ -36,6 +36,10 @@ class Fixed:
         """Whether they have these values, or others of the same keys. Raises TooLarge."""
         return all(_holds(keys, *module) for module in self.modules)
 
+    def with_(self, scope: Scope, name: str, value: Value) -> Fixed:
+        """These, and another one that was not read before."""
+        return Fixed((*self.names, (scope, name)), (*self.modules, (scope, (name,), (value,))))
+
     def note(self, interpreter: Interpreter) -> None:
         """Note for the run that runs that they were read."""
         reads, start = interpreter.reads, interpreter.start

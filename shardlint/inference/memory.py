@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Set
 from contextlib import suppress
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shardlint.inference.budget import Work
 from shardlint.inference.context import Scope
@@ -21,7 +21,7 @@ from shardlint.inference.functions import run_function
 from shardlint.inference.keys import Keys, TooLarge, scopes_around
 from shardlint.inference.met import Met, Note
 from shardlint.inference.overlays.flax_modules import in_module
-from shardlint.inference.reading import holder_of, note_attribute, note_variable, read_of
+from shardlint.inference.reading import holder_of, note_attribute, note_variable, outside, read_of
 from shardlint.inference.renewal import NotRenewable, Renewal
 from shardlint.inference.situation import Situation, states
 from shardlint.inference.values import (
@@ -47,6 +47,17 @@ _MAX_VAIN = 60
 _COPY = 12
 #: What limits the validity of a run.
 _LIMITS = ("depth", "closes", "given", "tests", "height", "nested", "silent", "assumed")
+
+
+class Besides(NamedTuple):
+    """A variable of a module that is read as well, from a scope, and its value, which never changes.
+
+    None if there is no such variable.
+    """
+
+    scope: Scope
+    name: str
+    value: Value | None
 
 
 @dataclass(slots=True)
@@ -79,6 +90,11 @@ class Kept:
     assumed: Hashable
     body: Hashable
     situation: Situation | None
+
+    @property
+    def read_names(self) -> Iterator[tuple[Any, str]]:
+        """What it read besides what is fixed, as that is noted."""
+        return ((anchor, name) for anchor, name, _, _ in self.reads)
 
     def take(self, other: Kept) -> bool:
         """Be another run of the same call, which gave the same: others may hold this one.
@@ -184,15 +200,47 @@ class Memory:
         return self._first(interpreter, function, bound, place, situation.nested, situation.key)[1]
 
     def alike(self, one: Kept, other: Kept) -> bool:
-        """Whether two runs of one call give the same, and depend on the same variables."""
+        """Whether two runs of one call give the same."""
         return (
             all(getattr(one, name) == getattr(other, name) for name in _LIMITS)
-            and set(one.fixed.names) == set(other.fixed.names)
-            and {(id(anchor), name) for anchor, name, _, _ in one.reads}
-            == {(id(anchor), name) for anchor, name, _, _ in other.reads}
             and list(map(id, one.objects)) == list(map(id, other.objects))
             and self._result_key(one) == self._result_key(other)
         )
+
+    def besides(self, one: Kept, other: Kept) -> list[Besides] | None:
+        """What another run of the same call reads that this one did not.
+
+        None if that is not of modules alone, or may change.
+        """
+        around, known = scopes_around(one.function.scope), {*one.fixed.names, *one.read_names}
+        found = [
+            Besides(scope, name, value)
+            for scope, names, values in other.fixed.modules
+            for name, value in zip(names, values, strict=True)
+            if (scope, name) not in known
+        ]
+        for anchor, name, value, _ in other.reads:
+            if (anchor, name) in known:
+                continue
+            scope = around[anchor] if isinstance(anchor, int) else anchor
+            holder = holder_of(scope, name) if isinstance(scope, Scope) else scope
+            if holder is not None and (holder is not scope.root or not self._keys.is_fixed(value)):
+                return None
+            found.append(Besides(scope, name, value))
+        return found
+
+    def read_besides(self, one: Kept, more: Iterable[Besides]) -> None:
+        """Let a run depend on more variables, which a run that it met reads now."""
+        around, known = scopes_around(one.function.scope), {*one.fixed.names, *one.read_names}
+        depths = {id(scope): depth for depth, scope in enumerate(around)}
+        for scope, name, value in more:
+            anchor = outside(scope, name, one.start)
+            if anchor is None or (depths.get(id(anchor), anchor), name) in known:
+                continue
+            if anchor.parent is None and value is not None:
+                one.fixed = one.fixed.with_(anchor, name, value)
+            else:
+                one.reads = [*one.reads, _kept_read(self._keys, depths, anchor, name)]
 
     def _result_key(self, one: Kept) -> int | None:
         """What a run gave, beside what it was given; None if that is too large."""

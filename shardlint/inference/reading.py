@@ -21,14 +21,22 @@ def note_variable(interpreter: Interpreter, scope: Scope, name: str, holder: Sco
     reads, start = interpreter.reads, interpreter.start
     if reads is None or (holder is not None and holder.born > start):
         return
-    outer: Scope | None = scope
-    while outer is not None and outer.born > start:
-        if name in outer.declared_global:
-            outer = outer.root
-            break
-        outer = outer.parent
+    outer = outside(scope, name, start)
     if outer is not None:
         reads[outer, name] = None
+
+
+def outside(scope: Scope, name: str, start: int) -> Scope | None:
+    """The scope, of those around one, from which a run that began at ``start`` looks a name up outside of it.
+
+    Functions do not see what the classes around them hold.
+    """
+    outer: Scope | None = scope
+    while outer is not None and (outer.born > start or outer.is_class):
+        if name in outer.declared_global:
+            return outer.root
+        outer = outer.parent
+    return outer
 
 
 def note_attribute(interpreter: Interpreter, value: Value | None) -> Value | None:

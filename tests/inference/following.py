@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import keyword
 import os
 import random
 import re
@@ -33,9 +34,12 @@ def edited(text: str, chance: random.Random) -> str:
     at = chance.randrange(len(lines))
     line = lines[at]
     indent = re.match(r"\s*", line)[0]  # type: ignore[index]
-    match chance.randrange(9):
-        case 0:
-            lines.insert(at, f"{indent}note = {chance.randrange(9)}")
+    match chance.randrange(10):
+        case 0 | 9:
+            # Names of variables too: what reads one depends on it.
+            words = [word for word in re.findall(r"[^\W\d]\w*", text) if not keyword.iskeyword(word)]
+            value = chance.choice((str(chance.randrange(9)), chance.choice(words or ["x"])))
+            lines.insert(at, f"{indent}{chance.choice(('note = ', 'return ', ''))}{value}")
         case 1:
             lines[at] = line + "  # seen"
         case 2 if line.strip():

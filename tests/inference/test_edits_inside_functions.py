@@ -173,6 +173,61 @@ def outer():
     assert editor.edit("return m", "return n") == ["SHL202"]
 
 
+READING = """
+import math
+import jax
+import jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((4, 2), ("data", "model"))
+ROWS = 8
+
+class Model:
+    def rows(self):
+        return 8
+
+    def middle(self):
+        def inside():
+            return self.rows() + 0
+        return inside() + 1
+
+    def outer(self, n):
+        return jax.device_put(jnp.zeros((self.middle() - 1, n)), NamedSharding(mesh, P("data")))
+
+def use(model: Model):
+    return model.middle(), [model.rows() for _ in range(3)], model.outer(3)
+"""
+
+
+@pytest.mark.parametrize(
+    "read", ["note = math", "note = jnp.zeros", "print(len)", "note = nowhere", "note = ROWS"]
+)
+def test_who_reads_more_of_modules_and_gives_the_same_stands(
+    monkeypatch: pytest.MonkeyPatch, read: str
+) -> None:
+    editor = Editor(READING, monkeypatch)
+    assert editor.edit("return 8", f"{read}\n        return 8") == []
+    assert set(editor.ran) == {"rows"}
+    # And what the functions around it depend on now is known.
+    editor.edit(f"        {read}\n", "        return ROWS\n")
+    assert editor.edit("ROWS = 8", "ROWS = 6") == ["SHL202"]
+
+
+def test_what_an_entry_changes_is_read_where_it_did(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function that begins to read a variable which who calls it has set is run where that is so."""
+    entry = """
+def rows():
+    return 8
+
+def entry(n):
+    global ROWS
+    ROWS = 6
+    return jax.device_put(jnp.zeros((rows(), n)), NamedSharding(mesh, P("data")))
+"""
+    editor = Editor(READING + entry, monkeypatch)
+    assert editor.edit("def rows():\n    return 8", "def rows():\n    return ROWS") == ["SHL202"]
+
+
 def _keys_of(unit: Unit) -> dict[str, object]:
     """The keys of the functions in a unit, by their names."""
     found: dict[str, object] = {}
