@@ -223,11 +223,17 @@ class Memory:
             if (anchor, name) in known:
                 continue
             scope = around[anchor] if isinstance(anchor, int) else anchor
-            holder = holder_of(scope, name) if isinstance(scope, Scope) else scope
-            if holder is not None and (holder is not scope.root or not self._keys.is_fixed(value)):
+            if not isinstance(scope, Scope) or not self._is_of_module(scope, name, value):
                 return None
             found.append(Besides(scope, name, value))
         return found
+
+    def _is_of_module(self, scope: Scope, name: str, value: Value | None) -> bool:
+        """Whether code in a scope reads this of the module, which never changes, or finds nothing."""
+        holder = holder_of(scope, name)
+        with suppress(TooLarge):
+            return holder is None or (holder is scope.root and self._keys.is_fixed(value))
+        return False
 
     def read_besides(self, one: Kept, more: Iterable[Besides]) -> None:
         """Let a run depend on more variables, which a run that it met reads now."""
