@@ -14,7 +14,7 @@ from shardlint.inference.again import EntryRun, recorded
 from shardlint.inference.alike import Alike
 from shardlint.inference.budget import SURELY_ENOUGH, Exhausted, Work, works_in
 from shardlint.inference.context import Scope
-from shardlint.inference.memory import Besides, Kept
+from shardlint.inference.kept import Besides, Kept
 from shardlint.inference.met import Met
 from shardlint.inference.selves import OfClass
 from shardlint.inference.situation import Situation

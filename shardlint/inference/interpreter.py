@@ -19,8 +19,9 @@ from shardlint.inference.budget import MAX_DEPTH, Budget
 from shardlint.inference.context import Context, Frame, Scope
 from shardlint.inference.described import sized
 from shardlint.inference.joins import combined, is_supposed
+from shardlint.inference.kept import Kept
 from shardlint.inference.meanwhile import Meanwhile
-from shardlint.inference.memory import Kept, Memory
+from shardlint.inference.memory import Memory
 from shardlint.inference.met import Handed, Note
 from shardlint.inference.once import Once
 from shardlint.inference.reading import Reads, note_variable

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Set
 from contextlib import suppress
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from shardlint.inference.budget import Work
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import EFFECTS, NOTHING, born
-from shardlint.inference.fixed import Fixed, split
+from shardlint.inference.fixed import split
 from shardlint.inference.functions import run_function
+from shardlint.inference.kept import Besides, Kept
 from shardlint.inference.keys import Keys, TooLarge, scopes_around
 from shardlint.inference.met import Met, Note
 from shardlint.inference.overlays.flax_modules import in_module
@@ -27,12 +27,9 @@ from shardlint.inference.situation import Situation, states
 from shardlint.inference.values import (
     Function,
     Native,
-    Test,
     Value,
 )
 from shardlint.laws import dims
-from shardlint.laws.dims import Symbol
-from shardlint.records import dataclass
 from shardlint.spans import Place
 from shardlint.uses import Use
 
@@ -47,65 +44,6 @@ _MAX_VAIN = 60
 _COPY = 12
 #: What limits the validity of a run.
 _LIMITS = ("depth", "closes", "given", "tests", "height", "nested", "silent", "assumed")
-
-
-class Besides(NamedTuple):
-    """A variable of a module that is read as well, from a scope, and its value, which never changes.
-
-    None if there is no such variable.
-    """
-
-    scope: Scope
-    name: str
-    value: Value | None
-
-
-@dataclass(slots=True)
-class Kept:
-    """One run: what it read from outside, with keys; what it gave; and what limits its validity.
-
-    ``fixed`` are the variables of modules that it read, ``reads`` all else. ``work`` are the steps that
-    it took. Scopes around the function in ``reads`` are told by how far out they are. ``closes`` tells
-    that the run gave functions that see variables of these scopes. ``body`` is that of the context.
-    ``situation`` is kept of programs that are edited.
-    """
-
-    function: Function
-    fixed: Fixed
-    reads: list[tuple[Any, str, Value | None, int]]
-    depth: int
-    closes: bool
-    objects: list[Any]
-    given: tuple[Symbol, ...]
-    result: Value
-    start: int
-    symbols: int
-    path: tuple[int, ...]
-    met: Met
-    work: Work
-    height: int
-    nested: int | None
-    silent: bool | None
-    tests: tuple[Test, ...]
-    assumed: Hashable
-    body: Hashable
-    situation: Situation | None
-
-    @property
-    def read_names(self) -> Iterator[tuple[Any, str]]:
-        """What it read besides what is fixed, as that is noted."""
-        return ((anchor, name) for anchor, name, _, _ in self.reads)
-
-    def take(self, other: Kept) -> bool:
-        """Be another run of the same call, which gave the same: others may hold this one.
-
-        Returns whether it takes other steps now.
-        """
-        work, differs = self.work, self.work.become(other.work)
-        for one in fields(self):
-            setattr(self, one.name, getattr(other, one.name))
-        self.work = work
-        return differs
 
 
 class Memory:

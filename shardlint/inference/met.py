@@ -18,7 +18,7 @@ from shardlint.uses import FileProblem, Use
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
-    from shardlint.inference.memory import Kept
+    from shardlint.inference.kept import Kept
 
 #: Functions that code which is not followed has got and may call from then on, by when it got them.
 Handed = dict[Hashable, When]
