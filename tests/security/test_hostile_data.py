@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 from hostile import contents, is_clean, run
 
 from shardlint.cli import main
@@ -181,6 +182,10 @@ YAML: dict[str, str] = {
 }
 
 
+#: From 6.0.4 on PyYAML takes each key of merges once, so that they do not grow.
+_MERGES_ONCE = tuple(map(int, yaml.__version__.split(".")[:3])) >= (6, 0, 4)
+
+
 @pytest.mark.parametrize("what", YAML)
 def test_a_hostile_rule_file_is_told_of(what: str, tree: Path) -> None:
     (tree / "rules.yml").write_text(YAML[what])
@@ -188,9 +193,12 @@ def test_a_hostile_rule_file_is_told_of(what: str, tree: Path) -> None:
     (tree / "shardlint.toml").write_text('[logical-axes]\nfile = "rules.yml"\nkey = "rules"\n')
     done = run(tree, "check")
     assert is_clean(tree)
+    assert len(done.stderr) < 2000
+    if what == "merged laughter" and _MERGES_ONCE:
+        assert (done.returncode, done.stderr) == (1, "")
+        return
     assert done.returncode == 2, done.stdout
     assert "rules.yml" in done.stderr
-    assert len(done.stderr) < 2000
 
 
 # -- baseline and cache ----------------------------------------------------------------------------
