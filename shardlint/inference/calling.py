@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from shardlint.inference.alternatives import each
@@ -21,6 +20,7 @@ from shardlint.inference.forgetting import HOLDING, forget
 from shardlint.inference.functions import bind_parameters, look_at
 from shardlint.inference.generators import generator
 from shardlint.inference.joins import combined, options, tagged
+from shardlint.inference.latest import of_texts
 from shardlint.inference.lazy_calls import answered, is_given
 from shardlint.inference.overlays import as_argument, method_context, object_call, transfer, varying
 from shardlint.inference.overlays.explicit.finishing import finish_call
@@ -200,7 +200,7 @@ def _call_function(
         return _unfollowed(interpreter, function, args, kwargs, f"`{function.name}` cannot be read")
 
 
-@lru_cache(maxsize=20_000)
+@of_texts
 def _names_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """The names that a text declares to be of outer scopes, and all its names."""
     declared = (name for names in _DECLARED.findall(text) for name in _WORD.findall(names))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from functools import cache
+from typing import Generic, ParamSpec, TypeVar, cast
 
 T = TypeVar("T")
+P = ParamSpec("P")
+#: So many letters of texts are held by a function that remembers what it made of them.
+_MOST = 4_000_000
 
 
 class Latest(Generic[T]):
@@ -43,3 +47,23 @@ class Latest(Generic[T]):
 def latest(cells: int, texts: int) -> Callable[[Callable[[str, int | None, str], T]], Latest[T]]:
     """Keep the results of a function so (see `Latest`)."""
     return lambda function: Latest(function, cells, texts)
+
+
+def of_texts(function: Callable[P, T]) -> Callable[P, T]:
+    """Keep what a function gives for texts, until they are too long together: then nothing of them is kept.
+
+    Of a long function each keystroke leaves another text.
+    """
+    held = 0
+
+    @cache
+    def remembering(*given: object) -> T:
+        nonlocal held
+        size = sum(len(one) for one in given if isinstance(one, str))
+        held += size
+        if held > _MOST:
+            remembering.cache_clear()
+            held = size
+        return function(*given)  # type: ignore[arg-type, call-arg]
+
+    return cast("Callable[P, T]", remembering)

@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
+from shardlint.inference.latest import of_texts
 from shardlint.inference.syntax import Part, whole_units
 from shardlint.inference.units import Unit
 from shardlint.uses import MeshUse, Use
@@ -60,7 +60,7 @@ def _counted(units: Iterable[Unit]) -> Counter[str] | None:
     return counts
 
 
-@lru_cache(maxsize=20_000)
+@of_texts
 def _words(text: str, indented: bool) -> Counter[str] | None:
     """The same of one text."""
     counts: Counter[str] = Counter()

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shardlint.files.lexing import without_prose
 from shardlint.files.prefilter import speaks_to_shardlint
 from shardlint.inference.classes import lineage
+from shardlint.inference.latest import of_texts
 from shardlint.inference.project import LIBRARIES
 from shardlint.inference.selves import CONSTRUCTORS, sets_of_self
 from shardlint.inference.units import NodePlace
@@ -70,7 +71,7 @@ _OWN_CLASS = frozenset({"cls", "__class__", "type"})
 #: What together makes a use of Flax: a sharding that is given, and Flax itself.
 _TOGETHER = frozenset({"given", "flax"})
 #: What a text says as code.
-_bare = lru_cache(maxsize=20_000)(without_prose)
+_bare = of_texts(without_prose)
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,7 +393,7 @@ class _Search:
             self._all(run.scope.variables[name] for name in words & run.scope.variables.keys())
 
 
-@lru_cache(maxsize=20_000)
+@of_texts
 def _uses(looked: _Looked, text: str) -> bool:
     """Whether a text by itself may meet a use: it calls or hands on an API, by whatever object."""
     if speaks_to_shardlint(text):
@@ -413,7 +414,7 @@ def _uses(looked: _Looked, text: str) -> bool:
     return any(name[0].islower() or name in _calls(text) for name in members)
 
 
-@lru_cache(maxsize=20_000)
+@of_texts
 def _parts_of_a_use(text: str) -> frozenset[str]:
     found = {
         "given": "harding" in text and _GIVEN.search(text) is not None,
@@ -422,7 +423,7 @@ def _parts_of_a_use(text: str) -> frozenset[str]:
     return frozenset(name for name, holds in found.items() if holds)
 
 
-@lru_cache(maxsize=20_000)
+@of_texts
 def _chains(looked: _Looked, text: str) -> tuple[tuple[str, str], ...]:
     """The dotted names in a text that have a part which only some releases have: first part and rest."""
     if looked.last.isdisjoint(_words(text)):
@@ -438,25 +439,25 @@ def _longer(name: str, rest: str) -> Iterator[str]:
         yield name
 
 
-@lru_cache(maxsize=20_000)
+@of_texts
 def _given(text: str) -> frozenset[str]:
     """What a text may give by keyword."""
     return frozenset(name or key for name, key in _KEYWORD.findall(_bare(text)))
 
 
-@lru_cache(maxsize=20_000)
+@of_texts
 def _calls(text: str) -> frozenset[str]:
     """The names that a text calls or hands on."""
     text = _ASKS_CLASS.sub("", _bare(text))
     return frozenset(_CALLED.findall(text)) | frozenset(_PASSED.findall(text))
 
 
-@lru_cache(maxsize=20_000)
+@of_texts
 def _words(text: str) -> frozenset[str]:
     bare = _bare(text)
     return frozenset(_WORD[bare.isascii()].findall(bare))
 
 
-@lru_cache(maxsize=20_000)
+@of_texts
 def _members(text: str) -> frozenset[str]:
     return frozenset(_MEMBER.findall(_bare(text)))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterator, Set
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from shardlint.inference.alike import Alike
@@ -17,6 +16,7 @@ from shardlint.inference.copies import copied
 from shardlint.inference.effects import born, depends
 from shardlint.inference.functions import LookedAt
 from shardlint.inference.instances import is_dataclass
+from shardlint.inference.latest import of_texts
 from shardlint.inference.met import Met
 from shardlint.inference.values import (
     Bound,
@@ -206,7 +206,7 @@ def sets_of_self(text: str) -> set[str]:
     return {name for one, name in _sets(text) if one == "self"}
 
 
-@lru_cache(maxsize=20_000)
+@of_texts
 def _sets(text: str) -> frozenset[tuple[str, str]]:
     """What a text sets: variables, and attributes of what they hold."""
     sets = ((_last_word(text, found.start()), found[1]) for found in _SETS.finditer(text))
@@ -227,7 +227,7 @@ def set_by_methods(cls: ClassValue) -> set[str]:
     return {name for method in methods for name in sets_of_self(method.code.unit.text)}
 
 
-@lru_cache(maxsize=20_000)
+@of_texts
 def _changes(text: str) -> frozenset[str]:
     """The attributes whose values a text changes."""
     return frozenset(_CHANGES.findall(text))

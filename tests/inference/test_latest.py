@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from shardlint.inference.latest import Latest
+import pytest
+
+from shardlint.inference import latest as remembering
+from shardlint.inference.latest import Latest, of_texts
 
 
 def test_only_the_latest_texts_of_a_file_are_kept() -> None:
@@ -27,3 +30,19 @@ def test_only_the_latest_texts_of_a_file_are_kept() -> None:
     kept.cache_clear()
     kept("b", 0, "x")
     assert len(made) == 8
+
+
+def test_texts_are_forgotten_when_they_are_too_long_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remembering, "_MOST", 10)
+    asked: list[str] = []
+
+    @of_texts
+    def length(text: str, factor: int) -> int:
+        asked.append(text)
+        return len(text) * factor
+
+    assert [length(text, 2) for text in ("abcd", "abc", "abcd", "abc")] == [8, 6, 8, 6]
+    assert asked == ["abcd", "abc"]
+    # The one that makes it too much stays; what was before it is made once more.
+    assert [length(text, 2) for text in ("abcde", "abcde", "abc")] == [10, 10, 6]
+    assert asked == ["abcd", "abc", "abcde", "abc"]
