@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import os
 import sys
 import time
@@ -31,16 +32,17 @@ def watch(options: argparse.Namespace, once: Callable[[], int]) -> int:
         # What changes during the first check is to be seen, too.
         changes = _changes(_folders(options.paths))
         next(changes)
-        code = _round(options, once)
-        for changed in changes:
-            if changed:
-                code = _round(options, once, changed)
+        for changed in itertools.chain([[]], filter(None, changes)):
+            start = _begin(changed)
+            # Known before the check is said to be over: then one may interrupt.
+            code = once()
+            _end(start)
     print(file=sys.stderr)
     return code
 
 
-def _round(options: argparse.Namespace, once: Callable[[], int], changed: list[str] | None = None) -> int:
-    """Make one check on an empty screen, and say in a line when that was and what it took."""
+def _begin(changed: list[str]) -> float:
+    """Begin a check on an empty screen, with what changed before it; return when that was."""
     _forget()
     start = time.monotonic()
     if sys.stdout.isatty():
@@ -50,7 +52,11 @@ def _round(options: argparse.Namespace, once: Callable[[], int], changed: list[s
         names = ", ".join(map(os.path.relpath, changed[:3]))
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         print(f"changed: {names}{more}", file=sys.stderr)
-    code = once()
+    return start
+
+
+def _end(start: float) -> None:
+    """Say in a line when the check was over, and what it took."""
     sys.stdout.flush()
     took = time.monotonic() - start
     print(
@@ -58,7 +64,6 @@ def _round(options: argparse.Namespace, once: Callable[[], int], changed: list[s
         file=sys.stderr,
         flush=True,
     )
-    return code
 
 
 def _forget() -> None:
