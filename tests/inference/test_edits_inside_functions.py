@@ -213,6 +213,30 @@ def test_who_reads_more_of_modules_and_gives_the_same_stands(
     assert editor.edit("ROWS = 8", "ROWS = 6") == ["SHL202"]
 
 
+def test_runs_around_depend_on_what_is_read_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that stood because a function gave the same does not stand where what that reads is another."""
+    head = READING[: READING.index("ROWS")]
+    text = """
+ROWS = 6
+
+def use(n):
+    return outer(n)
+
+def outer(n):
+    return jax.device_put(jnp.zeros((middle(), n)), NamedSharding(mesh, P("data")))
+
+def middle():
+    return rows() + 0
+
+def rows():
+    return 6
+"""
+    editor = Editor(head + text, monkeypatch)
+    assert editor.edit("return 6", "return ROWS") == ["SHL202"]
+    assert {"outer", "use"}.isdisjoint(editor.ran)
+    assert editor.edit("    return outer", "    global ROWS\n    ROWS = 8\n    return outer") == []
+
+
 def test_what_an_entry_changes_is_read_where_it_did(monkeypatch: pytest.MonkeyPatch) -> None:
     """A function that begins to read a variable which who calls it has set is run where that is so."""
     entry = """
