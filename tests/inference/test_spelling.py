@@ -131,6 +131,19 @@ def test_nothing_that_runs_is_read_otherwise() -> None:
         # What is bound and never read is misspelt, if it is written less often.
         ("def f():\n  sizee = 1\n  return size, size\n", "def f():\n  size = 1\n  return size, size\n"),
         ("def f():\n  size = 1\n  return sizee\n", "def f():\n  size = 1\n  return size\n"),
+        # Where both are written as often, the word tells that nothing else has.
+        (
+            "def f(part_b):\n  paart_a = part_b\n  return part_a\n",
+            "def f(part_b):\n  part_a = part_b\n  return part_a\n",
+        ),
+        (
+            "def f(part_b):\n  part_a = part_b\n  return paart_a\n",
+            "def f(part_b):\n  part_a = part_b\n  return part_a\n",
+        ),
+        (
+            "def f(part_b):\n  par_t_a = part_b\n  return part_a\n",
+            "def f(part_b):\n  par_t_a = part_b\n  return par_t_a\n",
+        ),
         ("def f(sizee):\n  return size, size\n", "def f(sizee):\n  return sizee, sizee\n"),
         ("def f():\n  sizee = sizee = 1\n  return size\n", "def f():\n  sizee = sizee = 1\n  return sizee\n"),
         # Functions do not see what classes bind, nor what other functions do.

@@ -92,18 +92,30 @@ def _changes(
     for (name, at), nodes in reads.items():
         bound = [node for path, node in names if path == at and node.id == name]
         read, alike = nodes[0].id, all(node.id == nodes[0].id for node in nodes)
-        # What is bound is misspelt, if nobody reads it, and it is written less often than what is read.
+        # What is bound is misspelt, if nobody reads it, and it is rarer than what is read.
         if alike and _is_rarer(text, name, read) and _only(text, name, bound):
             nodes, name = bound, read
         yield from (_Change(node.lineno, node.col_offset, node.id, name) for node in nodes)
 
 
 def _is_rarer(text: str, name: str, other: str) -> bool:
-    """Whether a name is written less often in a text than another, alone or as a part of others."""
-    shorter, longer = sorted((name, other), key=len)
-    # The longer one may hold the other.
+    """Whether a name is written less often in a text than another, or else the word that the other lacks."""
+    own, others = _counts(text, name, other)
+    if own != others:
+        return own < others
+    words, other_words = {*name.split("_")}, {*other.split("_")}
+    own_word, other_word = words - other_words, other_words - words
+    if len(own_word) != 1 or len(other_word) != 1:
+        return False
+    own, others = _counts(text, own_word.pop(), other_word.pop())
+    return own < others
+
+
+def _counts(text: str, one: str, other: str) -> tuple[int, int]:
+    """How often a text holds each of two, alone or as a part of names; one may be a part of the other."""
+    shorter, longer = sorted((one, other), key=len)
     count = {longer: text.count(longer), shorter: text.replace(longer, " ").count(shorter)}
-    return count[name] < count[other]
+    return count[one], count[other]
 
 
 def _only(text: str, name: str, bound: Sequence[ast.Name]) -> bool:
