@@ -284,8 +284,9 @@ def parts_of_lines(
 def _without_body(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> ast.stmt:
     """A function or class that does nothing, where it stands."""
     empty, first = copy(node), node.body[0]
-    nothing = ast.Pass(lineno=first.lineno, col_offset=first.col_offset, end_lineno=first.lineno)
-    empty.body = [nothing]
+    end = {"end_lineno": first.lineno, "end_col_offset": first.col_offset}
+    empty.body = [ast.Pass(lineno=first.lineno, col_offset=first.col_offset, **end)]
+    empty.end_lineno, empty.end_col_offset = end.values()
     return empty
 
 

@@ -21,12 +21,10 @@ class Tree:
         try:
             self.body, self._expressions, self._noted, self.again = told or translate(text, former)
         except Untranslated:
-            self.body, self._expressions, self._noted, self.again = _module(text).body, (), None, ()
+            self.body, self._expressions, self._noted, self.again = _module(text).body, (), (), ()
 
     def as_former(self) -> Former:
         """The statements, for a text that may have them too."""
-        if self._noted is None:
-            return Former.of(self._text, self.body, self._expressions)
         return Former(self._noted, self._expressions)
 
     @cached_property

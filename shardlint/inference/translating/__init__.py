@@ -12,7 +12,6 @@ from typing import NamedTuple
 import libcst as cst
 
 from shardlint.inference.translating.former import Former, Noted, Noting, changed
-from shardlint.inference.translating.statements import Translator
 from shardlint.inference.translating.written import Untranslated, parsed
 
 __all__ = ["Former", "Translated", "Untranslated", "changed", "translate"]
@@ -21,13 +20,13 @@ __all__ = ["Former", "Translated", "Untranslated", "changed", "translate"]
 class Translated(NamedTuple):
     """The statements of a text as libcst's parser makes them of it, and the nodes of all its expressions.
 
-    ``noted`` are its statements, if they are noted, and ``again`` functions of a former text that have other
-    bodies in it: the old node and the new one.
+    ``noted`` are its statements, each behind those in it, and ``again`` functions of a former text that have
+    other bodies in it: the old node and the new one.
     """
 
     body: Sequence[cst.BaseStatement | cst.BaseSmallStatement]
     expressions: Sequence[cst.CSTNode]
-    noted: Sequence[Noted] | None = None
+    noted: Sequence[Noted] = ()
     again: Sequence[tuple[cst.FunctionDef, cst.FunctionDef]] = ()
 
 
@@ -37,9 +36,6 @@ def translate(text: str, former: Former | None = None) -> Translated:
     Raises Untranslated where `ast` cannot parse it, or does not tell.
     """
     try:
-        if former is None:
-            translator = Translator(text)
-            return Translated(translator.block(parsed(text).body), translator.made)
         noting = Noting(text, former)
         return Translated(noting.whole(parsed(text).body), noting.made, noting.noted, noting.again)
     except RecursionError as error:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence, Set
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import libcst as cst
 
-from shardlint.inference.nodes import FIELDS, walk
+from shardlint.inference.nodes import FIELDS
 from shardlint.inference.translating.statements import Translator
 from shardlint.inference.translating.written import Untranslated, parsed
 
@@ -64,21 +64,6 @@ class Former:
                 self._functions[around[-1] if around else None, one.header].appendleft(number)
                 around.append(number)
 
-    @staticmethod
-    def of(text: str, body: Sequence[cst.CSTNode], made: Sequence[cst.CSTNode]) -> Former:
-        """The statements of a text that was translated without noting them; none if it was not translated."""
-        if not made:
-            return Former((), ())
-        again = Noting(text)
-        try:
-            statements = again.block(parsed(text).body)
-        except (Untranslated, RecursionError):
-            return Former((), ())
-        # Both are translations of one text: the same nodes in the same order.
-        pairs = zip(statements, body, strict=True)
-        nodes = {id(other): node for two in pairs for other, node in zip(*map(walk, two), strict=True)}
-        return Former([one._replace(node=nodes[id(one.node)]) for one in again.noted], made)
-
     def take(self, written: str) -> Sequence[Noted]:
         """A statement that is written so, behind those in it; nothing if none is left as a whole."""
         same = self._numbers.get(written)
@@ -113,6 +98,14 @@ class Noting(Translator):
 
     def __init__(self, text: str, former: Former | None = None) -> None:
         super().__init__(text)
+        self._begin(former)
+
+    def beginning(self) -> Noting:
+        other = cast(Noting, super().beginning())
+        other._begin(None)
+        return other
+
+    def _begin(self, former: Former | None) -> None:
         self.noted: list[Noted] = []
         self.again: list[tuple[cst.FunctionDef, cst.FunctionDef]] = []
         self._former = Former((), ()) if former is None else former

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import libcst as cst
 
 from shardlint.inference.translating import Translated, Untranslated
+from shardlint.inference.translating.former import Noting
 from shardlint.inference.translating.making import MAKE
-from shardlint.inference.translating.statements import Translator
 
 
 class Origin:
@@ -21,7 +21,7 @@ class Origin:
     def __init__(self, text: str) -> None:
         statements: dict[str, Sequence[ast.stmt]] = {}
         #: Read and replaced as one, since other threads may split other texts.
-        self._held: tuple[Translator, dict[str, Sequence[ast.stmt]]] | None = Translator(text), statements
+        self._held: tuple[Noting, dict[str, Sequence[ast.stmt]]] | None = Noting(text), statements
         _latest.append(self)
         while len(_latest) > _MOST:
             _latest.popleft().forget()
@@ -49,7 +49,7 @@ class Origin:
             return None
         if indented:
             body = [MAKE[cst.If](translator.made[0], MAKE[cst.IndentedBlock](body), None)]
-        return Translated(body, translator.made)
+        return Translated(body, translator.made, translator.noted)
 
 
 _latest: deque[Origin] = deque()
