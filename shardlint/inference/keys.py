@@ -210,7 +210,12 @@ class Keys:
         return frozenset((self.tests[test], outcome) for test, outcome in tag if test in self.tests)
 
     def _parts(self, parts: Iterable[Any]) -> tuple[Hashable, ...]:
-        return tuple([part if type(part) in _PLAIN else self._part(part) for part in parts])
+        # Most parts are plain, or never change and are known: no call for these.
+        known, one = self._known, self._part
+        return tuple([
+            part if type(part) in _PLAIN else held[0] if (held := known.get(id(part))) else one(part)
+            for part in parts
+        ])  # fmt: skip
 
     def _part(self, part: Any) -> Hashable:
         kind = type(part)
