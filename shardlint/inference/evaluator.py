@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from shardlint.inference.context import Context
 from shardlint.inference.once import Once
 from shardlint.inference.settings import InferenceSettings
-from shardlint.inference.values import ClassValue, Native, Tag, Value
+from shardlint.inference.values import ClassValue, Instance, Native, Tag, Value
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.versions import Release
 from shardlint.spans import Place
@@ -23,7 +23,7 @@ class Evaluator(Protocol):
     asked otherwise (see `releases`); ``asks_mesh`` is whether a mesh that the program does not tell matters
     (see `assumed`); ``muted`` is not 0 while nothing is recorded. ``variants`` says which of how many
     possible values is followed, and ``assumed`` the outcomes of undecided tests. ``uses`` are those that the
-    running function recorded so far.
+    running function recorded so far. ``making`` is an object whose constructor is called next.
     """
 
     context: Context
@@ -36,6 +36,7 @@ class Evaluator(Protocol):
     asks_mesh: bool
     muted: int
     uses: Once[Use]
+    making: Instance | None
 
     def forked(self, repeats: bool = False, guards: bool = True) -> AbstractContextManager[None]:
         """Evaluate a path that may not be taken: changes to older objects make them unknown."""

@@ -64,7 +64,7 @@ def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     instance = Instance(cls, {}, opaque, call.place, interpreter.path)
     init = class_attribute(cls, "__init__")
     if init is not None and not _generates_init(cls):
-        interpreter.call(Bound(init, instance), list(call.args), call.kwargs, call.place, call.opaque)
+        _construct(interpreter, call, instance, init, list(call.args), call.kwargs, call.opaque)
         if call.opaque:
             instance.opaque = True
         return instance
@@ -108,5 +108,22 @@ def _fill_fields(interpreter: Evaluator, call: Call, cls: ClassValue, instance: 
     passing = [instance.attributes.pop(name) for name in names if is_init_only(fields[name])]
     post = class_attribute(cls, "__post_init__")
     if post is not None:
-        interpreter.call(Bound(post, instance), passing, {}, call.place)
+        _construct(interpreter, call, instance, post, passing, {})
     return instance
+
+
+def _construct(
+    interpreter: Evaluator,
+    call: Call,
+    instance: Instance,
+    method: Value,
+    args: list[Value],
+    kwargs: dict[str, Value],
+    opaque: bool = False,
+) -> None:
+    """Let a method set what a new object holds, that nobody else has yet."""
+    interpreter.making = instance
+    try:
+        interpreter.call(Bound(method, instance), args, kwargs, call.place, opaque)
+    finally:
+        interpreter.making = None

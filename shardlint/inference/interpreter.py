@@ -36,6 +36,7 @@ from shardlint.inference.values import (
     ClassValue,
     Const,
     Function,
+    Instance,
     MeshValue,
     Native,
     Partial,
@@ -72,6 +73,8 @@ class Interpreter:
         self.memory = Memory()
         #: What the innermost run whose result may be kept read of what was there before it.
         self.reads: Reads | None = None
+        #: An object that nobody has yet, whose constructor is called next (see `memory`).
+        self.making: Instance | None = None
         #: The number of what was there when that run began, and how deep recording was suspended.
         self.start = 0
         self.mute_base = 0

@@ -33,7 +33,8 @@ class Kept:
 
     ``fixed`` are the variables of modules that it read, ``reads`` all else. ``work`` are the steps that
     it took. Scopes around the function in ``reads`` are told by how far out they are. ``closes`` tells
-    that the run gave functions that see variables of these scopes. ``body`` is that of the context.
+    that the run gave functions that see variables of these scopes. A constructor ``makes`` the object that it
+    is called on: then the result is a pair, of what it gave and that object. ``body`` is that of the context.
     ``situation`` is kept of programs that are edited.
     """
 
@@ -45,6 +46,7 @@ class Kept:
     objects: list[Any]
     given: tuple[Symbol, ...]
     result: Value
+    makes: bool
     start: int
     symbols: int
     path: tuple[int, ...]

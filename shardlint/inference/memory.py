@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Set
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import EFFECTS, NOTHING, born
@@ -26,7 +27,9 @@ from shardlint.inference.renewal import NotRenewable, Renewal
 from shardlint.inference.situation import Situation, states
 from shardlint.inference.values import (
     Function,
+    Instance,
     Native,
+    Tuple,
     Value,
 )
 from shardlint.laws import dims
@@ -60,6 +63,7 @@ class Memory:
     ) -> Value:
         """Run a function with bound parameters, or give again what it gave."""
         code = function.code.key
+        makes = _taken(interpreter, bound)
         vain = self._vain.get(code, 0)
         if vain > _MAX_VAIN or interpreter.context.watched is not None or function.code.is_lambda:
             return run_function(interpreter, function, bound, place)
@@ -70,15 +74,14 @@ class Memory:
             return run_function(interpreter, function, bound, place)
         mark = self._keys.mark()
         for one in self._kept.get(key, ()):
-            held = self._meets(interpreter, one, function, nested)
-            if held:
+            if one.makes == (makes is not None) and self._meets(interpreter, one, function, nested):
                 self._vain[code] = 0
-                again = _given_again(interpreter, one, self._keys, function, nested)
+                again = _given_again(interpreter, one, self._keys, function, nested, makes)
                 _pay_for_copies(interpreter, one)
                 return again
             self._keys.rewind(mark)
         self._vain[code] = vain + 1
-        result, made = self._first(interpreter, function, bound, place, nested, key)
+        result, made = self._first(interpreter, function, bound, place, nested, key, makes)
         if made is not None:
             self.keep(key, made)
             _pay_for_copies(interpreter, made)
@@ -135,7 +138,8 @@ class Memory:
         if not self._reads_alike(one, function):
             return None
         self._keys.rewind(mark)
-        return self._first(interpreter, function, bound, place, situation.nested, situation.key)[1]
+        makes = cast(Instance, next(iter(bound.values()))) if one.makes else None
+        return self._first(interpreter, function, bound, place, situation.nested, situation.key, makes)[1]
 
     def alike(self, one: Kept, other: Kept) -> bool:
         """Whether two runs of one call give the same."""
@@ -251,14 +255,20 @@ class Memory:
         place: Place,
         nested: int,
         key: Hashable,
+        makes: Instance | None,
     ) -> tuple[Value, Kept | None]:
         """Run a function whose key was just made: what it gives.
 
         And the run, if what it gives can be given again: if it changes nothing else, and was not cut short.
+        What a constructor sets of the object that it makes is a part of what it gives.
         """
         keys, i = self._keys, interpreter
         objects, given, tests = list(keys.objects), dict(keys.symbols), dict(keys.tests)
         start, symbols = born(), dims.latest()
+        unchanged = bound
+        if makes is not None:
+            # This run makes it, and nobody else has it.
+            makes.born, unchanged = born(), {**bound, next(iter(bound)): _copy(makes)}
         outer = (i.reads, i.start, i.mute_base, i.variants, i.picked, i.deepest, i.cut)
         effects = (EFFECTS.oldest, EFFECTS.mute_matters)
         context, count, turned = i.context, i.device_count, len(i.switches)
@@ -298,8 +308,8 @@ class Memory:
         if pure and self._keys.of_context(i.context) == self._keys.of_context(context):
             with suppress(NotRenewable, TooLarge):
                 renewal = Renewal(start, symbols, i.path, i.path)
-                template = renewal.of(result)
-                if self._is_unchanged(function, bound, key):
+                template = renewal.of(result if makes is None else Tuple((result, makes)))
+                if self._is_unchanged(function, unchanged, key):
                     keys.resume(function.scope, objects, given, tests)
                     around = scopes_around(function.scope)
                     depths = {id(scope): depth for depth, scope in enumerate(around)}
@@ -313,6 +323,7 @@ class Memory:
                         objects=list(keys.objects),
                         given=tuple(keys.symbols),
                         result=template,
+                        makes=makes is not None,
                         start=start,
                         symbols=symbols,
                         path=i.path,
@@ -329,6 +340,20 @@ class Memory:
         _tell(i, met, one)
         i.budget.settle(work, kept=one is not None)
         return result, one
+
+
+def _taken(interpreter: Interpreter, bound: dict[str, Value]) -> Instance | None:
+    """The object that is being made, if this is the call that is to set what it holds."""
+    making, interpreter.making = interpreter.making, None
+    first = next(iter(bound.values()), None)
+    return first if isinstance(first, Instance) and first is making else None
+
+
+def _copy(instance: Instance) -> Instance:
+    """An object that holds the same, whatever becomes of the first one."""
+    other = copy(instance)
+    other.attributes = dict(instance.attributes)
+    return other
 
 
 def _is_body(interpreter: Interpreter, function: Function) -> bool | None:
@@ -405,7 +430,9 @@ def _pay_for_copies(interpreter: Interpreter, one: Kept) -> None:
         interpreter.budget.tick(len(one.met.uses) * _COPY)
 
 
-def _given_again(interpreter: Interpreter, one: Kept, keys: Keys, function: Function, nested: int) -> Value:
+def _given_again(
+    interpreter: Interpreter, one: Kept, keys: Keys, function: Function, nested: int, makes: Instance | None
+) -> Value:
     """Do what a kept run did."""
     one.met.tell(interpreter, again=True)
     _tell(interpreter, one.met, one)
@@ -426,4 +453,10 @@ def _given_again(interpreter: Interpreter, one: Kept, keys: Keys, function: Func
     same = {id(a): b for a, b in zip(one.objects, keys.objects, strict=True) if a is not b}
     sizes = {a: b for a, b in zip(one.given, keys.symbols, strict=True) if a != b}
     tests = dict(zip(one.tests, keys.tests, strict=True))
-    return Renewal(one.start, one.symbols, one.path, interpreter.path, same, sizes, tests).of(one.result)
+    renewal = Renewal(one.start, one.symbols, one.path, interpreter.path, same, sizes, tests)
+    if makes is None:
+        return cast(Value, renewal.of(one.result))
+    result, made = cast(Tuple, one.result).items
+    assert isinstance(made, Instance)
+    renewal.fill(makes, made)
+    return cast(Value, renewal.of(result))

@@ -121,6 +121,12 @@ class Renewal:
             self._need(value.cls.born < self._start)
         return made
 
+    def fill(self, instance: Instance, made: Instance) -> None:
+        """Let an object be the one that a run made, whatever it holds yet."""
+        self._same[id(made)] = instance
+        instance.attributes = self.of(made.attributes)
+        instance.opaque, instance.forgotten = made.opaque, made.forgotten
+
     def _tag(self, tag: Tag) -> Tag:
         """The branches of another run: tests that the first one made are made again."""
         return frozenset((self._test(test), outcome) for test, outcome in tag)
