@@ -213,7 +213,7 @@ class Keys:
         # Most parts are plain, or never change and are known: no call for these.
         known, one = self._known, self._part
         return tuple([
-            part if type(part) in _PLAIN else held[0] if (held := known.get(id(part))) else one(part)
+            part if type(part) in _PLAIN else constant[0] if (constant := known.get(id(part))) else one(part)
             for part in parts
         ])  # fmt: skip
 
