@@ -128,6 +128,12 @@ def test_nothing_that_runs_is_read_otherwise() -> None:
         ("axis = 1\ndef f(axes): return axi\n", "axis = 1\ndef f(axes): return axis\n"),
         # A builtin is meant only if nothing else is.
         ("rang = 1\nrrang\nrangee\n", "rang = 1\nrang\nrange\n"),
+        # A function may return what stands in parentheses.
+        ("def f(a):\n  retur (a, f)\n", "def f(a):\n  return (a, f)\n"),
+        ("def f(a): returnn(a)\n", "def f(a): return(a)\n"),
+        ("def f(a): return retur(a), [retur(b) for b in a]\n", None),
+        ("def f(a): retur(a=1); retur(a).b; retur(*a); retur\n", None),
+        ("retur(1)\n", None),
         # What is bound and never read is misspelt, if it is written less often.
         ("def f():\n  sizee = 1\n  return size, size\n", "def f():\n  size = 1\n  return size, size\n"),
         ("def f():\n  size = 1\n  return sizee\n", "def f():\n  size = 1\n  return size\n"),

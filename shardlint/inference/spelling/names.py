@@ -19,7 +19,7 @@ from shardlint.inference.spelling.scopes import (
     scopes,
     table_of,
 )
-from shardlint.inference.spelling.texts import Meanings, Meant, rewritten, wrapped
+from shardlint.inference.spelling.texts import RETURN, Meanings, Meant, rewritten, wrapped
 from shardlint.records import dataclass
 
 #: What binds names unseen, or expects that one is not bound.
@@ -112,6 +112,8 @@ class Names:
         found = {}
         for name in scope.free - self.top - self.of_classes - _BUILTINS:
             others = near(name, self.top | scope.seen.keys()) or near(name, _BUILTINS)
+            if scope.is_function and not others:
+                others = near(name, {RETURN})
             if len(others) == 1:
                 (other,) = others
                 found[name] = other, scope.seen.get(other)

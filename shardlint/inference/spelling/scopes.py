@@ -17,6 +17,7 @@ class Scope(NamedTuple):
     path: Path
     free: frozenset[str]
     seen: dict[str, Path]
+    is_function: bool
 
 
 def scopes(
@@ -24,13 +25,14 @@ def scopes(
 ) -> Iterator[Scope]:
     """The scope of a table, and those in it; ``path`` leads to it, and ``seen`` is bound around it."""
     seen = seen or {}
+    is_function = isinstance(table, symtable.Function)
     if isinstance(table, symtable.Function):
         free = frozenset(table.get_globals())
         seen = seen | dict.fromkeys(table.get_locals(), path)
     else:
         free = frozenset(one.get_name() for one in table.get_symbols() if one.is_global())
         free -= frozenset(bound(table))
-    yield Scope(path, free, seen)
+    yield Scope(path, free, seen, is_function)
     for inner in table.get_children():
         yield from scopes(inner, (*path, (inner.get_name().strip("<>"), inner.get_lineno())), seen)
 

@@ -13,6 +13,8 @@ from shardlint.inference.spelling.scopes import Path
 
 #: Names that are meant by others, and the scope of a function that binds them.
 Meanings = Mapping[str, tuple[str, Path | None]]
+#: What is meant by a name that begins a statement, where something in parentheses follows.
+RETURN = "return"
 
 
 class Moved(NamedTuple):
@@ -54,8 +56,15 @@ def rewritten(
     text: str, indented: bool, meanings: Mapping[Path, Meanings], attributes: Mapping[str, str]
 ) -> Meant:
     """A text with other names, and attributes of modules, where these are meant."""
-    nodes = list(_names(ast.parse(wrapped(text, indented)), ()))
-    names = [(path, node) for path, node in nodes if isinstance(node, ast.Name)]
+    tree = ast.parse(wrapped(text, indented))
+    nodes = list(_names(tree, ()))
+    first = set(map(id, _called_first(tree)))
+    names = [
+        (path, node)
+        for path, node in nodes
+        if isinstance(node, ast.Name)
+        and (id(node) in first or meanings.get(path, {}).get(node.id, ("",))[0] != RETURN)
+    ]
     misspelt = [node for _, node in nodes if isinstance(node, ast.Attribute) and dotted(node) in attributes]
     changes = [
         *_changes(text, names, meanings),
@@ -96,6 +105,16 @@ def _changes(
         if alike and _is_rarer(text, name, read) and _only(text, name, bound):
             nodes, name = bound, read
         yield from (_Change(node.lineno, node.col_offset, node.id, name) for node in nodes)
+
+
+def _called_first(tree: ast.Module) -> Iterator[ast.Name]:
+    """The names that begin a statement, and are but called in it: ``name(…)``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            call = node.value
+            plain = not call.keywords and not any(isinstance(one, ast.Starred) for one in call.args)
+            if isinstance(call.func, ast.Name) and plain:
+                yield call.func
 
 
 def _is_rarer(text: str, name: str, other: str) -> bool:
