@@ -37,6 +37,8 @@ _PROSE = re.compile(
 
 #: Python's line ends; `str.splitlines` knows more, which Python does not.
 NEWLINE = re.compile(r"\r\n|\r|\n")
+#: For texts that are all ASCII, as most are, and others: such sets of characters are faster to look into.
+_WORD = {ascii: re.compile(r"[^\W\d]\w*+", re.ASCII if ascii else 0) for ascii in (True, False)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,11 @@ def comments(text: str) -> Iterator[Comment]:
         seen = match.start()
         before = text[line_start : match.start()]
         yield Comment(line, len(before) + 1, match[0], not before.strip())
+
+
+def words_in(text: str) -> list[str]:
+    """All that may be a name or a keyword in a text, in order, those in strings and comments too."""
+    return _WORD[text.isascii()].findall(text)
 
 
 def without_prose(text: str) -> str:

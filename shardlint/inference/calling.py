@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from shardlint.files.lexing import words_in
 from shardlint.inference.alternatives import each
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.calls import Call, CannotBind
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
 
 T = TypeVar("T")
-_WORD = re.compile(r"[^\W\d]\w*")
 _DECLARED = re.compile(r"\b(?:global|nonlocal)\s+([\w, ]+)")
 #: Libraries whose functions leave lists, dicts and objects of the program as they are.
 _CHANGES_NOTHING = (
@@ -203,8 +203,10 @@ def _call_function(
 @of_texts
 def _names_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """The names that a text declares to be of outer scopes, and all its names."""
-    declared = (name for names in _DECLARED.findall(text) for name in _WORD.findall(names))
-    return frozenset(declared), frozenset(_WORD.findall(text))
+    found = frozenset(words_in(text))
+    if found.isdisjoint(("global", "nonlocal")):
+        return frozenset(), found
+    return frozenset(name for names in _DECLARED.findall(text) for name in words_in(names)), found
 
 
 def name_alike(scope: Scope, text: str, other: str) -> bool:

@@ -391,10 +391,13 @@ def _close(made: Iterable[Function | Native], around: list[Scope]) -> bool:
 
 def _note(interpreter: Interpreter, anchor: Any, name: str) -> None:
     """Note for the run around it what a run read."""
-    if isinstance(anchor, Scope):
-        note_variable(interpreter, anchor, name, holder_of(anchor, name))
-    else:
+    if not isinstance(anchor, Scope):
         note_attribute(interpreter, anchor)
+    elif interpreter.reads is not None and anchor.born <= interpreter.start and not anchor.is_class:
+        # It was there before that run, as all scopes around it were.
+        interpreter.reads[anchor, name] = None
+    else:
+        note_variable(interpreter, anchor, name, holder_of(anchor, name))
 
 
 def _tell(interpreter: Interpreter, met: Met, one: Kept | None) -> None:

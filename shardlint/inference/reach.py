@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shardlint.files.lexing import without_prose
+from shardlint.files.lexing import without_prose, words_in
 from shardlint.files.prefilter import speaks_to_shardlint
 from shardlint.inference.classes import lineage
 from shardlint.inference.latest import of_texts
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from shardlint.inference.project import ModuleRun, Project
     from shardlint.inference.settings import InferenceSettings
 
-#: For texts that are all ASCII, as most are, and others: such sets of characters are faster to look into.
-_WORD = {ascii: re.compile(r"[^\W\d]\w*+", re.ASCII if ascii else 0) for ascii in (True, False)}
 #: What may be read of an object: ``x.name``, and ``getattr(x, "name")``.
 _MEMBER = re.compile(r"[.\"'](?:(?<=\.)\s*)?([^\W\d]\w*+)")
 _CALLED = re.compile(r"(?<!def )\b([^\W\d]\w*+)\s*+\(")
@@ -454,8 +452,7 @@ def _calls(text: str) -> frozenset[str]:
 
 @of_texts
 def _words(text: str) -> frozenset[str]:
-    bare = _bare(text)
-    return frozenset(_WORD[bare.isascii()].findall(bare))
+    return frozenset(words_in(_bare(text)))
 
 
 @of_texts
