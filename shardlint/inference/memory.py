@@ -3,15 +3,14 @@
 A run's result is kept if the run changed nothing that was there before it (`effects`). With it are kept the
 variables that it read from outside, the uses that it recorded and the functions that it defined. When the
 function is called again under an equal context and those variables are as they were, all this is given
-again, as if the function had run: what it made is made anew, and its steps count. What a constructor sets of a
-new object is a part of what it gives.
+again, as if the function had run: what it made is made anew, and its steps count. What a constructor sets of
+a new object is a part of what it gives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Set
 from contextlib import suppress
-from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -269,7 +268,8 @@ class Memory:
         unchanged = bound
         if makes is not None:
             # This run makes it, and nobody else has it.
-            makes.born, unchanged = born(), {**bound, next(iter(bound)): _copy(makes)}
+            blank = replace(makes, attributes=dict(makes.attributes))
+            makes.born, unchanged = born(), {**bound, next(iter(bound)): blank}
         outer = (i.reads, i.start, i.mute_base, i.variants, i.picked, i.deepest, i.cut)
         effects = (EFFECTS.oldest, EFFECTS.mute_matters)
         context, count, turned = i.context, i.device_count, len(i.switches)
@@ -348,13 +348,6 @@ def _taken(interpreter: Interpreter, bound: dict[str, Value]) -> Instance | None
     making, interpreter.making = interpreter.making, None
     first = next(iter(bound.values()), None)
     return first if isinstance(first, Instance) and first is making else None
-
-
-def _copy(instance: Instance) -> Instance:
-    """An object that holds the same, whatever becomes of the first one."""
-    other = copy(instance)
-    other.attributes = dict(instance.attributes)
-    return other
 
 
 def _is_body(interpreter: Interpreter, function: Function) -> bool | None:
