@@ -152,8 +152,9 @@ def _of_native(interpreter: Interpreter, value: Native, name: str) -> Value:
 
 
 def _of_instance(interpreter: Interpreter, value: Instance, name: str, place: Place) -> Value:
-    if name in value.attributes:
-        return value.attributes[name]
+    held = value.held(name)
+    if held is not None:
+        return held
     if name == "__class__":
         return value.cls
     if name == "__dict__":
@@ -178,12 +179,23 @@ def _of_instance(interpreter: Interpreter, value: Instance, name: str, place: Pl
     text_or_number = stands_for(value)
     if text_or_number is not None:
         return interpreter.attribute(text_or_number, name, place)
-    if value.opaque or has_unknown_base(value.cls) or hides_attributes(bases):
-        return Unknown(f"`{value.cls.name}.{name}` may be set elsewhere")
+    elsewhere = f"`{value.cls.name}.{name}` may be set elsewhere"
+    if has_unknown_base(value.cls) or hides_attributes(bases):
+        return Unknown(elsewhere)
     computes = class_attribute(value.cls, "__getattr__")
     if isinstance(computes, Function):
+        if value.opaque:
+            return Unknown(elsewhere)
         return interpreter.call(Bound(computes, value), [Const(name)], {}, place)
-    return Missing(f"`{value.cls.name}.{name}` is not set")
+    return Missing(elsewhere)
+
+
+def is_missing(found: Value, receiver: Value) -> bool:
+    """Whether reading an attribute of an object, which gave this, surely raises AttributeError."""
+    if not isinstance(found, Missing):
+        return False
+    options = receiver.options if isinstance(receiver, Alternatives) else (receiver,)
+    return not any(isinstance(option, Instance) and option.opaque for option in options)
 
 
 def _of_class(interpreter: Interpreter, value: ClassValue, name: str) -> Value:

@@ -72,7 +72,7 @@ def stands_for(value: Value) -> Value | None:
     """The text or number that a member of an enumeration also is, None for other values."""
     if not isinstance(value, Instance) or value.cls.members is None or not library_bases(value.cls) & _MIXED:
         return None
-    return value.attributes.get("_value_", Unknown("the value of a member"))
+    return value.held("_value_") or Unknown("the value of a member")
 
 
 def method_of(function: Value, receiver: Value, cls: ClassValue) -> Value:

@@ -130,7 +130,8 @@ class Cutoff:
             return False
         besides = i.memory.besides(one, made)
         if (
-            besides is not None
+            made.looks_no_further(one)
+            and besides is not None
             and all(map(self._is_steady, besides))
             and not trial.replaced
             and _are_alike(i, one, made)

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import fields
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
 from shardlint.inference.context import Context, Scope, Shard
+from shardlint.inference.looks import OPAQUE, ORIGIN
 from shardlint.inference.naming import places_in
 from shardlint.inference.units import NodePlace
 from shardlint.inference.values import (
@@ -148,6 +150,13 @@ class Keys:
             self._known[id(value)] = (key, value)
         return key
 
+    def of_looked_at(self, value: Instance, looks: Iterable[str]) -> Hashable:
+        """The key of an object, as far as it was looked at (see `looks`). Raises TooLarge."""
+        self._met += 1
+        self._numbers[id(value)] = len(self.objects)
+        self.objects.append(value)
+        return (value.cls, value.forgotten, self._parts(map(partial(_looked_at, value), looks)))
+
     def is_constant(self, value: Any) -> bool:
         """Whether a value that has a key never changes."""
         return id(value) in self._known
@@ -236,6 +245,13 @@ class Keys:
             names = tuple([key if type(key) is str else _named(key) for key in part])
             return names, self._parts(part.values())
         return self.of(part) if part.__hash__ is None else _hashed(self, part)
+
+
+def _looked_at(value: Instance, what: str) -> Any:
+    """What was looked at of an object."""
+    if what == OPAQUE:
+        return value.unseen
+    return value.made_at if what == ORIGIN else value.contents.get(what)
 
 
 def scopes_around(scope: Scope) -> list[Scope]:

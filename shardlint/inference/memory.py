@@ -14,12 +14,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from shardlint.inference.context import Scope
+from shardlint.inference.context import Context, Scope
 from shardlint.inference.effects import EFFECTS, NOTHING, born
-from shardlint.inference.fixed import split
+from shardlint.inference.fixed import Read, split
 from shardlint.inference.functions import run_function
-from shardlint.inference.kept import Besides, Kept
+from shardlint.inference.kept import Besides, Given, Kept, Part
 from shardlint.inference.keys import Keys, TooLarge, scopes_around
+from shardlint.inference.looks import ALL, LOOKS, Look, note_looks
 from shardlint.inference.met import Met, Note
 from shardlint.inference.overlays.flax_modules import in_module
 from shardlint.inference.reading import holder_of, note_attribute, note_variable, outside, read_of
@@ -39,14 +40,18 @@ from shardlint.uses import Use
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
 
+#: What a call is remembered by.
+Key = tuple[Any, ...]
 #: Results kept for one function and one set of arguments.
 _MAX_KEPT = 12
+#: What runs of one method looked at: so many are tried.
+_MAX_LOOKS = 3
 #: Runs of a function without one result given again, after which no more are kept.
 _MAX_VAIN = 60
 #: Steps that the copy of a use is worth: it is judged, too.
 _COPY = 12
 #: What limits the validity of a run.
-_LIMITS = ("depth", "closes", "given", "tests", "height", "nested", "silent", "assumed")
+_LIMITS = ("depth", "closes", "height", "nested", "silent")
 
 
 class Memory:
@@ -55,6 +60,8 @@ class Memory:
     def __init__(self) -> None:
         self._kept: dict[Hashable, list[Kept]] = {}
         self._keys = Keys()
+        #: By code: what runs of it looked at of the object that has the method.
+        self._looks: dict[Hashable, list[tuple[str, ...]]] = {}
         #: By code: how many runs were kept or tried to be since the last result that was given again.
         self._vain: dict[Hashable, int] = {}
 
@@ -72,14 +79,14 @@ class Memory:
         except TooLarge:
             self._vain[code] = vain + 1
             return run_function(interpreter, function, bound, place)
-        mark = self._keys.mark()
-        for one in self._kept.get(key, ()):
-            if one.makes == (makes is not None) and self._meets(interpreter, one, function, nested):
-                self._vain[code] = 0
-                again = _given_again(interpreter, one, self._keys, function, nested, makes)
-                _pay_for_copies(interpreter, one)
-                return again
-            self._keys.rewind(mark)
+        found = self._find(interpreter, key, function, nested, makes)
+        if found is None and makes is None:
+            found = self._find_by_part(interpreter, key, function, bound, nested)
+        if found is not None:
+            self._vain[code] = 0
+            again = _given_again(interpreter, *found, self._keys, function, nested, makes)
+            _pay_for_copies(interpreter, found[0])
+            return again
         self._vain[code] = vain + 1
         result, made = self._first(interpreter, function, bound, place, nested, key, makes)
         if made is not None:
@@ -87,8 +94,57 @@ class Memory:
             _pay_for_copies(interpreter, made)
         return result
 
+    def _find(
+        self,
+        interpreter: Interpreter,
+        key: Key,
+        function: Function,
+        nested: int,
+        makes: Instance | None,
+    ) -> tuple[Kept, Given] | None:
+        """A run that was given arguments of this key, which was made just now."""
+        mark = self._keys.mark()
+        for one in self._kept.get(key, ()):
+            if one.makes == (makes is not None):
+                if self._meets(interpreter, one, one.given, function, nested):
+                    return one, one.given
+                self._keys.rewind(mark)
+        return None
+
+    def _find_by_part(
+        self,
+        interpreter: Interpreter,
+        key: Key,
+        function: Function,
+        bound: dict[str, Value],
+        nested: int,
+    ) -> tuple[Kept, Given] | None:
+        """A run of a method that was given all that it looked at as it is now."""
+        keys = self._keys
+        met = keys.objects, keys.symbols, keys.tests
+        for looks in self._looks.get(function.code.key, ()):
+            partial = self._key_of_part(interpreter.context, function, bound, key, looks)
+            mark = keys.mark()
+            for one in self._kept.get(partial, ()):
+                assert one.part is not None
+                if self._meets(interpreter, one, one.part.given, function, nested):
+                    one.shared = True
+                    return one, one.part.given
+                keys.rewind(mark)
+        keys.resume(function.scope, *met)
+        return None
+
     def keep(self, key: Hashable, one: Kept) -> None:
         """Let the result of a run be given again."""
+        self._keep(key, one)
+        if one.part is not None:
+            self._keep(one.part.key, one)
+            looks = self._looks.setdefault(one.function.code.key, [])
+            if one.part.looks not in looks:
+                looks.insert(0, one.part.looks)
+                del looks[_MAX_LOOKS:]
+
+    def _keep(self, key: Hashable, one: Kept) -> None:
         bucket = self._kept.setdefault(key, [])
         bucket.insert(0, one)
         del bucket[_MAX_KEPT:]
@@ -105,14 +161,14 @@ class Memory:
 
     def _key(
         self, interpreter: Interpreter, function: Function, bound: dict[str, Value], place: Place
-    ) -> Hashable:
+    ) -> Key:
         keys = self._keys
         keys.start(function.scope)
         return (
             function.code.key,
-            keys.of(function.owner),
             tuple((name, keys.of(value)) for name, value in bound.items()),
             keys.of_context(interpreter.context),
+            keys.of(function.owner),
             _is_body(interpreter, function),
             place,
             interpreter.guarded,
@@ -121,6 +177,28 @@ class Memory:
             frozenset(interpreter.switches),
             EFFECTS.epoch,
             in_module(interpreter),
+        )
+
+    def _key_of_part(
+        self,
+        context: Context,
+        function: Function,
+        bound: dict[str, Value],
+        key: Key,
+        looks: tuple[str, ...],
+    ) -> Hashable:
+        """The key of the same call, as far as this was looked at of the object that has the method."""
+        keys = self._keys
+        keys.start(function.scope)
+        own, *others = bound.items()
+        assert isinstance(own[1], Instance)
+        return (
+            looks,
+            keys.of_looked_at(own[1], looks),
+            tuple((name, keys.of(value)) for name, value in others),
+            keys.of_context(context),
+            key[0],
+            *key[3:],
         )
 
     def again(self, interpreter: Interpreter, situation: Situation, one: Kept) -> Kept | None:
@@ -135,7 +213,7 @@ class Memory:
         except TooLarge:
             return None
         mark = self._keys.mark()
-        if not self._reads_alike(one, function):
+        if not self._reads_alike(one, one.given, function):
             return None
         self._keys.rewind(mark)
         makes = cast(Instance, next(iter(bound.values()))) if one.makes else None
@@ -145,7 +223,9 @@ class Memory:
         """Whether two runs of one call give the same."""
         return (
             all(getattr(one, name) == getattr(other, name) for name in _LIMITS)
-            and list(map(id, one.objects)) == list(map(id, other.objects))
+            and (one.given.sizes, one.given.tests) == (other.given.sizes, other.given.tests)
+            and one.given.assumed == other.given.assumed
+            and list(map(id, one.given.objects)) == list(map(id, other.given.objects))
             and self._result_key(one) == self._result_key(other)
         )
 
@@ -161,7 +241,7 @@ class Memory:
             for name, value in zip(names, values, strict=True)
             if (scope, name) not in known
         ]
-        for anchor, name, value, _ in other.reads:
+        for anchor, name, value, _ in other.given.reads:
             if (anchor, name) in known:
                 continue
             scope = around[anchor] if isinstance(anchor, int) else anchor
@@ -188,13 +268,15 @@ class Memory:
             if anchor.parent is None and value is not None:
                 one.fixed = one.fixed.with_(anchor, name, value)
             else:
-                one.reads = [*one.reads, _kept_read(self._keys, depths, anchor, name)]
+                read = _kept_read(self._keys, depths, anchor, name)
+                for given in (one.given, *([one.part.given] if one.part else [])):
+                    given.reads = [*given.reads, read]
 
     def _result_key(self, one: Kept) -> int | None:
         """What a run gave, beside what it was given; None if that is too large."""
-        given = {symbol: number for number, symbol in enumerate(one.given)}
-        tests = {test: number for number, test in enumerate(one.tests)}
-        self._keys.resume(one.function.scope, one.objects, given, tests)
+        sizes = {symbol: number for number, symbol in enumerate(one.given.sizes)}
+        tests = {test: number for number, test in enumerate(one.given.tests)}
+        self._keys.resume(one.function.scope, one.given.objects, sizes, tests)
         try:
             return self._keys.of(one.result)
         except TooLarge:
@@ -204,9 +286,11 @@ class Memory:
         """Whether arguments are as they were when this key was made. Raises TooLarge."""
         self._keys.start(function.scope)
         assert isinstance(key, tuple)
-        return tuple((name, self._keys.of(value)) for name, value in bound.items()) == key[2]
+        return tuple((name, self._keys.of(value)) for name, value in bound.items()) == key[1]
 
-    def _meets(self, interpreter: Interpreter, one: Kept, function: Function, nested: int) -> bool:
+    def _meets(
+        self, interpreter: Interpreter, one: Kept, given: Given, function: Function, nested: int
+    ) -> bool:
         """Whether a run would go as the kept one went."""
         limit = interpreter.limit
         if one.nested is not None and (nested, limit) != (one.nested, one.height):
@@ -222,11 +306,13 @@ class Memory:
             return False
         if any(f.function is not None and f.function.key in one.met.ran for f in interpreter.frames):
             return False
-        if not self._reads_alike(one, function) or self._keys.of_known(interpreter.assumed) != one.assumed:
+        if not self._reads_alike(one, given, function):
+            return False
+        if self._keys.of_known(interpreter.assumed) != given.assumed:
             return False
         return interpreter.budget.affords(one.work)
 
-    def _reads_alike(self, one: Kept, function: Function) -> bool:
+    def _reads_alike(self, one: Kept, given: Given, function: Function) -> bool:
         """Whether all that a run read from outside is as it was."""
         keys, around = self._keys, scopes_around(function.scope)
         if len(around) != one.depth:
@@ -234,7 +320,7 @@ class Memory:
         try:
             if not one.fixed.holds(keys):
                 return False
-            for anchor, name, value, key in one.reads:
+            for anchor, name, value, key in given.reads:
                 if type(anchor) is int or isinstance(anchor, Scope):
                     now = read_of(around[anchor] if isinstance(anchor, int) else anchor, name)
                     if now is value and (now is None or keys.is_constant(now)):
@@ -254,7 +340,7 @@ class Memory:
         bound: dict[str, Value],
         place: Place,
         nested: int,
-        key: Hashable,
+        key: Key,
         makes: Instance | None,
     ) -> tuple[Value, Kept | None]:
         """Run a function whose key was just made: what it gives.
@@ -263,12 +349,12 @@ class Memory:
         What a constructor sets of the object that it makes is a part of what it gives.
         """
         keys, i = self._keys, interpreter
-        objects, given, tests = list(keys.objects), dict(keys.symbols), dict(keys.tests)
+        objects, sizes, tests = list(keys.objects), dict(keys.symbols), dict(keys.tests)
         start, symbols = born(), dims.latest()
         unchanged = bound
         if makes is not None:
             # This run makes it, and nobody else has it.
-            blank = replace(makes, attributes=dict(makes.attributes))
+            blank = replace(makes, contents=dict(makes.contents))
             makes.born, unchanged = born(), {**bound, next(iter(bound)): blank}
         outer = (i.reads, i.start, i.mute_base, i.variants, i.picked, i.deepest, i.cut)
         effects = (EFFECTS.oldest, EFFECTS.mute_matters)
@@ -280,6 +366,7 @@ class Memory:
                 tuple(i.frames), i.muted, frozenset(i.switches), EFFECTS.epoch,
             )  # fmt: skip
         outside = i.budget.open()
+        looks, LOOKS.noted = LOOKS.noted, {}
         around_it = Met(ran={function.code.key}, own={function.code.key}).swap(i)
         i.reads, i.start, i.mute_base, i.variants, i.picked = {}, start, i.muted, (0, 1), frozenset()
         i.deepest, i.cut = nested, False
@@ -290,6 +377,9 @@ class Memory:
             finished = True
         finally:
             met, reads, cut, deepest = around_it.swap(i), i.reads, i.cut, i.deepest
+            looked = tuple(look for look in LOOKS.noted if look[0] < start)
+            LOOKS.noted = looks
+            note_looks(looked)
             met.tell(i)
             work, short = i.budget.close(outside)
             i.reads, i.start, i.mute_base, i.variants, i.picked = outer[:5]
@@ -311,18 +401,21 @@ class Memory:
                 renewal = Renewal(start, symbols, i.path, i.path)
                 template = renewal.of(result if makes is None else Tuple((result, makes)))
                 if self._is_unchanged(function, unchanged, key):
-                    keys.resume(function.scope, objects, given, tests)
                     around = scopes_around(function.scope)
+                    keys.resume(function.scope, objects, sizes, tests)
                     depths = {id(scope): depth for depth, scope in enumerate(around)}
                     fixed, others = split(keys, reads or ())
+                    whole = self._given(i, depths, others)
                     one = Kept(
                         function=function,
                         fixed=fixed,
-                        reads=[_kept_read(keys, depths, anchor, name) for anchor, name in others],
+                        given=whole,
+                        looked=looked,
+                        part=None
+                        if makes is not None or not all(scope.is_class for scope in around)
+                        else self._part(i, context, function, bound, key, looked, others, depths),
                         depth=len(around),
                         closes=_close([*renewal.functions, *_unused(met.notes, met.ran)], around),
-                        objects=list(keys.objects),
-                        given=tuple(keys.symbols),
                         result=template,
                         makes=makes is not None,
                         start=start,
@@ -333,14 +426,44 @@ class Memory:
                         height=i.limit if cut else deepest - nested,
                         nested=nested if cut else None,
                         silent=bool(i.muted) if mute_matters else None,
-                        tests=tuple(keys.tests),
-                        assumed=keys.of_known(i.assumed),
                         body=i.context.body,
                         situation=here,
                     )
         _tell(i, met, one)
         i.budget.settle(work, kept=one is not None)
         return result, one
+
+    def _part(
+        self,
+        interpreter: Interpreter,
+        context: Context,
+        function: Function,
+        bound: dict[str, Value],
+        key: Key,
+        looked: Iterable[Look],
+        reads: Iterable[Read],
+        depths: dict[int, int],
+    ) -> Part | None:
+        """What is enough to be given, if a method looked at single attributes of its object."""
+        first = next(iter(bound.values()), None)
+        if function.owner is None or not isinstance(first, Instance):
+            return None
+        looks = tuple(sorted(what for number, what in looked if number == first.born))
+        if ALL in looks:
+            return None
+        partial = self._key_of_part(context, function, bound, key, looks)
+        return Part(looks, partial, self._given(interpreter, depths, reads))
+
+    def _given(self, interpreter: Interpreter, depths: dict[int, int], reads: Iterable[Read]) -> Given:
+        """What a run was given, of which the arguments were just met, and that it read this."""
+        keys = self._keys
+        return Given(
+            reads=[_kept_read(keys, depths, anchor, name) for anchor, name in reads],
+            objects=list(keys.objects),
+            sizes=tuple(keys.symbols),
+            tests=tuple(keys.tests),
+            assumed=keys.of_known(interpreter.assumed),
+        )
 
 
 def _taken(interpreter: Interpreter, bound: dict[str, Value]) -> Instance | None:
@@ -428,9 +551,15 @@ def _pay_for_copies(interpreter: Interpreter, one: Kept) -> None:
 
 
 def _given_again(
-    interpreter: Interpreter, one: Kept, keys: Keys, function: Function, nested: int, makes: Instance | None
+    interpreter: Interpreter,
+    one: Kept,
+    given: Given,
+    keys: Keys,
+    function: Function,
+    nested: int,
+    makes: Instance | None,
 ) -> Value:
-    """Do what a kept run did."""
+    """Do what a kept run did that was given this."""
     one.met.tell(interpreter, again=True)
     _tell(interpreter, one.met, one)
     if one.nested is None:
@@ -442,14 +571,17 @@ def _given_again(
     if interpreter.reads is not None:
         one.fixed.note(interpreter)
         around = scopes_around(function.scope)
-        for anchor, name, _, _ in one.reads:
+        for anchor, name, _, _ in given.reads:
             _note(interpreter, around[anchor] if isinstance(anchor, int) else anchor, name)
     if not interpreter.is_silent:
         _record(interpreter, one.met.uses, one.met.notes)
     interpreter.budget.take(one.work)
-    same = {id(a): b for a, b in zip(one.objects, keys.objects, strict=True) if a is not b}
-    sizes = {a: b for a, b in zip(one.given, keys.symbols, strict=True) if a != b}
-    tests = dict(zip(one.tests, keys.tests, strict=True))
+    others = [(a, b) for a, b in zip(given.objects, keys.objects, strict=True) if a is not b]
+    numbers = {a.born: b.born for a, b in others}
+    note_looks((numbers.get(number, number), what) for number, what in one.looked)
+    same = {id(a): b for a, b in others}
+    sizes = {a: b for a, b in zip(given.sizes, keys.symbols, strict=True) if a != b}
+    tests = dict(zip(given.tests, keys.tests, strict=True))
     renewal = Renewal(one.start, one.symbols, one.path, interpreter.path, same, sizes, tests)
     if makes is None:
         return cast(Value, renewal.of(one.result))

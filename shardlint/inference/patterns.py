@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from shardlint.inference.attributes import is_missing
 from shardlint.inference.classes import all_fields, class_attribute, lineage
 from shardlint.inference.expressions import evaluate
 from shardlint.inference.iteration import hashable
@@ -20,7 +21,6 @@ from shardlint.inference.values import (
     External,
     Instance,
     ListValue,
-    Missing,
     SpecValue,
     Tuple,
     Value,
@@ -158,7 +158,7 @@ def _class(interpreter: Interpreter, pattern: cst.MatchClass, value: Value, boun
             outcomes.append(takes(interpreter, element.value, part, bound))
     for keyword in pattern.kwds:
         part = interpreter.attribute(value, keyword.key.value, place)
-        if isinstance(part, Missing):
+        if is_missing(part, value):
             return False
         outcomes.append(takes(interpreter, keyword.pattern, part, bound))
     return _all(outcomes)

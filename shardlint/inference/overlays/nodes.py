@@ -44,13 +44,18 @@ def parts(value: Value) -> dict[str, Value] | None:
     if not isinstance(value, Instance):
         return None
     if isinstance(value.cls.nodes, tuple):
-        return {name: value.attributes[name] for name in value.cls.nodes if name in value.attributes}
+        return _held_under(value, value.cls.nodes)
     if is_data_node(value):
         return _data(value.attributes) if _is_tree(value) else None
     if not library_bases(value.cls) & NODE_BASES:
         return None
     names = (name for name, default in all_fields(value.cls).items() if not _is_static(default))
-    return {name: value.attributes[name] for name in names if name in value.attributes}
+    return _held_under(value, names)
+
+
+def _held_under(value: Instance, names: Iterable[str]) -> dict[str, Value]:
+    found = {name: value.held(name) for name in names}
+    return {name: held for name, held in found.items() if held is not None}
 
 
 def is_whole(value: Value) -> bool:

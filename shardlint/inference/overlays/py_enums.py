@@ -100,7 +100,7 @@ def _member(
         alias = (m for m in others.values() if same(m.attributes.get("_value_", Unknown("")), value))
         if (found := next(alias, None)) is not None:
             return found
-    member = Instance(cls, {"name": Const(name), "_name_": Const(name)}, origin=place, path=interpreter.path)
+    member = Instance(cls, {"name": Const(name), "_name_": Const(name)}, made_at=place, path=interpreter.path)
     if value is None:
         member.opaque = True
         return member

@@ -6,6 +6,7 @@ import numbers
 from collections import abc
 from collections.abc import Callable
 
+from shardlint.inference.attributes import is_missing
 from shardlint.inference.calls import Call
 from shardlint.inference.classes import (
     attribute_along,
@@ -34,7 +35,6 @@ from shardlint.inference.values import (
     LibraryObject,
     ListValue,
     MeshValue,
-    Missing,
     Native,
     SetValue,
     ShardingValue,
@@ -163,7 +163,7 @@ def _getattr(call: Call) -> Value:
         return default
     with call.interpreter.within(caught=call.interpreter.context.caught | {"AttributeError"}):
         found = call.interpreter.attribute(receiver, text, call.place)
-    if isinstance(found, Missing):
+    if is_missing(found, receiver):
         return default
     return Unknown("may be the default") if isinstance(found, Unknown) else looked_up(found, name)
 
@@ -192,12 +192,13 @@ def _hasattr(call: Call) -> Value:
             return Const(False)
         return Const(True) if is_known(call.interpreter, full) else Unknown("not known to exist")
     if isinstance(receiver, Instance) and text is not None:
-        held = text in receiver.attributes or class_attribute(receiver.cls, text) is not None
-        if held or receiver.opaque:
-            return Const(True) if held else Unknown("may be set elsewhere")
+        if receiver.held(text) is not None or class_attribute(receiver.cls, text) is not None:
+            return Const(True)
+        if receiver.opaque:
+            return Unknown("may be set elsewhere")
         with call.interpreter.forked():
             found = call.interpreter.attribute(receiver, text, call.place)
-        return Const(False) if isinstance(found, Missing) else Unknown("may be set elsewhere")
+        return Const(False) if is_missing(found, receiver) else Unknown("may be set elsewhere")
     if receiver is not None and text is not None:
         if _lacks(receiver, text):
             return Const(False)
