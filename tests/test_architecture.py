@@ -31,7 +31,7 @@ LAWS = {"shardlint.laws"}
 VALUES = {
     f"shardlint.inference.{name}"
     for name in (
-        "effects", "values", "calls", "evaluator", "context", "once", "settings", "assumed",
+        "effects", "looks", "values", "calls", "evaluator", "context", "once", "settings", "assumed",
         "releases", "joins", "alternatives", "truth", "iteration", "classes", "forgetting", "mutation",
         "library_names", "naming",
     )

@@ -190,14 +190,6 @@ def _of_instance(interpreter: Interpreter, value: Instance, name: str, place: Pl
     return Missing(elsewhere)
 
 
-def is_missing(found: Value, receiver: Value) -> bool:
-    """Whether reading an attribute of an object, which gave this, surely raises AttributeError."""
-    if not isinstance(found, Missing):
-        return False
-    options = receiver.options if isinstance(receiver, Alternatives) else (receiver,)
-    return not any(isinstance(option, Instance) and option.opaque for option in options)
-
-
 def _of_class(interpreter: Interpreter, value: ClassValue, name: str) -> Value:
     found = note_attribute(interpreter, class_attribute(value, name))
     if name in ("__name__", "__qualname__"):

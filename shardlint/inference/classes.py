@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from shardlint.inference.values import (
+    Alternatives,
     Bound,
     ClassValue,
     External,
     Function,
     Instance,
     LibraryObject,
+    Missing,
     Native,
     Value,
 )
@@ -95,3 +97,11 @@ def all_fields(cls: ClassValue) -> dict[str, Value | None]:
     for base in reversed([b for b in lineage(cls) if isinstance(b, ClassValue) and (plain or b.dataclass)]):
         fields.update(base.fields)
     return fields
+
+
+def is_missing(found: Value, receiver: Value) -> bool:
+    """Whether reading an attribute of an object, which gave this, surely raises AttributeError."""
+    if not isinstance(found, Missing):
+        return False
+    options = receiver.options if isinstance(receiver, Alternatives) else (receiver,)
+    return not any(isinstance(option, Instance) and option.opaque for option in options)

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 from shardlint.inference.again import EntryRun, recorded
 from shardlint.inference.alike import Alike
 from shardlint.inference.budget import SURELY_ENOUGH, Exhausted, Work, works_in
+from shardlint.inference.comparing import Comparison
 from shardlint.inference.context import Scope
 from shardlint.inference.kept import Besides, Kept
+from shardlint.inference.looks import ALL
 from shardlint.inference.met import Met
 from shardlint.inference.selves import OfClass
 from shardlint.inference.situation import Situation
@@ -38,10 +40,13 @@ class Cutoff:
         touched: frozenset[int] = frozenset(),
     ) -> None:
         self._interpreter, self.traces, self._touched = interpreter, traces, touched
+        self._comparison = Comparison(interpreter.memory.keys)
         #: By the identity of a run: itself, and whether it stands.
         self._found: dict[int, tuple[Kept, bool]] = {}
         #: What runs that stand read besides what they read, by their identity.
         self._besides: dict[int, dict[tuple[Scope, str], Besides]] = {}
+        #: What runs that stand look at besides what they looked at, of whichever object, by their identity.
+        self._looks: dict[int, set[str]] = {}
         #: The works of runs that stand and take other steps now.
         self._changed: set[Work] = set()
         #: Classes whose constructors set something else.
@@ -99,7 +104,7 @@ class Cutoff:
         situation = one.situation
         assert situation is not None, "it is no kept run then"
         if id(one) not in self._found:
-            stands = self._is_met(one.met) or self._again(one, situation)
+            stands = (self._is_met(one.met) and self._may_look(one)) or self._again(one, situation)
             self._found[id(one)] = one, stands
             if stands:
                 self._pass_on(one)
@@ -128,26 +133,37 @@ class Cutoff:
         self.sound = self.sound and trial.alone and len(i.project.modules) == modules
         if made is None:
             return False
-        besides = i.memory.besides(one, made)
+        besides = self._comparison.besides(one, made)
         if (
-            made.looks_no_further(one)
-            and besides is not None
+            besides is not None
+            and self._comparison.suits_others(one, made.part.looks if made.part else {ALL})
             and all(map(self._is_steady, besides))
             and not trial.replaced
-            and _are_alike(i, one, made)
+            and self._are_alike(one, made)
         ):
             self._besides[id(one)] = {more[:2]: more for more in besides}
+            self._looks[id(one)] = {what for _, what in {*made.looked} - {*one.looked}}
             if one.take(made):
                 self._changed.add(one.work)
             return True
         i.memory.keep(situation.key, made)
         return False
 
+    def _may_look(self, one: Kept) -> bool:
+        """Whether it makes no difference at what more the runs in one that stand look now."""
+        looks = {what for met in one.met.kept for what in self._looks.get(id(met), ())}
+        if looks:
+            if not self._comparison.suits_others(one, looks):
+                return False
+            self._comparison.look_further(one, looks)
+            self._looks[id(one)] = looks
+        return True
+
     def _pass_on(self, one: Kept) -> None:
         """Let a run that stands depend on what the runs in it read now."""
         more = {key: read for met in one.met.kept for key, read in self._besides.get(id(met), {}).items()}
         if more:
-            self._interpreter.memory.read_besides(one, more.values())
+            self._comparison.read_besides(one, more.values())
             self._besides[id(one)] = more | self._besides.get(id(one), {})
 
     def _is_steady(self, read: Besides) -> bool:
@@ -155,8 +171,7 @@ class Cutoff:
         module = read.scope.root
         return module.born not in self._touched and read.name not in module.rebound
 
-
-def _are_alike(interpreter: Interpreter, one: Kept, other: Kept) -> bool:
-    """Whether two runs of one call give and meet the same."""
-    alike = Alike((one.start, one.symbols), (other.start, other.symbols))
-    return interpreter.memory.alike(one, other) and alike.have_met(one.met, other.met)
+    def _are_alike(self, one: Kept, other: Kept) -> bool:
+        """Whether two runs of one call give and meet the same."""
+        alike = Alike((one.start, one.symbols), (other.start, other.symbols))
+        return self._comparison.alike(one, other) and alike.have_met(one.met, other.met)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from dataclasses import fields
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import field, fields
 from typing import Any, NamedTuple
 
 from shardlint.inference.budget import Work
 from shardlint.inference.context import Scope
 from shardlint.inference.fixed import Fixed
+from shardlint.inference.keys import Keys
 from shardlint.inference.looks import Look
 from shardlint.inference.met import Met
+from shardlint.inference.reading import read_of
 from shardlint.inference.situation import Situation
 from shardlint.inference.values import Function, Test, Value
 from shardlint.laws.dims import Symbol
@@ -48,25 +50,27 @@ class Given:
 class Part:
     """What a method's run was given, where of its object only that counts at which it looked.
 
-    ``key`` is that of these arguments.
+    ``key`` is that of these arguments, None once it may have looked at more. ``held`` is all that the object
+    held, and ``others`` what others held whose methods were given the same result, by what that was.
     """
 
     looks: tuple[str, ...]
-    key: Hashable
+    key: Hashable | None
     given: Given
+    held: Mapping[str, Any]
+    others: dict[Hashable, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Kept:
     """One run: what it was given and read from outside; what it gave; and what limits its validity.
 
-    ``fixed`` are the variables of modules that it read. ``work`` are the steps that
-    it took. ``closes`` tells that the run gave functions that see variables of scopes around the function.
-    A constructor ``makes`` the object that it
-    is called on: then the result is a pair, of what it gave and that object. ``looked`` is what it looked at
-    of objects, and ``part`` what is enough to be given, None where that is all; ``shared`` tells that it was
-    given again where the rest was another. ``body`` is that of the context.
-    ``situation`` is kept of programs that are edited.
+    ``fixed`` are the variables of modules that it read. ``work`` are the steps that it took. ``closes`` tells
+    that the run gave functions that see variables of scopes around the function.
+    A constructor ``makes`` the object that it is called on: then the result is a pair, of what it gave and
+    that object. ``looked`` is what it looked at of objects that were there before, and ``part`` what of the
+    arguments is enough, None where that is all. ``body`` is that of the context. ``situation`` is kept of
+    programs that are edited.
     """
 
     function: Function
@@ -88,26 +92,31 @@ class Kept:
     silent: bool | None
     body: Hashable
     situation: Situation | None
-    shared: bool = False
 
     @property
     def read_names(self) -> Iterator[tuple[Any, str]]:
         """What it read besides what is fixed, as that is noted."""
         return ((anchor, name) for anchor, name, _, _ in self.given.reads)
 
-    def looks_no_further(self, other: Kept) -> bool:
-        """Whether it looks at no more of its object than another run that was given again for others."""
-        if other.part is None or not other.shared:
-            return True
-        return self.part is not None and set(self.part.looks) <= set(other.part.looks)
-
     def take(self, other: Kept) -> bool:
         """Be another run of the same call, which gave the same: others may hold this one.
 
         Returns whether it takes other steps now.
         """
-        work, differs, shared = self.work, self.work.become(other.work), self.shared
+        work, differs, part = self.work, self.work.become(other.work), self.part
         for one in fields(self):
             setattr(self, one.name, getattr(other, one.name))
-        self.work, self.shared = work, shared
+        self.work = work
+        if part is not None and self.part is not None:
+            self.part.others |= part.others
         return differs
+
+
+def kept_read(
+    keys: Keys, depths: dict[int, int], anchor: Any, name: str
+) -> tuple[Any, str, Value | None, int]:
+    """What was read, as that is kept: scopes around the function by how far out they are."""
+    if not isinstance(anchor, Scope):
+        return anchor, name, anchor, keys.of(anchor)
+    value = read_of(anchor, name)
+    return depths.get(id(anchor), anchor), name, value, -1 if value is None else keys.of(value)

@@ -9,9 +9,8 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -23,6 +22,7 @@ from shardlint.inference.values import (
     Alternatives,
     Array,
     Bound,
+    ClassValue,
     Const,
     Devices,
     DictValue,
@@ -35,6 +35,8 @@ from shardlint.inference.values import (
     ListValue,
     MeshValue,
     Missing,
+    ModuleValue,
+    Native,
     Partial,
     Perhaps,
     SetValue,
@@ -61,6 +63,8 @@ FROZEN = (
     Perhaps, ShardingValue, Sized, Slice, SpecValue, Tuple, Unknown,
 )  # fmt: skip
 _DESCRIBED = frozenset({*CHANGING, *FROZEN, Function})
+#: What has one key wherever it stands.
+_VALUES = _DESCRIBED | {ClassValue, ModuleValue, Native}
 _LEFT_OUT = {"born", "path", "reason", "code", "scope"}
 
 
@@ -155,7 +159,7 @@ class Keys:
         self._met += 1
         self._numbers[id(value)] = len(self.objects)
         self.objects.append(value)
-        return (value.cls, value.forgotten, self._parts(map(partial(_looked_at, value), looks)))
+        return value.cls, value.forgotten, self._parts(map(snapshot(value).get, looks))
 
     def is_constant(self, value: Any) -> bool:
         """Whether a value that has a key never changes."""
@@ -230,7 +234,7 @@ class Keys:
         kind = type(part)
         if kind in _PLAIN:
             return part
-        if kind in _DESCRIBED:
+        if kind in _VALUES:
             return self.of(part)
         if kind is tuple or kind is list:
             return self._parts(part)
@@ -247,11 +251,9 @@ class Keys:
         return self.of(part) if part.__hash__ is None else _hashed(self, part)
 
 
-def _looked_at(value: Instance, what: str) -> Any:
-    """What was looked at of an object."""
-    if what == OPAQUE:
-        return value.unseen
-    return value.made_at if what == ORIGIN else value.contents.get(what)
+def snapshot(value: Instance) -> Mapping[str, Any]:
+    """What an object holds now, and what is known of it as a whole, by what looks at that (see `looks`)."""
+    return {**value.contents, OPAQUE: value.unseen, ORIGIN: value.made_at}
 
 
 def scopes_around(scope: Scope) -> list[Scope]:

@@ -18,12 +18,13 @@ from shardlint.inference.context import Context, Scope
 from shardlint.inference.effects import EFFECTS, NOTHING, born
 from shardlint.inference.fixed import Read, split
 from shardlint.inference.functions import run_function
-from shardlint.inference.kept import Besides, Given, Kept, Part
-from shardlint.inference.keys import Keys, TooLarge, scopes_around
+from shardlint.inference.giving import give_again, note_read, pay_for_copies, record, tell_kept
+from shardlint.inference.kept import Given, Kept, Part, kept_read
+from shardlint.inference.keys import Keys, TooLarge, scopes_around, snapshot
 from shardlint.inference.looks import ALL, LOOKS, Look, note_looks
 from shardlint.inference.met import Met, Note
 from shardlint.inference.overlays.flax_modules import in_module
-from shardlint.inference.reading import holder_of, note_attribute, note_variable, outside, read_of
+from shardlint.inference.reading import read_of
 from shardlint.inference.renewal import NotRenewable, Renewal
 from shardlint.inference.situation import Situation, states
 from shardlint.inference.values import (
@@ -35,7 +36,6 @@ from shardlint.inference.values import (
 )
 from shardlint.laws import dims
 from shardlint.spans import Place
-from shardlint.uses import Use
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
@@ -46,12 +46,10 @@ Key = tuple[Any, ...]
 _MAX_KEPT = 12
 #: What runs of one method looked at: so many are tried.
 _MAX_LOOKS = 3
+#: Objects for which a result of another one's method is given again.
+_MAX_SHARED = 16
 #: Runs of a function without one result given again, after which no more are kept.
 _MAX_VAIN = 60
-#: Steps that the copy of a use is worth: it is judged, too.
-_COPY = 12
-#: What limits the validity of a run.
-_LIMITS = ("depth", "closes", "height", "nested", "silent")
 
 
 class Memory:
@@ -59,7 +57,7 @@ class Memory:
 
     def __init__(self) -> None:
         self._kept: dict[Hashable, list[Kept]] = {}
-        self._keys = Keys()
+        self.keys = Keys()
         #: By code: what runs of it looked at of the object that has the method.
         self._looks: dict[Hashable, list[tuple[str, ...]]] = {}
         #: By code: how many runs were kept or tried to be since the last result that was given again.
@@ -84,14 +82,14 @@ class Memory:
             found = self._find_by_part(interpreter, key, function, bound, nested)
         if found is not None:
             self._vain[code] = 0
-            again = _given_again(interpreter, *found, self._keys, function, nested, makes)
-            _pay_for_copies(interpreter, found[0])
+            again = give_again(interpreter, *found, self.keys, function, nested, makes)
+            pay_for_copies(interpreter, found[0])
             return again
         self._vain[code] = vain + 1
         result, made = self._first(interpreter, function, bound, place, nested, key, makes)
         if made is not None:
             self.keep(key, made)
-            _pay_for_copies(interpreter, made)
+            pay_for_copies(interpreter, made)
         return result
 
     def _find(
@@ -103,12 +101,12 @@ class Memory:
         makes: Instance | None,
     ) -> tuple[Kept, Given] | None:
         """A run that was given arguments of this key, which was made just now."""
-        mark = self._keys.mark()
+        mark = self.keys.mark()
         for one in self._kept.get(key, ()):
             if one.makes == (makes is not None):
                 if self._meets(interpreter, one, one.given, function, nested):
                     return one, one.given
-                self._keys.rewind(mark)
+                self.keys.rewind(mark)
         return None
 
     def _find_by_part(
@@ -120,15 +118,14 @@ class Memory:
         nested: int,
     ) -> tuple[Kept, Given] | None:
         """A run of a method that was given all that it looked at as it is now."""
-        keys = self._keys
-        met = keys.objects, keys.symbols, keys.tests
+        keys = self.keys
+        met, own = (keys.objects, keys.symbols, keys.tests), next(iter(bound.values()), None)
         for looks in self._looks.get(function.code.key, ()):
             partial = self._key_of_part(interpreter.context, function, bound, key, looks)
             mark = keys.mark()
             for one in self._kept.get(partial, ()):
                 assert one.part is not None
-                if self._meets(interpreter, one, one.part.given, function, nested):
-                    one.shared = True
+                if self._meets(interpreter, one, one.part.given, function, nested) and _shares(one.part, own):
                     return one, one.part.given
                 keys.rewind(mark)
         keys.resume(function.scope, *met)
@@ -137,7 +134,7 @@ class Memory:
     def keep(self, key: Hashable, one: Kept) -> None:
         """Let the result of a run be given again."""
         self._keep(key, one)
-        if one.part is not None:
+        if one.part is not None and one.part.key is not None:
             self._keep(one.part.key, one)
             looks = self._looks.setdefault(one.function.code.key, [])
             if one.part.looks not in looks:
@@ -162,7 +159,7 @@ class Memory:
     def _key(
         self, interpreter: Interpreter, function: Function, bound: dict[str, Value], place: Place
     ) -> Key:
-        keys = self._keys
+        keys = self.keys
         keys.start(function.scope)
         return (
             function.code.key,
@@ -188,7 +185,7 @@ class Memory:
         looks: tuple[str, ...],
     ) -> Hashable:
         """The key of the same call, as far as this was looked at of the object that has the method."""
-        keys = self._keys
+        keys = self.keys
         keys.start(function.scope)
         own, *others = bound.items()
         assert isinstance(own[1], Instance)
@@ -212,81 +209,18 @@ class Memory:
                 return None
         except TooLarge:
             return None
-        mark = self._keys.mark()
+        mark = self.keys.mark()
         if not self._reads_alike(one, one.given, function):
             return None
-        self._keys.rewind(mark)
+        self.keys.rewind(mark)
         makes = cast(Instance, next(iter(bound.values()))) if one.makes else None
         return self._first(interpreter, function, bound, place, situation.nested, situation.key, makes)[1]
 
-    def alike(self, one: Kept, other: Kept) -> bool:
-        """Whether two runs of one call give the same."""
-        return (
-            all(getattr(one, name) == getattr(other, name) for name in _LIMITS)
-            and (one.given.sizes, one.given.tests) == (other.given.sizes, other.given.tests)
-            and one.given.assumed == other.given.assumed
-            and list(map(id, one.given.objects)) == list(map(id, other.given.objects))
-            and self._result_key(one) == self._result_key(other)
-        )
-
-    def besides(self, one: Kept, other: Kept) -> list[Besides] | None:
-        """What another run of the same call reads that this one did not.
-
-        None if that is not of modules alone, or may change.
-        """
-        around, known = scopes_around(one.function.scope), {*one.fixed.names, *one.read_names}
-        found = [
-            Besides(scope, name, value)
-            for scope, names, values in other.fixed.modules
-            for name, value in zip(names, values, strict=True)
-            if (scope, name) not in known
-        ]
-        for anchor, name, value, _ in other.given.reads:
-            if (anchor, name) in known:
-                continue
-            scope = around[anchor] if isinstance(anchor, int) else anchor
-            if not isinstance(scope, Scope) or not self._is_of_module(scope, name, value):
-                return None
-            found.append(Besides(scope, name, value))
-        return found
-
-    def _is_of_module(self, scope: Scope, name: str, value: Value | None) -> bool:
-        """Whether code in a scope reads this of the module, which never changes, or finds nothing."""
-        holder = holder_of(scope, name)
-        with suppress(TooLarge):
-            return holder is None or (holder is scope.root and self._keys.is_fixed(value))
-        return False
-
-    def read_besides(self, one: Kept, more: Iterable[Besides]) -> None:
-        """Let a run depend on more variables, which a run that it met reads now."""
-        around, known = scopes_around(one.function.scope), {*one.fixed.names, *one.read_names}
-        depths = {id(scope): depth for depth, scope in enumerate(around)}
-        for scope, name, value in more:
-            anchor = outside(scope, name, one.start)
-            if anchor is None or (depths.get(id(anchor), anchor), name) in known:
-                continue
-            if anchor.parent is None and value is not None:
-                one.fixed = one.fixed.with_(anchor, name, value)
-            else:
-                read = _kept_read(self._keys, depths, anchor, name)
-                for given in (one.given, *([one.part.given] if one.part else [])):
-                    given.reads = [*given.reads, read]
-
-    def _result_key(self, one: Kept) -> int | None:
-        """What a run gave, beside what it was given; None if that is too large."""
-        sizes = {symbol: number for number, symbol in enumerate(one.given.sizes)}
-        tests = {test: number for number, test in enumerate(one.given.tests)}
-        self._keys.resume(one.function.scope, one.given.objects, sizes, tests)
-        try:
-            return self._keys.of(one.result)
-        except TooLarge:
-            return None
-
     def _is_unchanged(self, function: Function, bound: dict[str, Value], key: Hashable) -> bool:
         """Whether arguments are as they were when this key was made. Raises TooLarge."""
-        self._keys.start(function.scope)
+        self.keys.start(function.scope)
         assert isinstance(key, tuple)
-        return tuple((name, self._keys.of(value)) for name, value in bound.items()) == key[1]
+        return tuple((name, self.keys.of(value)) for name, value in bound.items()) == key[1]
 
     def _meets(
         self, interpreter: Interpreter, one: Kept, given: Given, function: Function, nested: int
@@ -308,13 +242,13 @@ class Memory:
             return False
         if not self._reads_alike(one, given, function):
             return False
-        if self._keys.of_known(interpreter.assumed) != given.assumed:
+        if self.keys.of_known(interpreter.assumed) != given.assumed:
             return False
         return interpreter.budget.affords(one.work)
 
     def _reads_alike(self, one: Kept, given: Given, function: Function) -> bool:
         """Whether all that a run read from outside is as it was."""
-        keys, around = self._keys, scopes_around(function.scope)
+        keys, around = self.keys, scopes_around(function.scope)
         if len(around) != one.depth:
             return False
         try:
@@ -348,7 +282,7 @@ class Memory:
         And the run, if what it gives can be given again: if it changes nothing else, and was not cut short.
         What a constructor sets of the object that it makes is a part of what it gives.
         """
-        keys, i = self._keys, interpreter
+        keys, i = self.keys, interpreter
         objects, sizes, tests = list(keys.objects), dict(keys.symbols), dict(keys.tests)
         start, symbols = born(), dims.latest()
         unchanged = bound
@@ -387,16 +321,16 @@ class Memory:
             oldest, mute_matters = EFFECTS.oldest, EFFECTS.mute_matters
             EFFECTS.oldest, EFFECTS.mute_matters = min(effects[0], oldest), effects[1] or mute_matters
             if not i.is_silent:
-                _record(i, met.uses, met.notes)
+                record(i, met.uses, met.notes)
             if i.reads is not None:
                 for anchor, name in reads or ():
-                    _note(i, anchor, name)
+                    note_read(i, anchor, name)
             if not finished:
-                _tell(i, met, None)
+                tell_kept(i, met, None)
                 i.budget.settle(work, kept=False)
         one = None
         pure = not short and oldest > start and count == i.device_count and turned == len(i.switches)
-        if pure and self._keys.of_context(i.context) == self._keys.of_context(context):
+        if pure and self.keys.of_context(i.context) == self.keys.of_context(context):
             with suppress(NotRenewable, TooLarge):
                 renewal = Renewal(start, symbols, i.path, i.path)
                 template = renewal.of(result if makes is None else Tuple((result, makes)))
@@ -429,7 +363,7 @@ class Memory:
                         body=i.context.body,
                         situation=here,
                     )
-        _tell(i, met, one)
+        tell_kept(i, met, one)
         i.budget.settle(work, kept=one is not None)
         return result, one
 
@@ -452,18 +386,29 @@ class Memory:
         if ALL in looks:
             return None
         partial = self._key_of_part(context, function, bound, key, looks)
-        return Part(looks, partial, self._given(interpreter, depths, reads))
+        return Part(looks, partial, self._given(interpreter, depths, reads), snapshot(first))
 
     def _given(self, interpreter: Interpreter, depths: dict[int, int], reads: Iterable[Read]) -> Given:
         """What a run was given, of which the arguments were just met, and that it read this."""
-        keys = self._keys
+        keys = self.keys
         return Given(
-            reads=[_kept_read(keys, depths, anchor, name) for anchor, name in reads],
+            reads=[kept_read(keys, depths, anchor, name) for anchor, name in reads],
             objects=list(keys.objects),
             sizes=tuple(keys.symbols),
             tests=tuple(keys.tests),
             assumed=keys.of_known(interpreter.assumed),
         )
+
+
+def _shares(part: Part, own: Value | None) -> bool:
+    """Note that an object's method is given what a run gave for another one; False if too many are."""
+    assert isinstance(own, Instance)
+    held = snapshot(own)
+    key = tuple(map(id, held.values()))
+    if key not in part.others and len(part.others) == _MAX_SHARED:
+        return False
+    part.others[key] = held
+    return True
 
 
 def _taken(interpreter: Interpreter, bound: dict[str, Value]) -> Instance | None:
@@ -477,15 +422,6 @@ def _is_body(interpreter: Interpreter, function: Function) -> bool | None:
     """Whether a function is the body around what runs, as far as an editor asks; None outside of bodies."""
     body = interpreter.context.body
     return None if body is None else bool(body == function.code.key)
-
-
-def _kept_read(
-    keys: Keys, depths: dict[int, int], anchor: Any, name: str
-) -> tuple[Any, str, Value | None, int]:
-    if not isinstance(anchor, Scope):
-        return anchor, name, anchor, keys.of(anchor)
-    value = read_of(anchor, name)
-    return depths.get(id(anchor), anchor), name, value, -1 if value is None else keys.of(value)
 
 
 def _unused(notes: list[Note], ran: set[Hashable]) -> Iterator[Function | Native]:
@@ -504,88 +440,3 @@ def _close(made: Iterable[Function | Native], around: list[Scope]) -> bool:
         if not isinstance(inner, Function) or not set(scopes_around(inner.scope)).isdisjoint(around):
             return True
     return False
-
-
-def _note(interpreter: Interpreter, anchor: Any, name: str) -> None:
-    """Note for the run around it what a run read."""
-    if not isinstance(anchor, Scope):
-        note_attribute(interpreter, anchor)
-    elif interpreter.reads is not None and anchor.born <= interpreter.start and not anchor.is_class:
-        # It was there before that run, as all scopes around it were.
-        interpreter.reads[anchor, name] = None
-    else:
-        note_variable(interpreter, anchor, name, holder_of(anchor, name))
-
-
-def _tell(interpreter: Interpreter, met: Met, one: Kept | None) -> None:
-    """Tell that a run was met, or what it met if it is not kept: asked of programs that are edited."""
-    if not interpreter.settings.editing:
-        return
-    if one is None:
-        met.open(interpreter)
-    else:
-        interpreter.kept.extend((one,))
-
-
-def _record(interpreter: Interpreter, uses: list[Use], notes: list[Note]) -> None:
-    """Record what a run recorded, as variants of one another where the call is one of several."""
-    variant, variants = interpreter.variants
-    if variants > 1:
-        uses = [
-            replace(
-                use,
-                variant=variant * use.variants + use.variant,
-                variants=variants * use.variants,
-                supposed=use.supposed or interpreter.supposes,
-            )
-            for use in uses
-        ]
-    interpreter.uses.extend(uses)
-    interpreter.notes.extend(notes)
-
-
-def _pay_for_copies(interpreter: Interpreter, one: Kept) -> None:
-    """Spend steps for uses that became variants: else nothing bounds how many there are. Raises Exhausted."""
-    if interpreter.variants[1] > 1 and not interpreter.is_silent:
-        interpreter.budget.tick(len(one.met.uses) * _COPY)
-
-
-def _given_again(
-    interpreter: Interpreter,
-    one: Kept,
-    given: Given,
-    keys: Keys,
-    function: Function,
-    nested: int,
-    makes: Instance | None,
-) -> Value:
-    """Do what a kept run did that was given this."""
-    one.met.tell(interpreter, again=True)
-    _tell(interpreter, one.met, one)
-    if one.nested is None:
-        interpreter.deepest = max(interpreter.deepest, nested + one.height)
-    else:
-        interpreter.cut = True
-    if one.silent is not None:
-        EFFECTS.mute_matters = True
-    if interpreter.reads is not None:
-        one.fixed.note(interpreter)
-        around = scopes_around(function.scope)
-        for anchor, name, _, _ in given.reads:
-            _note(interpreter, around[anchor] if isinstance(anchor, int) else anchor, name)
-    if not interpreter.is_silent:
-        _record(interpreter, one.met.uses, one.met.notes)
-    interpreter.budget.take(one.work)
-    others = [(a, b) for a, b in zip(given.objects, keys.objects, strict=True) if a is not b]
-    numbers = {a.born: b.born for a, b in others}
-    note_looks((numbers.get(number, number), what) for number, what in one.looked)
-    same = {id(a): b for a, b in others}
-    sizes = {a: b for a, b in zip(given.sizes, keys.symbols, strict=True) if a != b}
-    tests = dict(zip(given.tests, keys.tests, strict=True))
-    renewal = Renewal(one.start, one.symbols, one.path, interpreter.path, same, sizes, tests)
-    if makes is None:
-        return cast(Value, renewal.of(one.result))
-    result, made = cast(Tuple, one.result).items
-    assert isinstance(made, Instance)
-    renewal.fill(makes, made)
-    return cast(Value, renewal.of(result))

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.attributes import is_missing
-from shardlint.inference.classes import all_fields, class_attribute, lineage
+from shardlint.inference.classes import all_fields, class_attribute, is_missing, lineage
 from shardlint.inference.expressions import evaluate
 from shardlint.inference.iteration import hashable
 from shardlint.inference.joins import options

@@ -9,7 +9,7 @@ reached so speaks of an API of sharding, no use can be met. One too many costs t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -176,22 +176,8 @@ class Reach:
 def reach_alike(settings: InferenceSettings, text: str, other: str) -> bool:
     """Whether two texts of a function make no difference to what anything reaches."""
     looked = (_looked(layers, settings) for layers in (False, True))
-    return _asked_of(text) == _asked_of(other) and all(
+    return all(asked(text) == asked(other) for asked in _ASKED) and all(
         _uses(one, text) == _uses(one, other) for one in looked
-    )
-
-
-def _asked_of(text: str) -> tuple[object, ...]:
-    """All that a walk asks of a text, but for uses."""
-    imports = _IMPORT.findall(text)
-    return (
-        _words(text),
-        _members(text),
-        _calls(text),
-        _parts_of_a_use(text),
-        sets_of_self(text),
-        speaks_to_shardlint(text),
-        imports,
     )
 
 
@@ -458,3 +444,9 @@ def _words(text: str) -> frozenset[str]:
 @of_texts
 def _members(text: str) -> frozenset[str]:
     return frozenset(_MEMBER.findall(_bare(text)))
+
+
+#: All that a walk asks of a text, but for uses: what most often differs first.
+_ASKED: tuple[Callable[[str], object], ...] = (
+    _words, _members, _calls, _parts_of_a_use, sets_of_self, speaks_to_shardlint, _IMPORT.findall,
+)  # fmt: skip

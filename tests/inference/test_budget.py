@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.inference import memory
+from shardlint.inference import giving, memory
 from shardlint.inference.budget import MAX_STEPS, Budget, Exhausted, Work
 from shardlint.inference.context import Scope
 from shardlint.inference.values import Const
@@ -173,12 +173,13 @@ def test_uses_that_double_at_each_level_take_steps(monkeypatch: pytest.MonkeyPat
         )
     program += "def f(argument):\n    return f14(jnp.zeros((6, 8)), argument)\n"
     recorded: list[int] = []
-    record = memory._record
+    record = giving.record
 
     def counted(interpreter: Any, uses: Any, notes: Any) -> None:
         record(interpreter, uses, notes)
         recorded.append(len(interpreter.uses))
 
-    monkeypatch.setattr(memory, "_record", counted)
+    for module in (memory, giving):
+        monkeypatch.setattr(module, "record", counted)
     assert found(program) == [(2, "SHL102")]
     assert max(recorded) < 2**15

@@ -6,12 +6,12 @@ import numbers
 from collections import abc
 from collections.abc import Callable
 
-from shardlint.inference.attributes import is_missing
 from shardlint.inference.calls import Call
 from shardlint.inference.classes import (
     attribute_along,
     class_attribute,
     has_unknown_base,
+    is_missing,
     library_bases,
     lineage,
     method_of,

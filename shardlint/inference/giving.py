@@ -1,0 +1,108 @@
+"""Giving a kept run's result again: what it did is done, and what it made is made anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from shardlint.inference.context import Scope
+from shardlint.inference.effects import EFFECTS
+from shardlint.inference.kept import Given, Kept
+from shardlint.inference.keys import Keys, scopes_around
+from shardlint.inference.looks import note_looks
+from shardlint.inference.met import Met, Note
+from shardlint.inference.reading import holder_of, note_attribute, note_variable
+from shardlint.inference.renewal import Renewal
+from shardlint.inference.values import Function, Instance, Tuple, Value
+from shardlint.uses import Use
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+#: Steps that the copy of a use is worth: it is judged, too.
+_COPY = 12
+
+
+def note_read(interpreter: Interpreter, anchor: Any, name: str) -> None:
+    """Note for the run around it what a run read."""
+    if not isinstance(anchor, Scope):
+        note_attribute(interpreter, anchor)
+    elif interpreter.reads is not None and anchor.born <= interpreter.start and not anchor.is_class:
+        # It was there before that run, as all scopes around it were.
+        interpreter.reads[anchor, name] = None
+    else:
+        note_variable(interpreter, anchor, name, holder_of(anchor, name))
+
+
+def tell_kept(interpreter: Interpreter, met: Met, one: Kept | None) -> None:
+    """Tell that a run was met, or what it met if it is not kept: asked of programs that are edited."""
+    if not interpreter.settings.editing:
+        return
+    if one is None:
+        met.open(interpreter)
+    else:
+        interpreter.kept.extend((one,))
+
+
+def record(interpreter: Interpreter, uses: list[Use], notes: list[Note]) -> None:
+    """Record what a run recorded, as variants of one another where the call is one of several."""
+    variant, variants = interpreter.variants
+    if variants > 1:
+        uses = [
+            replace(
+                use,
+                variant=variant * use.variants + use.variant,
+                variants=variants * use.variants,
+                supposed=use.supposed or interpreter.supposes,
+            )
+            for use in uses
+        ]
+    interpreter.uses.extend(uses)
+    interpreter.notes.extend(notes)
+
+
+def pay_for_copies(interpreter: Interpreter, one: Kept) -> None:
+    """Spend steps for uses that became variants: else nothing bounds how many there are. Raises Exhausted."""
+    if interpreter.variants[1] > 1 and not interpreter.is_silent:
+        interpreter.budget.tick(len(one.met.uses) * _COPY)
+
+
+def give_again(
+    interpreter: Interpreter,
+    one: Kept,
+    given: Given,
+    keys: Keys,
+    function: Function,
+    nested: int,
+    makes: Instance | None,
+) -> Value:
+    """Do what a kept run did that was given this."""
+    one.met.tell(interpreter, again=True)
+    tell_kept(interpreter, one.met, one)
+    if one.nested is None:
+        interpreter.deepest = max(interpreter.deepest, nested + one.height)
+    else:
+        interpreter.cut = True
+    if one.silent is not None:
+        EFFECTS.mute_matters = True
+    if interpreter.reads is not None:
+        one.fixed.note(interpreter)
+        around = scopes_around(function.scope)
+        for anchor, name, _, _ in given.reads:
+            note_read(interpreter, around[anchor] if isinstance(anchor, int) else anchor, name)
+    if not interpreter.is_silent:
+        record(interpreter, one.met.uses, one.met.notes)
+    interpreter.budget.take(one.work)
+    others = [(a, b) for a, b in zip(given.objects, keys.objects, strict=True) if a is not b]
+    numbers = {a.born: b.born for a, b in others}
+    note_looks((numbers.get(number, number), what) for number, what in one.looked)
+    same = {id(a): b for a, b in others}
+    sizes = {a: b for a, b in zip(given.sizes, keys.symbols, strict=True) if a != b}
+    tests = dict(zip(given.tests, keys.tests, strict=True))
+    renewal = Renewal(one.start, one.symbols, one.path, interpreter.path, same, sizes, tests)
+    if makes is None:
+        return cast(Value, renewal.of(one.result))
+    result, made = cast(Tuple, one.result).items
+    assert isinstance(made, Instance)
+    renewal.fill(makes, made)
+    return cast(Value, renewal.of(result))
