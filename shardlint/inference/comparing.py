@@ -101,7 +101,7 @@ class Comparison:
     def look_further(self, one: Kept, looks: Set[str]) -> None:
         """Let a run have looked at this of all objects that it was given: a run that it met does of one."""
         objects = [value.born for value in one.given.objects if isinstance(value, Instance)]
-        one.looked = (*one.looked, *((number, what) for number in objects for what in looks))
+        one.looked = one.looked | {(number, what): None for number in objects for what in looks}
         if one.part is not None:
             one.part = replace(one.part, looks=tuple(sorted({*one.part.looks, *looks})), key=None)
 

@@ -142,7 +142,7 @@ class Cutoff:
             and self._are_alike(one, made)
         ):
             self._besides[id(one)] = {more[:2]: more for more in besides}
-            self._looks[id(one)] = {what for _, what in {*made.looked} - {*one.looked}}
+            self._looks[id(one)] = {what for _, what in made.looked.keys() - one.looked.keys()}
             if one.take(made):
                 self._changed.add(one.work)
             return True

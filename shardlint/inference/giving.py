@@ -95,7 +95,10 @@ def give_again(
     interpreter.budget.take(one.work)
     others = [(a, b) for a, b in zip(given.objects, keys.objects, strict=True) if a is not b]
     numbers = {a.born: b.born for a, b in others}
-    note_looks((numbers.get(number, number), what) for number, what in one.looked)
+    if numbers:
+        note_looks({(numbers.get(number, number), what): None for number, what in one.looked})
+    else:
+        note_looks(one.looked)
     same = {id(a): b for a, b in others}
     sizes = {a: b for a, b in zip(given.sizes, keys.symbols, strict=True) if a != b}
     tests = dict(zip(given.tests, keys.tests, strict=True))

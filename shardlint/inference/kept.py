@@ -76,7 +76,7 @@ class Kept:
     function: Function
     fixed: Fixed
     given: Given
-    looked: tuple[Look, ...]
+    looked: dict[Look, None]
     part: Part | None
     depth: int
     closes: bool

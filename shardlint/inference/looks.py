@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 #: A number, and what was looked at: an attribute by its name, or one of those below.
 Look = tuple[int, str]
 #: All that an object holds; whether unknown code may have set attributes of it; where it was made.
@@ -27,7 +25,7 @@ def look(number: int, name: str) -> None:
         LOOKS.noted[number, name] = None
 
 
-def note_looks(looks: Iterable[Look]) -> None:
-    """Note what was looked at."""
+def note_looks(looks: dict[Look, None]) -> None:
+    """Note what was looked at, in order."""
     if LOOKS.noted is not None:
-        LOOKS.noted.update(dict.fromkeys(looks))
+        LOOKS.noted.update(looks)

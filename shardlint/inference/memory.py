@@ -311,7 +311,7 @@ class Memory:
             finished = True
         finally:
             met, reads, cut, deepest = around_it.swap(i), i.reads, i.cut, i.deepest
-            looked = tuple(look for look in LOOKS.noted if look[0] < start)
+            looked = {look: None for look in LOOKS.noted if look[0] < start}
             LOOKS.noted = looks
             note_looks(looked)
             met.tell(i)
