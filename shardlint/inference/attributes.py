@@ -187,7 +187,7 @@ def _of_instance(interpreter: Interpreter, value: Instance, name: str, place: Pl
         if value.opaque:
             return Unknown(elsewhere)
         return interpreter.call(Bound(computes, value), [Const(name)], {}, place)
-    return Missing(elsewhere)
+    return Missing(f"nothing that is followed sets `{value.cls.name}.{name}`")
 
 
 def _of_class(interpreter: Interpreter, value: ClassValue, name: str) -> Value:

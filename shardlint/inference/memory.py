@@ -118,9 +118,12 @@ class Memory:
         nested: int,
     ) -> tuple[Kept, Given] | None:
         """A run of a method that was given all that it looked at as it is now."""
-        keys = self.keys
-        met, own = (keys.objects, keys.symbols, keys.tests), next(iter(bound.values()), None)
-        for looks in self._looks.get(function.code.key, ()):
+        keys, known = self.keys, self._looks.get(function.code.key)
+        own = next(iter(bound.values()), None)
+        if known is None or not isinstance(own, Instance):
+            return None
+        met = keys.objects, keys.symbols, keys.tests
+        for looks in known:
             partial = self._key_of_part(interpreter.context, function, bound, key, looks)
             mark = keys.mark()
             for one in self._kept.get(partial, ()):
@@ -400,9 +403,8 @@ class Memory:
         )
 
 
-def _shares(part: Part, own: Value | None) -> bool:
+def _shares(part: Part, own: Instance) -> bool:
     """Note that an object's method is given what a run gave for another one; False if too many are."""
-    assert isinstance(own, Instance)
     held = snapshot(own)
     key = tuple(map(id, held.values()))
     if key not in part.others and len(part.others) == _MAX_SHARED:

@@ -48,6 +48,7 @@ OBJECTS = {
     "a copy": "    def copy(self):\n        import copy\n        return copy.copy(self)\nfor a in (A(8), A(6)):\n    put(jnp.zeros(a.copy().extra), 'model')",
     "what was known looks": "    def rows(self):\n        return self.extra\n    def size(self, k):\n        return self.rows() + k\na, k = A(8), 4\nfor a, k in ((a, 0), (a, k), (A(6), k)):\n    put(jnp.zeros(a.size(k)), 'model')",
     "what was known of an equal one looks": "    def rows(self):\n        return self.extra\n    def size(self, k):\n        return self.rows() + k\nn, k = 8, 4\nfor a, k in ((A(n), 0), (A(n), k), (A(6), k)):\n    put(jnp.zeros(a.size(k)), 'model')",
+    "it is no object": "    def size(self):\n        return self.n - 2\nput(jnp.zeros(A().size()), 'model')\nfor a in (A, 1, None):\n    A.size(a)\nput(jnp.zeros(A.size(A)), 'model')",
     "fewer are needed by an entry": "    def size(self):\n        return put(jnp.zeros(self.n - 2), 'model')\ndef entry(argument):\n    return A(argument).size()",
     "an entry does not know": "    def rows(self):\n        return 8 if hasattr(self, 'other') else 6\n    def size(self):\n        return put(jnp.zeros(self.rows()), 'model')\ndef entry(argument):\n    return A(argument).size()",
 }  # fmt: skip
