@@ -4,7 +4,8 @@ A run's result is kept if the run changed nothing that was there before it (`eff
 variables that it read from outside, the uses that it recorded and the functions that it defined. When the
 function is called again under an equal context and those variables are as they were, all this is given
 again, as if the function had run: what it made is made anew, and its steps count. What a constructor sets of
-a new object is a part of what it gives.
+a new object is a part of what it gives. Of the object that has a method only that counts at which the run
+looked (`looks`): where another one holds the same there, its method gives the same.
 """
 
 from __future__ import annotations
