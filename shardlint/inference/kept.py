@@ -67,9 +67,9 @@ class Kept:
 
     ``fixed`` are the variables of modules that it read. ``work`` are the steps that it took. ``closes`` tells
     that the run gave functions that see variables of scopes around the function. A constructor ``makes`` the
-    object that it is called on: then the result is a pair, of what it gave and that object. ``looked`` is what
-    it looked at of objects that were there before, and ``part`` what of the arguments is enough, None where
-    that is all. ``body`` is that of the context. ``situation`` is kept of programs that are edited.
+    object that it is called on: then the result is a pair, of what it gave and that object. ``looked`` is
+    what it looked at of objects that were there before, and ``part`` what of the arguments is enough, None
+    where that is all. ``body`` is that of the context. ``situation`` is kept of programs that are edited.
     """
 
     function: Function
