@@ -60,11 +60,9 @@ def test_objects_that_differ(name: str, monkeypatch: pytest.MonkeyPatch) -> None
     assert found, "there is nothing to be found"
 
 
-@pytest.mark.parametrize("name", OBJECTS)
+@pytest.mark.parametrize("name", [name for name, text in OBJECTS.items() if "\nfor a in " in text])
 def test_objects_that_differ_in_entries(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     methods, _, use = OBJECTS[name].partition("\nfor a in ")
-    if not use:
-        pytest.skip("the objects are made one by one")
     body = "".join(f"    {line}\n" for line in f"for a in {use}".splitlines())
     program = f"{SETUP}{MADE}{methods}\ndef entry(argument):\n    a = A(argument)\n    a.extra\n{body}"
     agree(source_from_text("program.py", program), monkeypatch)
