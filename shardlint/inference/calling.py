@@ -112,8 +112,9 @@ def call_value(
     if isinstance(function, Native):
         interpreter.called(function)
         call = Call(interpreter, function.description, args, kwargs, place, opaque, places)
-        if args and isinstance(args[0], (ListValue, DictValue)):
-            # A method of a container keeps a value that may be several as one item.
+        # A method of a container keeps a value that may be several as one item.
+        keeps = bool(args) and isinstance(args[0], (ListValue, DictValue))
+        if keeps or (function.whole is not None and function.whole(call)):
             return _attempt(call, function.call)
         return _each_alternative(interpreter, call, function.call)
     if isinstance(function, (Instance, LibraryObject)):

@@ -41,10 +41,10 @@ class Comparison:
         """
         around, known = scopes_around(one.function.scope), {*one.fixed.names, *one.read_names}
         found = [
-            Besides(scope, name, value)
-            for scope, names, values in other.fixed.modules
-            for name, value in zip(names, values, strict=True)
-            if (scope, name) not in known
+            Besides(module.scope, name, value)
+            for module in other.fixed.modules
+            for name, value in module.read
+            if (module.scope, name) not in known
         ]
         for anchor, name, value, _ in other.given.reads:
             if (anchor, name) in known:
@@ -70,7 +70,7 @@ class Comparison:
             anchor = outside(scope, name, one.start)
             if anchor is None or (depths.get(id(anchor), anchor), name) in known:
                 continue
-            if anchor.parent is None and value is not None:
+            if anchor.parent is None:
                 one.fixed = one.fixed.with_(anchor, name, value)
             else:
                 read = kept_read(self._keys, depths, anchor, name)

@@ -17,6 +17,7 @@ from shardlint.inference.situation import Situation
 from shardlint.inference.values import Function, Test, Value
 from shardlint.laws.dims import Symbol
 from shardlint.records import dataclass
+from shardlint.spans import Place
 
 
 class Besides(NamedTuple):
@@ -69,7 +70,8 @@ class Kept:
     that the run gave functions that see variables of scopes around the function. A constructor ``makes`` the
     object that it is called on: then the result is a pair, of what it gave and that object. ``looked`` is
     what it looked at of objects that were there before, and ``part`` what of the arguments is enough, None
-    where that is all. ``body`` is that of the context. ``situation`` is kept of programs that are edited.
+    where that is all. ``place`` is where it was called, if what it recorded says so. ``body`` is that of the
+    context. ``situation`` is kept of programs that are edited.
     """
 
     function: Function
@@ -89,6 +91,7 @@ class Kept:
     height: int
     nested: int | None
     silent: bool | None
+    place: Place | None
     body: Hashable
     situation: Situation | None
 

@@ -213,9 +213,11 @@ class Keys:
 
     def of_tag(self, tag: Tag) -> Hashable:
         """Branches, with their tests by number; those met together are numbered as they were made."""
-        if any(test not in self.tests for test, _ in tag):
-            for test in sorted((test for test, _ in tag), key=_age):
-                self.tests.setdefault(test, len(self.tests))
+        new = [test for test, _ in tag if test not in self.tests]
+        if len(new) > 1:
+            new.sort(key=_age)
+        for test in new:
+            self.tests.setdefault(test, len(self.tests))
         return frozenset((self.tests[test], outcome, test[1:2]) for test, outcome in tag)
 
     def of_known(self, tag: Tag) -> Hashable:

@@ -37,6 +37,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws import dims
 from shardlint.spans import Place
+from shardlint.uses import Use
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
@@ -57,7 +58,8 @@ class Memory:
     """The results kept in one analysis."""
 
     def __init__(self) -> None:
-        self._kept: dict[Hashable, list[Kept]] = {}
+        #: By key, and by where the call stands: None where nothing tells of that.
+        self._kept: dict[Hashable, dict[Place | None, list[Kept]]] = {}
         self.keys = Keys()
         #: By code: what runs of it looked at of the object that has the method.
         self._looks: dict[Hashable, list[tuple[str, ...]]] = {}
@@ -74,13 +76,13 @@ class Memory:
         if vain > _MAX_VAIN or interpreter.context.watched is not None or function.code.is_lambda:
             return run_function(interpreter, function, bound, place)
         try:
-            key = self._key(interpreter, function, bound, place)
+            key = self._key(interpreter, function, bound)
         except TooLarge:
             self._vain[code] = vain + 1
             return run_function(interpreter, function, bound, place)
-        found = self._find(interpreter, key, function, nested, makes)
+        found = self._find(interpreter, key, function, place, nested, makes)
         if found is None and makes is None:
-            found = self._find_by_part(interpreter, key, function, bound, nested)
+            found = self._find_by_part(interpreter, key, function, bound, place, nested)
         if found is not None:
             self._vain[code] = 0
             again = give_again(interpreter, *found, self.keys, function, nested, makes)
@@ -98,12 +100,13 @@ class Memory:
         interpreter: Interpreter,
         key: Key,
         function: Function,
+        place: Place,
         nested: int,
         makes: Instance | None,
     ) -> tuple[Kept, Given] | None:
         """A run that was given arguments of this key, which was made just now."""
         mark = self.keys.mark()
-        for one in self._kept.get(key, ()):
+        for one in self._known(key, place):
             if one.makes == (makes is not None):
                 if self._meets(interpreter, one, one.given, function, nested):
                     return one, one.given
@@ -116,6 +119,7 @@ class Memory:
         key: Key,
         function: Function,
         bound: dict[str, Value],
+        place: Place,
         nested: int,
     ) -> tuple[Kept, Given] | None:
         """A run of a method that was given all that it looked at as it is now."""
@@ -127,7 +131,7 @@ class Memory:
         for looks in known:
             partial = self._key_of_part(interpreter.context, function, bound, key, looks)
             mark = keys.mark()
-            for one in self._kept.get(partial, ()):
+            for one in self._known(partial, place):
                 assert one.part is not None
                 if self._meets(interpreter, one, one.part.given, function, nested) and _shares(one.part, own):
                     return one, one.part.given
@@ -146,23 +150,29 @@ class Memory:
                 del looks[_MAX_LOOKS:]
 
     def _keep(self, key: Hashable, one: Kept) -> None:
-        bucket = self._kept.setdefault(key, [])
-        bucket.insert(0, one)
-        del bucket[_MAX_KEPT:]
+        kept = self._kept.setdefault(key, {}).setdefault(one.place, [])
+        kept.insert(0, one)
+        del kept[_MAX_KEPT:]
+
+    def _known(self, key: Hashable, place: Place) -> Iterable[Kept]:
+        """The runs kept by this key whose results may be given again where a call stands."""
+        kept = self._kept.get(key)
+        return () if kept is None else (*kept.get(None, ()), *kept.get(place, ()))
 
     def forget(self, traces: Set[Hashable]) -> None:
         """Forget the runs that met any of these, and which functions gave nothing again."""
         self._vain.clear()
-        for key, kept in list(self._kept.items()):
-            left = [one for one in kept if one.met.ran.isdisjoint(traces)]
-            if left:
-                self._kept[key] = left
-            else:
+        for key, places in list(self._kept.items()):
+            for place, kept in list(places.items()):
+                left = [one for one in kept if one.met.ran.isdisjoint(traces)]
+                if left:
+                    places[place] = left
+                else:
+                    del places[place]
+            if not places:
                 del self._kept[key]
 
-    def _key(
-        self, interpreter: Interpreter, function: Function, bound: dict[str, Value], place: Place
-    ) -> Key:
+    def _key(self, interpreter: Interpreter, function: Function, bound: dict[str, Value]) -> Key:
         keys = self.keys
         keys.start(function.scope)
         return (
@@ -171,7 +181,7 @@ class Memory:
             keys.of_context(interpreter.context),
             keys.of(function.owner),
             _is_body(interpreter, function),
-            place,
+            interpreter.is_called,
             interpreter.guarded,
             bool(interpreter.path),
             interpreter.device_count,
@@ -209,7 +219,7 @@ class Memory:
         """
         function, bound, place = situation.function, situation.bound, situation.place
         try:
-            if self._key(interpreter, function, bound, place) != situation.key:
+            if self._key(interpreter, function, bound) != situation.key:
                 return None
         except TooLarge:
             return None
@@ -364,6 +374,7 @@ class Memory:
                         height=i.limit if cut else deepest - nested,
                         nested=nested if cut else None,
                         silent=bool(i.muted) if mute_matters else None,
+                        place=place if _tells(met.uses, place) else None,
                         body=i.context.body,
                         situation=here,
                     )
@@ -425,6 +436,11 @@ def _is_body(interpreter: Interpreter, function: Function) -> bool | None:
     """Whether a function is the body around what runs, as far as an editor asks; None outside of bodies."""
     body = interpreter.context.body
     return None if body is None else bool(body == function.code.key)
+
+
+def _tells(uses: Iterable[Use], place: Place) -> bool:
+    """Whether one of these uses tells of a function that it is called here."""
+    return any(fact.place is place for use in uses for fact in use.facts)
 
 
 def _unused(notes: list[Note], ran: set[Hashable]) -> Iterator[Function | Native]:

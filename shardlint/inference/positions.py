@@ -11,14 +11,16 @@ import ast
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property, lru_cache
+from functools import cached_property
+from typing import Any
 
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
 from shardlint.inference.nodes import walk
+from shardlint.inference.translating.former import Noted
 from shardlint.inference.translating.statements import Translator
 from shardlint.inference.translating.written import Place, Untranslated, extent, parsed
 
@@ -33,28 +35,59 @@ class Positions:
     """Where the nodes of a text stand; nowhere if libcst cannot parse it, or it nests too deep to be walked.
 
     ``body`` are its statements. Their nodes may lack what only tells how they are written: then it is parsed
-    anew, and the nodes of both are the same in the same order. ``expressions`` are those of a translation.
+    anew, and the nodes of both are the same in the same order. ``expressions`` are those of a translation,
+    and ``noted`` its statements.
     """
 
     def __init__(
-        self, text: str, body: Sequence[cst.CSTNode], expressions: Sequence[cst.CSTNode] = ()
+        self,
+        text: str,
+        body: Sequence[cst.CSTNode],
+        expressions: Sequence[cst.CSTNode] = (),
+        noted: Sequence[Noted] = (),
     ) -> None:
-        self._text, self._body, self._expressions = text, body, expressions
+        self._text, self._body = text, body
+        self._expressions, self._noted = expressions, noted
+        #: Where the expressions of statements stand, by the numbers of those.
+        self._known: dict[int, Sequence[Range | None]] = {}
 
     def of(self, node: cst.CSTNode) -> Range | None:
         """Where a node of the tree stands, without the whitespace around it."""
-        return self._told.get(id(node)) or self._exact.get(id(node))
+        return self._told(node) or self._exact.get(id(node))
+
+    def _told(self, node: cst.CSTNode) -> Range | None:
+        """What `ast` tells: it is asked for the expressions of one statement at a time."""
+        number = self._numbers.get(id(node))
+        if number is None or self._placing is None:
+            return None
+        statement = bisect_right(self._stops, number)
+        while statement < len(self._noted) and self._noted[statement].start > number:
+            # It is of a statement that has others in it, and behind which it is noted.
+            statement += 1
+        if statement == len(self._noted):
+            return None
+        if statement not in self._known:
+            self._known[statement] = self._placing.of(statement)
+        places = self._known[statement]
+        return places[number - self._noted[statement].start] if places else None
 
     @cached_property
-    def _told(self) -> dict[int, Range]:
-        """What `ast` tells, by the identity of the node."""
-        if not self._expressions:
-            return {}
+    def _numbers(self) -> dict[int, int]:
+        """Which of the expressions a node is, by its identity."""
+        return {id(node): number for number, node in enumerate(self._expressions)}
+
+    @cached_property
+    def _stops(self) -> Sequence[int]:
+        return [one.stop for one in self._noted]
+
+    @cached_property
+    def _placing(self) -> _Placing | None:
+        """None where `ast` does not tell."""
         try:
-            places = zip(self._expressions, _places(self._text), strict=True)
+            placing = _Placing(self._text, self._noted)
         except (Untranslated, RecursionError):
-            return {}
-        return {id(node): place for node, place in places if place is not None}
+            return None
+        return placing if len(placing.statements) == len(self._noted) else None
 
     @cached_property
     def _exact(self) -> dict[int, Range]:
@@ -81,14 +114,53 @@ def _pairs(
         yield from zip(*map(walk, statements), strict=True)
 
 
-class _Placing(Translator):
-    """Notes where expressions stand, in the order of `made`, as far as libcst counts the same."""
+class _Statements(Translator):
+    """The statements of a text, each behind those in it, as `Noting` notes them."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.places: list[Range | None] = []
+        self.found: list[ast.stmt] = []
+        self.block(parsed(text).body)
+
+    def statement(self, make: Callable[[Translator, Any], Any], node: ast.stmt) -> Any:
+        made = super().statement(make, node) if hasattr(node, "body") else None
+        self.found.append(node)
+        return made
+
+
+class _Placing(Translator):
+    """Tells where expressions stand, in the order of `made`, as far as libcst counts the same.
+
+    Raises Untranslated.
+    """
+
+    def __init__(self, text: str, noted: Sequence[Noted]) -> None:
+        super().__init__(text)
+        self.statements = _Statements(text).found
+        self._noted = noted
+        self._numbers = {id(node): number for number, node in enumerate(self.statements)}
+        self._places: list[Range | None] = []
+        #: The statement that is asked for, whose own expressions are placed, not those of others in it.
+        self._asked: ast.stmt | None = None
         #: Python before 3.12 does not tell where the parts of an f-string stand.
         self._inside_string = False
+
+    def of(self, number: int) -> Sequence[Range | None]:
+        """Where all expressions of a statement stand; None for those of others in it. Nothing if unknown."""
+        node, noted = self.statements[number], self._noted[number]
+        self._places, self._asked = [], node
+        try:
+            self.block([node])
+        except (Untranslated, RecursionError):
+            return ()
+        return self._places if len(self._places) == noted.stop - noted.start else ()
+
+    def statement(self, make: Callable[[Translator, Any], Any], node: ast.stmt) -> Any:
+        if node is self._asked:
+            return super().statement(make, node)
+        noted = self._noted[self._numbers[id(node)]]
+        self._places += [None] * (noted.stop - noted.start)
+        return None
 
     def expression(self, node: ast.expr) -> cst.BaseExpression:
         inside = self._inside_string
@@ -108,7 +180,7 @@ class _Placing(Translator):
         return made
 
     def _note(self, place: tuple[Place, Place] | None) -> None:
-        self.places.append(None if place is None else (*self.column(place[0]), *self.column(place[1])))
+        self._places.append(None if place is None else (*self.column(place[0]), *self.column(place[1])))
 
     def _place(self, node: ast.expr) -> tuple[Place, Place] | None:
         """Where libcst sees an expression, if that is told: it leaves out parentheses."""
@@ -125,15 +197,6 @@ class _Placing(Translator):
         if not inside or inside[first] in "#\\" or inside[-1] == "\\" or "#" in inside.rpartition("\n")[2]:
             return None
         return _behind(begin, inside[:first]), _behind(begin, inside)
-
-
-# The programs of several meshes ask for one text.
-@lru_cache(maxsize=4)
-def _places(text: str) -> Sequence[Range | None]:
-    """Where the expressions of a text stand, in the order of `Translator.made`. Raises Untranslated."""
-    placing = _Placing(text)
-    placing.block(parsed(text).body)
-    return placing.places
 
 
 def _behind(start: Place, text: str) -> Place:

@@ -30,7 +30,7 @@ class Tree:
     @cached_property
     def positions(self) -> Positions:
         """Where all nodes stand: found only if somebody asks."""
-        return Positions(self._text, self.body, self._expressions)
+        return Positions(self._text, self.body, self._expressions, self._noted)
 
 
 #: What libcst refused last: while somebody types, the same text is asked for again and again.

@@ -243,8 +243,8 @@ class External:
 class Native:
     """A callable made by an overlay: ``jit(f)``, ``shard_map(f, ...)``, ``x.reshape``.
 
-    ``call`` evaluates a call of it; ``wraps`` is the function it transforms, if any;
-    ``on_entry`` evaluates it as an entry of its own, with unknown arguments.
+    ``call`` evaluates a call of it; ``wraps`` is the function it transforms, if any. ``whole`` tells of a
+    call whether it is evaluated just once where arguments may be several values: if nothing is asked of them.
     """
 
     description: str
@@ -252,6 +252,7 @@ class Native:
     wraps: Value | None = None
     origin: Place | None = None
     attributes: dict[str, Value] = field(default_factory=dict)
+    whole: Callable[[Call], bool] | None = None
     born: int = field(default_factory=born, init=False, repr=False)
 
 

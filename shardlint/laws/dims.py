@@ -89,7 +89,7 @@ class Expr:
         return self * -1 + other
 
     def __mul__(self, other: Dim) -> Dim:
-        return _sum((tuple(sorted(a + b, key=str)), m * n) for a, m in self.terms for b, n in _terms(other))
+        return _sum((_ordered(a + b), m * n) for a, m in self.terms for b, n in _terms(other))
 
     __rmul__ = __mul__
 
@@ -144,7 +144,12 @@ def renewed(dim: Dim, after: int, known: dict[Symbol, Symbol]) -> Dim:
     if isinstance(dim, int):
         return dim
     terms = ((tuple(_renewed(atom, after, known) for atom in product), n) for product, n in dim.terms)
-    return _sum((tuple(sorted(product, key=str)), n) for product, n in terms)
+    return _sum((_ordered(product), n) for product, n in terms)
+
+
+def _ordered(product: Product) -> Product:
+    # Most have one factor, and to write one out is dear.
+    return product if len(product) < 2 else tuple(sorted(product, key=str))
 
 
 def _renewed(atom: Atom, after: int, known: dict[Symbol, Symbol]) -> Atom:
@@ -298,7 +303,9 @@ def _sum(terms: Iterable[tuple[Product, int]]) -> Dim:
         if len(factors) > MAX_FACTORS:
             return fresh(None)
         totals[factors] = totals.get(factors, 0) + n
-    kept = sorted(((p, n) for p, n in totals.items() if n), key=lambda t: (len(t[0]) == 0, str(t)))
+    kept = [(factors, n) for factors, n in totals.items() if n]
+    if len(kept) > 1:
+        kept.sort(key=lambda term: (len(term[0]) == 0, str(term)))
     if len(kept) > MAX_PRODUCTS:
         return fresh(None)
     if not kept:

@@ -11,7 +11,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 from shardlint.inference.nodes import fields, walk
 from shardlint.inference.positions import Positions
-from shardlint.inference.translating import Translated, Untranslated, translate
+from shardlint.inference.translating import Former, Translated, Untranslated, translate
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted([*ROOT.glob("shardlint/inference/*.py"), *ROOT.glob("fixtures/*.py")])
@@ -31,8 +31,8 @@ TEXTS = [
 def test_every_node_stands_where_libcst_says(text: str) -> None:
     module = cst.parse_module(text)
     found = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
-    for body, expressions, *_ in (Translated(module.body, ()), *_translated(text)):
-        positions = Positions(text, body, expressions)
+    for body, expressions, noted, _ in (Translated(module.body, ()), *_translated(text)):
+        positions = Positions(text, body, expressions, noted)
         for mine, node in zip(_nodes(body), _nodes(module.body), strict=True):
             # Those without parts are shared: they stand in many places.
             if fields(type(mine)) and not isinstance(mine, cst.NotEqual):
@@ -41,8 +41,10 @@ def test_every_node_stands_where_libcst_says(text: str) -> None:
 
 
 def _translated(text: str) -> list[Translated]:
+    """A translation, and one that has the nodes of a former text, whose lines stood elsewhere."""
     try:
-        return [translate(text)]
+        former = translate(f"one = 1\n\n{text}\ntwo = 2\n")
+        return [translate(text), translate(text, Former(former.noted, former.expressions))]
     except Untranslated:
         return []
 
@@ -54,12 +56,13 @@ def _nodes(body: Sequence[cst.CSTNode]) -> list[cst.CSTNode]:
 def test_most_expressions_stand_where_ast_says() -> None:
     """Where libcst need not be asked, as for specs and calls."""
     text = "x = f(P(None, ('a', 'b')), *y, z=[a.b[0], -c], é='😀', w=lambda ü, *v: 1)\n"
-    body, made, *_ = translate(text)
-    told = Positions(text, body, made)._told
+    body, made, noted, _ = translate(text)
+    positions = Positions(text, body, made, noted)
     expressions = [node for node in _nodes(body) if isinstance(node, cst.BaseExpression)]
+    untold = [node for node in expressions if positions._told(node) is None]
     # The attribute's.
-    assert [cst.ensure_type(node, cst.Name).value for node in expressions if id(node) not in told] == ["b"]
-    assert len(told) > 15
+    assert [cst.ensure_type(node, cst.Name).value for node in untold] == ["b"]
+    assert len(expressions) > 15
 
 
 def test_nothing_is_said_of_what_nests_too_deep() -> None:
@@ -71,11 +74,11 @@ def test_nothing_is_said_of_what_nests_too_deep() -> None:
 
 def test_text_that_only_ast_can_parse_has_places_of_expressions() -> None:
     text = "1\n"
-    body, made, *_ = translate(text)
+    body, made, noted, _ = translate(text)
     line, _, number = walk(body[0])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cst, "parse_module", _refusing)
-        positions = Positions(text, body, made)
+        positions = Positions(text, body, made, noted)
         assert positions.of(line) is None
         assert positions.of(number) == (1, 0, 1, 1)
 

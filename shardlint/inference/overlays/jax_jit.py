@@ -115,7 +115,15 @@ def jitted(call: Call, function: Value, in_shardings: Value | None, out_sharding
             return Unknown("JAX rejects these out_shardings")
         return _committed(inner, placed)
 
-    native = Native(f"jit({function_name(function)})", run, wraps=function, origin=call.place)
+    placed = given(in_shardings) or given(out_shardings)
+    native = Native(
+        f"jit({function_name(function)})",
+        run,
+        wraps=function,
+        origin=call.place,
+        # Inside another one nothing is asked of arguments but what shardings say.
+        whole=lambda inner: not placed and inner.interpreter.context.in_jit is True,
+    )
     return call.interpreter.wrapped(native)
 
 

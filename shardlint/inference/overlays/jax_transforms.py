@@ -36,8 +36,11 @@ Transfer = Callable[[Call], Value]
 Run = Callable[[Call, Value, dict[str, Value]], Value]
 
 
-def transform(name: str, run: Run) -> Transfer:
-    """An overlay entry for ``name(f, **options)`` that evaluates calls of the result with ``run``."""
+def transform(name: str, run: Run, once: bool = False) -> Transfer:
+    """An overlay entry for ``name(f, **options)`` that evaluates calls of the result with ``run``.
+
+    It does so just ``once`` for arguments that may be several values, where it asks nothing of them.
+    """
 
     def wrap(call: Call) -> Value:
         function = call.argument(0, "fun") or call.argument(0, "f")
@@ -52,6 +55,7 @@ def transform(name: str, run: Run) -> Transfer:
             lambda inner: run(inner, function, options),
             wraps=function,
             origin=call.place,
+            whole=(lambda _: True) if once else None,
         )
         return call.interpreter.wrapped(native)
 
@@ -275,11 +279,11 @@ TABLE: dict[str, Transfer] = {
     "jax.pmap": transform("jax.pmap", _pmap),
     "jax.make_jaxpr": transform("jax.make_jaxpr", _make_jaxpr),
     **{
-        f"jax.{name}": transform(f"jax.{name}", _transparent)
+        f"jax.{name}": transform(f"jax.{name}", _transparent, once=True)
         for name in ("checkpoint", "remat", "custom_vjp", "custom_jvp", "named_call")
     },
-    "jax.ad_checkpoint.checkpoint": transform("jax.checkpoint", _transparent),
-    "jax.custom_batching.custom_vmap": transform("custom_vmap", _transparent),
+    "jax.ad_checkpoint.checkpoint": transform("jax.checkpoint", _transparent, once=True),
+    "jax.custom_batching.custom_vmap": transform("custom_vmap", _transparent, once=True),
     "jax.eval_shape": _eval_shape,
     "jax.profiler.annotate_function": _keeps,
     **{f"jax.{name}": _harmless for name in _CONTEXTS},

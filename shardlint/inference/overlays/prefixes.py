@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from shardlint.inference.joins import join_tagged, tagged
 from shardlint.inference.overlays.explicit.types import meshless
 from shardlint.inference.overlays.nodes import is_data_node, is_whole, map_parts, parts
 from shardlint.inference.values import (
@@ -145,10 +146,21 @@ def is_leaf(prefix: Value) -> bool:
     return isinstance(prefix, SpecValue | ShardingValue) or is_none(prefix)
 
 
-def map_arrays(tree: Value, change: Callable[[Array, str], Value], path: str = "") -> Value:
-    """Replace every array in a tree; Python numbers count as scalars, other leaves stay."""
+def map_arrays(
+    tree: Value, change: Callable[[Array, str], Value], path: str = "", several: bool = False
+) -> Value:
+    """Replace every array in a tree; Python numbers count as scalars, other leaves stay.
+
+    What may be one of several values is Unknown then, unless ``several`` are changed one by one.
+    """
+
+    def below(part: Value, at: str) -> Value:
+        return map_arrays(part, change, at, several)
+
     if isinstance(tree, Alternatives):
-        return Unknown("one of several values")
+        if not several:
+            return Unknown("one of several values")
+        return join_tagged((below(option, path), tag) for option, tag in tagged(tree))
     if isinstance(tree, Array):
         return change(tree, path)
     if isinstance(tree, Integer) or (
@@ -156,22 +168,15 @@ def map_arrays(tree: Value, change: Callable[[Array, str], Value], path: str = "
     ):
         return change(scalar(tree), path)
     if isinstance(tree, Tuple):
-        items = [map_arrays(item, change, f"{path}[{i}]") for i, item in enumerate(tree.items)]
-        return replace(tree, items=tuple(items))
+        return replace(tree, items=tuple(below(item, f"{path}[{i}]") for i, item in enumerate(tree.items)))
     if isinstance(tree, ListValue) and tree.items is not None:
-        return ListValue(
-            [map_arrays(item, change, f"{path}[{i}]") for i, item in enumerate(tree.items)], tree.origin
-        )
+        return ListValue([below(item, f"{path}[{i}]") for i, item in enumerate(tree.items)], tree.origin)
     if isinstance(tree, DictValue) and tree.items is not None:
-        return DictValue(
-            {k: map_arrays(v, change, f"{path}[{k!r}]") for k, v in tree.items.items()}, tree.origin
-        )
+        return DictValue({k: below(v, f"{path}[{k!r}]") for k, v in tree.items.items()}, tree.origin)
     if isinstance(tree, (LibraryObject, Instance)):
         # Boxes and variables are one array to those who read their paths.
         named = isinstance(tree, Instance) or len(parts(tree) or ()) > 1
-        return map_parts(
-            tree, lambda name, part: map_arrays(part, change, f"{path}.{name}" if named else path)
-        )
+        return map_parts(tree, lambda name, part: below(part, f"{path}.{name}" if named else path))
     return tree
 
 
@@ -198,7 +203,7 @@ def traced(tree: Value) -> Value:
         traced_array = replace(array, dtype=dtype, numpy=False, struct=False, typed=typed, committed=None)
         return traced_array.vary(CONSTANT) if array.numpy else traced_array
 
-    return map_arrays(tree, trace)
+    return map_arrays(tree, trace, several=True)
 
 
 def untyped(tree: Value) -> Value:
