@@ -121,6 +121,13 @@ class Scope:
         self.declared_global: set[str] = set()
         self.declared_nonlocal: set[str] = set()
 
+    def renewed(self, path: tuple[int, ...]) -> Scope:
+        """Another one that was made in a branch as this one was; nothing is in it yet, nor around it."""
+        made = Scope(self.module, None, self.is_class, path, self.is_comprehension)
+        for name in ("narrowed", "volatile", "declared_global", "declared_nonlocal"):
+            setattr(made, name, set(getattr(self, name)))
+        return made
+
     @property
     def root(self) -> Scope:
         """The module's scope."""

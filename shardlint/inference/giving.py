@@ -103,9 +103,11 @@ def give_again(
     sizes = {a: b for a, b in zip(given.sizes, keys.symbols, strict=True) if a != b}
     tests = dict(zip(given.tests, keys.tests, strict=True))
     renewal = Renewal(one.start, one.symbols, one.path, interpreter.path, same, sizes, tests)
-    if makes is None:
-        return cast(Value, renewal.of(one.result))
-    result, made = cast(Tuple, one.result).items
-    assert isinstance(made, Instance)
-    renewal.fill(makes, made)
-    return cast(Value, renewal.of(result))
+    result = one.result
+    if makes is not None:
+        result, made = cast(Tuple, one.result).items
+        assert isinstance(made, Instance)
+        renewal.fill(makes, made)
+    again = cast(Value, renewal.of(result))
+    renewal.take_over(interpreter.tests)
+    return again

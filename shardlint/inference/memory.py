@@ -181,7 +181,6 @@ class Memory:
             keys.of_context(interpreter.context),
             keys.of(function.owner),
             _is_body(interpreter, function),
-            interpreter.is_called,
             interpreter.guarded,
             bool(interpreter.path),
             interpreter.device_count,
@@ -348,6 +347,7 @@ class Memory:
             with suppress(NotRenewable, TooLarge):
                 renewal = Renewal(start, symbols, i.path, i.path)
                 template = renewal.of(result if makes is None else Tuple((result, makes)))
+                renewal.take_over(i.tests)
                 if self._is_unchanged(function, unchanged, key):
                     around = scopes_around(function.scope)
                     keys.resume(function.scope, objects, sizes, tests)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import fields
 from operator import is_
 from typing import Any
 
+from shardlint.inference.context import Scope
 from shardlint.inference.effects import born
 from shardlint.inference.keys import CHANGING, FROZEN, parts_of
+from shardlint.inference.tests import Tests
 from shardlint.inference.units import NodePlace
 from shardlint.inference.values import (
     ClassValue,
@@ -57,6 +60,8 @@ class Renewal:
         self._tests: dict[Test, Test] = tests or {}
         #: The functions of the program that it holds.
         self.functions: list[Function] = []
+        #: The scopes of the run that these see, and those that take their place.
+        self._scopes: list[tuple[Scope, Scope]] = []
 
     def of(self, part: Any) -> Any:
         """A value, or a part of one, for another run. Raises NotRenewable."""
@@ -78,9 +83,8 @@ class Renewal:
             size = renewed(part, self._symbols, self._sizes) if self._again else part
             return part if size == part else size
         if kind is Function:
-            self._need(part.scope.born < self._start)
-            self.functions.append(part)
-        elif kind is Native or kind is ClassValue:
+            return self._function(part)
+        if kind is Native or kind is ClassValue:
             self._need(part.born < self._start)
         elif kind is Mesh:
             self._need(not any(map(self._is_own, part.sizes)))
@@ -120,6 +124,41 @@ class Renewal:
         if isinstance(value, Instance):
             self._need(value.cls.born < self._start)
         return made
+
+    def _function(self, value: Function) -> Function:
+        made = self._same.get(id(value))
+        if made is None:
+            made = value
+            if value.scope.born >= self._start:
+                made = self._same[id(value)] = copy(value)
+                self._need(value.owner is None or value.owner.born < self._start)
+                made.scope, made.defaults = self._scope(value.scope), self.of(value.defaults)
+            self.functions.append(made)
+        assert isinstance(made, Function)
+        return made
+
+    def _scope(self, scope: Scope | None) -> Scope:
+        """A scope with what it holds made anew, if the run made it; one of a module cannot be."""
+        if scope is None:
+            raise NotRenewable
+        if scope.born < self._start:
+            return scope
+        made = self._same.get(id(scope))
+        if made is None:
+            self._need(not scope.is_class and not scope.watchers)
+            made = self._same[id(scope)] = scope.renewed((*self._new, *scope.path[len(self._old) :]))
+            made.parent = self._scope(scope.parent)
+            made.variables = self.of(scope.variables)
+            self._scopes.append((scope, made))
+        assert isinstance(made, Scope)
+        return made
+
+    def take_over(self, tests: Tests) -> None:
+        """Let functions that were made anew find the tests of the functions around them."""
+        for scope, made in self._scopes:
+            before = map(id, scope.variables.values())
+            after = map(id, made.variables.values())
+            tests.take_over(made, scope, self._test, dict(zip(before, after, strict=True)))
 
     def fill(self, instance: Instance, made: Instance) -> None:
         """Let an object be the one that a run made, whatever it holds yet."""

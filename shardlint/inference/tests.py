@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from shardlint.inference.context import Scope
     from shardlint.inference.interpreter import Interpreter
 
+#: The identities of the values that a test reads, None for what is bound nowhere.
+Read = tuple["int | None", ...]
 #: In place of the structure of a test that was not met yet.
 _NEW = ""
 #: Calls that answer alike each time.
@@ -27,7 +30,8 @@ class Tests:
         self._structures: dict[cst.BaseExpression, str | None] = {}
         #: Values that tests read: kept, so that no later value can have the identity of one that is gone.
         self._read: list[Value] = []
-        self._met: set[Test] = set()
+        #: By the number of the scope: by how they are written and what they read.
+        self._met: dict[int, dict[tuple[str, Read], Test]] = {}
 
     def identity(self, interpreter: Interpreter, test: cst.BaseExpression) -> Test:
         """What two tests share that surely have one outcome in one run of a function.
@@ -52,13 +56,30 @@ class Tests:
                 identities.append(id(value))
         scope, read = interpreter.scope, tuple(identities)
         outer = around.pop() if len(around) == 1 else None
-        if outer is not None and outer is not scope and (outer.born, text, read) in self._met:
-            # What the function inside does depends on the one around it.
-            depends(outer.born)
-            return (outer.born, text, read)
+        if outer is not None and outer is not scope:
+            known = self._met.get(outer.born, {}).get((text, read))
+            if known is not None:
+                # What the function inside does depends on the one around it.
+                depends(outer.born)
+                return known
         found = (scope.born, text, read)
-        self._met.add(found)
+        self._met.setdefault(scope.born, {})[text, read] = found
         return found
+
+    def take_over(
+        self, scope: Scope, other: Scope, again: Callable[[Test], Test], values: dict[int, int]
+    ) -> None:
+        """Let functions inside a scope find tests that were met in another one, which it takes the place of.
+
+        They are those that ``again`` gives. ``values`` are the identities of what it holds, by those of what
+        is in their places there.
+        """
+        found = self._met.get(other.born)
+        if found is not None:
+            self._met[scope.born] = {
+                (text, tuple([one if one is None else values.get(one, one) for one in read])): again(test)
+                for (text, read), test in found.items()
+            }
 
     def forget_nodes(self) -> None:
         """Forget the nodes of the program, of which some are no more."""

@@ -12,7 +12,9 @@ from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
 from shardlint.files import Source, read_source
 from shardlint.findings import Finding
-from shardlint.inference import memory
+from shardlint.inference import InferenceSettings, memory
+from shardlint.inference.analysis import analyze_source
+from shardlint.uses import Use
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").glob("*.*"))
 
@@ -67,6 +69,28 @@ AGAIN = {
     "dataclasses": "import dataclasses\n@dataclasses.dataclass\nclass A:\n    n: int\n    sizes: list = dataclasses.field(default_factory=list)\n    def __post_init__(self):\n        self.sizes.append(self.n)\na, b = [A(8) for _ in range(2)]\na.sizes[0] = 6\nput(jnp.zeros(b.sizes[0]), 'model')\nput(jnp.zeros(a.sizes[0]), 'model')",
     "a constructor called again": "class A:\n    def __init__(self, n=8):\n        self.n = n\na, b = [A() for _ in range(2)]\na.__init__(6)\nput(jnp.zeros(b.n), 'model')\nput(jnp.zeros(a.n), 'model')",
     "a decorated constructor": "def noting(init):\n    def inner(self):\n        self.n = 8\n        init(self)\n        seen.append(self)\n    return inner\nseen = []\nclass A:\n    @noting\n    def __init__(self):\n        self.m = self.n - 2\na, b = [A() for _ in range(2)]\nput(jnp.zeros(b.m), 'model')\nput(jnp.zeros(seen[1].n), 'model')\nput(jnp.zeros(len(seen)), 'data')",
+    "patterns that called code tries": "import re\npattern = re.compile('a')\ndef f(n):\n    pattern.match('b')\n    return n\ndef g(n):\n    return f(n)\ndef h(n):\n    return n\nimport random\n(g if random.random() else h)(1)\ndef entry(x, y):\n    (g if x else h if y else f)(1)\n    put(jnp.zeros(8), 'model')",
+    "closures that count": "def make():\n    n = 10\n    def less():\n        nonlocal n\n        n -= 2\n        return n\n    return less\na, b, c = [make() for _ in range(3)]\na()\na()\nput(jnp.zeros(b()), 'model')\nput(jnp.zeros(a()), 'model')\nput(jnp.zeros(c()), 'data')",
+    "closures of one scope": "def make():\n    n = 8\n    def get():\n        return n\n    def put_in(m):\n        nonlocal n\n        n = m\n    return get, put_in\n(get, change), (get2, change2) = make(), make()\nchange(6)\nput(jnp.zeros(get2()), 'model')\nput(jnp.zeros(get()), 'model')\nchange2(5)\nput(jnp.zeros(get2()), None)\nput(jnp.zeros(get2()), 'data')",
+    "closures that call themselves": "def make(n):\n    def down(k):\n        return n if k == 0 else down(k - 1)\n    return down\na, b = make(8), make(8)\nput(jnp.zeros(b(1)), 'model')\nmake(6)\nput(jnp.zeros(make(6)(1)), 'model')",
+    "closures in lists": "def make(n):\n    sizes = [n]\n    return {'get': lambda: sizes[0], 'all': [lambda m: sizes.append(m), sizes]}\na, b = make(8), make(8)\na['all'][1][0] = 6\nput(jnp.zeros(b['get']()), 'model')\nput(jnp.zeros(a['get']()), 'model')\nb['all'][0](6)\nput(jnp.zeros(b['all'][1][1]), 'data')\nput(jnp.zeros(len(a['all'][1])), 'data')",
+    "closures of what is one of several": "import random\ndef make():\n    flag = random.random() < 0.5\n    n = 8 if flag else 6\n    def size():\n        return n if flag else 8\n    def other():\n        return 6 if flag else n\n    return size, other\na, b = make(), make()\nput(jnp.zeros(a[0]()), 'model')\nput(jnp.zeros(b[0]()), 'model')\nput(jnp.zeros(b[1]()), 'model')",
+    "closures that decide alike": "import random\ndef make():\n    flag = random.random()\n    if flag > 0.5:\n        print('half')\n    def one():\n        return 8 if flag > 0.5 else 6\n    def other():\n        return 6 if flag > 0.5 else 8\n    return one, other\na, b = make(), make()\nput(jnp.zeros(b[0]() + b[1]() + 2), 'model')\nput(jnp.zeros(a[0]() + b[1]() + 2), 'model')\nput(jnp.zeros(a[0]() + a[1]()), 'model')",
+    "closures that decide as objects do": "import random\nclass A:\n    def __init__(self):\n        self.flag = random.random()\n    def make(self):\n        n = 8 if self.flag > 0.5 else 6\n        def size():\n            return n if self.flag > 0.5 else n + 2\n        return size\na, b = A(), A()\nput(jnp.zeros(a.make()()), 'model')\nput(jnp.zeros(b.make()()), 'model')\nput(jnp.zeros(a.make()()), 'model')",
+    "closures with an argument": "class A:\n    def __init__(self, n):\n        self.n = n\ndef make(a):\n    def size():\n        return a.n\n    return size\nx, y, z = A(8), A(8), A(8)\nf, g = make(x), make(y)\nx.n = 6\nput(jnp.zeros(g()), 'model')\nput(jnp.zeros(f()), 'model')\nput(jnp.zeros(make(z)()), 'model')",
+    "closures of objects at which nobody looked": "class A:\n    def __init__(self, n):\n        self.n = n\n    def make(self, m):\n        def size():\n            return self.n + m\n        return size\na, b = A(8), A(6)\nf, g = a.make(0), b.make(0)\nput(jnp.zeros(f()), 'model')\nput(jnp.zeros(g()), 'model')",
+    "closures with defaults": "def make(n):\n    def size(seen=[n]):\n        seen.append(seen[-1] - 1)\n        return seen[-1]\n    return size\na, b = make(9), make(9)\na()\nput(jnp.zeros(b()), 'model')\nput(jnp.zeros(a()), 'model')",
+    "closures in closures": "def outer(n):\n    def middle(m):\n        def inner():\n            return n - m\n        return inner\n    return middle\na, b = outer(8), outer(8)\nput(jnp.zeros(a(0)()), 'model')\nput(jnp.zeros(b(0)()), 'model')\nput(jnp.zeros(b(2)()), 'model')\nput(jnp.zeros(a(2)()), 'model')",
+    "closures in closures that count": "def outer(n):\n    def middle():\n        m = 0\n        def inner():\n            nonlocal n, m\n            n, m = n - 2, m + 1\n            return n + m\n        return inner\n    return middle()\na, b = outer(10), outer(10)\na()\nput(jnp.zeros(b()), 'model')\nput(jnp.zeros(a()), 'model')",
+    "closures around functions": "import functools\ndef less(by):\n    def decorate(f):\n        @functools.wraps(f)\n        def inner(*args):\n            return f(*args) - by\n        return inner\n    return decorate\n@less(2)\ndef f(n):\n    return n\n@less(2)\ndef g(n):\n    return n + 2\nput(jnp.zeros(f(8)), 'model')\nput(jnp.zeros(g(8)), 'model')",
+    "closures of a loop": "def make():\n    return [lambda: n for n in (8, 6)]\na, b = make(), make()\nput(jnp.zeros(a[0]()), 'model')\nput(jnp.zeros(b[0]()), 'model')",
+    "closures that are handed on": "import unknown\ndef make():\n    n = 8\n    def get():\n        return n\n    def less():\n        nonlocal n\n        n = 6\n    return get, less\na, b = make(), make()\nunknown.call(a[1])\nput(jnp.zeros(b[0]()), 'model')\nput(jnp.zeros(a[0]()), 'model')\nb[1]()\nput(jnp.zeros(b[0]()), 'model')",
+    "closures that yield": "def make(n):\n    def sizes():\n        yield n\n    return sizes\na, b = make(6), make(6)\nfor n in b():\n    put(jnp.zeros(n), 'model')\nput(jnp.zeros(list(a())[0]), 'model')",
+    "closures of sizes that equal no other": "def make(path):\n    x = np.load(path).reshape(-1, 4)\n    def get():\n        return x\n    return get, x\n(f, x), (g, y) = make('a'), make('a')\nput(g() + y, 'model')\nput(jnp.concatenate([f() + y, jnp.zeros((6, 4))]), None, 'data')\nput(jnp.zeros(g().shape[0] - y.shape[0] + 6), 'model')",
+    "closures on a branch": "import sys\ndef make():\n    n = 8\n    def less():\n        nonlocal n\n        n = 6\n    def get():\n        return n\n    return less, get\nmake()\nif len(sys.argv) > 1:\n    f = make()\n    f[0]()\n    put(jnp.zeros(f[1]()), 'model')\ng = make()\nput(jnp.zeros(g[1]()), 'model')\nif len(sys.argv) > 1:\n    g[0]()\nput(jnp.zeros(g[1]()), 'model')",
+    "closures with classes": "def make(n):\n    class A:\n        size = n\n        def get(self):\n            return n\n    return lambda: A().get()\na, b = make(8), make(6)\nput(jnp.zeros(a()), 'model')\nput(jnp.zeros(b()), 'model')\nput(jnp.zeros(make(6)()), 'model')",
+    "closures that are jitted": "def make(n):\n    def f(x):\n        return put(x + jnp.zeros(n), 'model')\n    return jax.jit(f), f\na, b = make(6), make(6)\na[0](jnp.zeros(6))\nb[1](jnp.zeros(6))",
+    "closures that import": "def make(n):\n    import math\n    def f():\n        return math.prod((n, 1))\n    return f\na, b = make(6), make(6)\nput(jnp.zeros(b()), 'model')",
 }  # fmt: skip
 
 
@@ -82,8 +106,16 @@ def agree(source: Source, monkeypatch: pytest.MonkeyPatch) -> int:
     with monkeypatch.context() as patched:
         patched.setattr(memory, "_MAX_VAIN", -1)
         expected = [said(finding) for finding in linter.check_source(source)]
+        places = told(source)
     assert [said(finding) for finding in linter.check_source(source)] == expected
+    assert told(source) == places
     return len(expected)
+
+
+def told(source: Source) -> set[tuple[object, ...]]:
+    """What all uses tell of where they stand, and how they were reached."""
+    uses = analyze_source(source, InferenceSettings(devices=8))
+    return {(type(use), use.place, use.facts, use.variants) for use in uses if isinstance(use, Use)}
 
 
 @pytest.mark.parametrize("name", AGAIN)
