@@ -31,9 +31,9 @@ LAWS = {"shardlint.laws"}
 VALUES = {
     f"shardlint.inference.{name}"
     for name in (
-        "effects", "looks", "values", "calls", "evaluator", "context", "once", "settings", "assumed",
-        "releases", "joins", "alternatives", "truth", "iteration", "classes", "forgetting", "mutation",
-        "library_names", "naming",
+        "effects", "circumstances", "looks", "values", "calls", "evaluator", "context", "once", "settings",
+        "assumed", "releases", "joins", "alternatives", "truth", "iteration", "classes", "forgetting",
+        "mutation", "library_names", "naming",
     )
 }  # fmt: skip
 OVERLAYS = "shardlint.inference.overlays"

@@ -15,7 +15,7 @@ from shardlint.inference.reading import holder_of, outside
 from shardlint.inference.values import Instance, Value
 
 #: What limits the validity of a run.
-_LIMITS = ("depth", "closes", "height", "nested", "silent")
+_LIMITS = ("depth", "closes", "height", "nested", "circumstances")
 
 
 class Comparison:

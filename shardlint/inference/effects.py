@@ -36,10 +36,10 @@ When = tuple[int, int]
 class Effects:
     """The effects of the innermost run whose result may be kept.
 
-    ``oldest`` is the number of the oldest thing that was changed. ``mute_matters`` tells that something
-    depends on whether uses are recorded. ``epoch`` counts the changes of classes and wrappers: that a run
-    reads them is not noted. ``entered`` is the number at which the evaluation of an entry began. ``before``
-    are the older things that it changed, which other entries may read, by their numbers, with what each held;
+    ``oldest`` is the number of the oldest thing that was changed. ``asked`` is what was asked of how the code
+    was reached (see `circumstances`). ``epoch`` counts the changes of classes and wrappers: that a run reads
+    them is not noted. ``entered`` is the number at which the evaluation of an entry began. ``before`` are the
+    older things that it changed, which other entries may read, by their numbers, with what each held;
     ``leaks`` tells that it changed something older that cannot be changed back. ``touched`` are the numbers
     of all that was changed since somebody asked, ``remade`` is the least of a class or a wrapper. ``entry``
     counts the entries.
@@ -47,7 +47,7 @@ class Effects:
 
     oldest: int = NOTHING
     epoch: int = 0
-    mute_matters: bool = False
+    asked: set[str] = field(default_factory=set)
     entered: int = 0
     leaks: bool = False
     before: dict[int, tuple[Any, State]] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from shardlint.inference.context import Scope
@@ -14,6 +14,8 @@ from shardlint.inference.met import Met, Note
 from shardlint.inference.reading import holder_of, note_attribute, note_variable
 from shardlint.inference.renewal import Renewal
 from shardlint.inference.values import Function, Instance, Tuple, Value
+from shardlint.laws.frozen import altered
+from shardlint.spans import Place
 from shardlint.uses import Use
 
 if TYPE_CHECKING:
@@ -44,12 +46,12 @@ def tell_kept(interpreter: Interpreter, met: Met, one: Kept | None) -> None:
         interpreter.kept.extend((one,))
 
 
-def record(interpreter: Interpreter, uses: list[Use], notes: list[Note]) -> None:
+def record(interpreter: Interpreter, uses: Sequence[Use], notes: list[Note]) -> None:
     """Record what a run recorded, as variants of one another where the call is one of several."""
     variant, variants = interpreter.variants
     if variants > 1:
         uses = [
-            replace(
+            altered(
                 use,
                 variant=variant * use.variants + use.variant,
                 variants=variants * use.variants,
@@ -73,25 +75,25 @@ def give_again(
     given: Given,
     keys: Keys,
     function: Function,
+    place: Place,
     nested: int,
     makes: Instance | None,
 ) -> Value:
-    """Do what a kept run did that was given this."""
+    """Do what a kept run did that was given this, for a call at a place."""
     one.met.tell(interpreter, again=True)
     tell_kept(interpreter, one.met, one)
     if one.nested is None:
         interpreter.deepest = max(interpreter.deepest, nested + one.height)
     else:
         interpreter.cut = True
-    if one.silent is not None:
-        EFFECTS.mute_matters = True
+    EFFECTS.asked |= one.circumstances.keys()
     if interpreter.reads is not None:
         one.fixed.note(interpreter)
         around = scopes_around(function.scope)
         for anchor, name, _, _ in given.reads:
             note_read(interpreter, around[anchor] if isinstance(anchor, int) else anchor, name)
     if not interpreter.is_silent:
-        record(interpreter, one.met.uses, one.met.notes)
+        record(interpreter, one.uses_at(place), one.met.notes)
     interpreter.budget.take(one.work)
     others = [(a, b) for a, b in zip(given.objects, keys.objects, strict=True) if a is not b]
     numbers = {a.born: b.born for a, b in others}

@@ -16,9 +16,10 @@ import libcst as cst
 
 from shardlint.inference.assumed import verdict_if_meant
 from shardlint.inference.budget import MAX_DEPTH, Budget
+from shardlint.inference.circumstances import ask
 from shardlint.inference.context import Context, Frame, Scope
 from shardlint.inference.described import sized
-from shardlint.inference.joins import combined, is_supposed
+from shardlint.inference.joins import combined
 from shardlint.inference.kept import Kept
 from shardlint.inference.meanwhile import Meanwhile
 from shardlint.inference.memory import Memory
@@ -164,7 +165,7 @@ class Interpreter:
     @property
     def supposes(self) -> bool:
         """Whether it is not known of any one of the possible values that it is met."""
-        return bool(self.picked) or is_supposed(self.assumed)
+        return bool(self.picked) or ask(self, "supposed")
 
     @property
     def is_called(self) -> bool:
@@ -269,7 +270,7 @@ class Interpreter:
     @property
     def guarded(self) -> bool:
         """Whether a test of the program decides if the current statement runs."""
-        return any(fork > 0 for fork in self.path)
+        return ask(self, "guarded")
 
     def repeated(self, forks: tuple[int, ...]) -> bool:
         """Whether a loop of unknown length is among these paths."""

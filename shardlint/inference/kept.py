@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import field, fields
 from typing import Any, NamedTuple
 
 from shardlint.inference.budget import Work
+from shardlint.inference.circumstances import Circumstances
 from shardlint.inference.context import Scope
 from shardlint.inference.fixed import Fixed
 from shardlint.inference.keys import Keys
@@ -16,8 +17,10 @@ from shardlint.inference.reading import read_of
 from shardlint.inference.situation import Situation
 from shardlint.inference.values import Function, Test, Value
 from shardlint.laws.dims import Symbol
+from shardlint.laws.frozen import altered
 from shardlint.records import dataclass
 from shardlint.spans import Place
+from shardlint.uses import Use
 
 
 class Besides(NamedTuple):
@@ -70,8 +73,9 @@ class Kept:
     that the run gave functions that see variables of scopes around the function. A constructor ``makes`` the
     object that it is called on: then the result is a pair, of what it gave and that object. ``looked`` is
     what it looked at of objects that were there before, and ``part`` what of the arguments is enough, None
-    where that is all. ``place`` is where it was called, if what it recorded says so. ``body`` is that of the
-    context. ``situation`` is kept of programs that are edited.
+    where that is all. ``place`` is where it was called, and ``circumstances`` are those that it asked for.
+    ``body`` is that of the context. ``situation`` is kept of programs that are edited. ``elsewhere`` are the
+    uses that it recorded as they are where it was given again for other calls.
     """
 
     function: Function
@@ -90,10 +94,20 @@ class Kept:
     work: Work
     height: int
     nested: int | None
-    silent: bool | None
-    place: Place | None
+    circumstances: Circumstances
+    place: Place
     body: Hashable
     situation: Situation | None
+    elsewhere: dict[Place, Sequence[Use]] = field(default_factory=dict)
+
+    def uses_at(self, place: Place) -> Sequence[Use]:
+        """What it recorded, as a call at this place records it: some tell where the function is called."""
+        if place == self.place:
+            return self.met.uses
+        found = self.elsewhere.get(place)
+        if found is None:
+            found = self.elsewhere[place] = [_moved(use, self.place, place) for use in self.met.uses]
+        return found
 
     @property
     def read_names(self) -> Iterator[tuple[Any, str]]:
@@ -112,6 +126,14 @@ class Kept:
         if part is not None and self.part is not None:
             self.part.others |= part.others
         return differs
+
+
+def _moved(use: Use, before: Place, now: Place) -> Use:
+    """A use that was reached from one place, as it is if reached from another."""
+    if all(fact.place is not before for fact in use.facts):
+        return use
+    facts = (altered(fact, place=now) if fact.place is before else fact for fact in use.facts)
+    return altered(use, facts=tuple(facts))
 
 
 def kept_read(

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
+from shardlint.inference.circumstances import hold, of_run
 from shardlint.inference.context import Context, Scope
 from shardlint.inference.effects import EFFECTS, NOTHING, born
 from shardlint.inference.fixed import Read, split
@@ -37,7 +38,6 @@ from shardlint.inference.values import (
 )
 from shardlint.laws import dims
 from shardlint.spans import Place
-from shardlint.uses import Use
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
@@ -58,8 +58,7 @@ class Memory:
     """The results kept in one analysis."""
 
     def __init__(self) -> None:
-        #: By key, and by where the call stands: None where nothing tells of that.
-        self._kept: dict[Hashable, dict[Place | None, list[Kept]]] = {}
+        self._kept: dict[Hashable, list[Kept]] = {}
         self.keys = Keys()
         #: By code: what runs of it looked at of the object that has the method.
         self._looks: dict[Hashable, list[tuple[str, ...]]] = {}
@@ -80,12 +79,12 @@ class Memory:
         except TooLarge:
             self._vain[code] = vain + 1
             return run_function(interpreter, function, bound, place)
-        found = self._find(interpreter, key, function, place, nested, makes)
+        found = self._find(interpreter, key, function, nested, makes)
         if found is None and makes is None:
-            found = self._find_by_part(interpreter, key, function, bound, place, nested)
+            found = self._find_by_part(interpreter, key, function, bound, nested)
         if found is not None:
             self._vain[code] = 0
-            again = give_again(interpreter, *found, self.keys, function, nested, makes)
+            again = give_again(interpreter, *found, self.keys, function, place, nested, makes)
             pay_for_copies(interpreter, found[0])
             return again
         self._vain[code] = vain + 1
@@ -100,13 +99,12 @@ class Memory:
         interpreter: Interpreter,
         key: Key,
         function: Function,
-        place: Place,
         nested: int,
         makes: Instance | None,
     ) -> tuple[Kept, Given] | None:
         """A run that was given arguments of this key, which was made just now."""
         mark = self.keys.mark()
-        for one in self._known(key, place):
+        for one in self._kept.get(key, ()):
             if one.makes == (makes is not None):
                 if self._meets(interpreter, one, one.given, function, nested):
                     return one, one.given
@@ -119,7 +117,6 @@ class Memory:
         key: Key,
         function: Function,
         bound: dict[str, Value],
-        place: Place,
         nested: int,
     ) -> tuple[Kept, Given] | None:
         """A run of a method that was given all that it looked at as it is now."""
@@ -131,7 +128,7 @@ class Memory:
         for looks in known:
             partial = self._key_of_part(interpreter.context, function, bound, key, looks)
             mark = keys.mark()
-            for one in self._known(partial, place):
+            for one in self._kept.get(partial, ()):
                 assert one.part is not None
                 if self._meets(interpreter, one, one.part.given, function, nested) and _shares(one.part, own):
                     return one, one.part.given
@@ -150,26 +147,18 @@ class Memory:
                 del looks[_MAX_LOOKS:]
 
     def _keep(self, key: Hashable, one: Kept) -> None:
-        kept = self._kept.setdefault(key, {}).setdefault(one.place, [])
-        kept.insert(0, one)
-        del kept[_MAX_KEPT:]
-
-    def _known(self, key: Hashable, place: Place) -> Iterable[Kept]:
-        """The runs kept by this key whose results may be given again where a call stands."""
-        kept = self._kept.get(key)
-        return () if kept is None else (*kept.get(None, ()), *kept.get(place, ()))
+        bucket = self._kept.setdefault(key, [])
+        bucket.insert(0, one)
+        del bucket[_MAX_KEPT:]
 
     def forget(self, traces: Set[Hashable]) -> None:
         """Forget the runs that met any of these, and which functions gave nothing again."""
         self._vain.clear()
-        for key, places in list(self._kept.items()):
-            for place, kept in list(places.items()):
-                left = [one for one in kept if one.met.ran.isdisjoint(traces)]
-                if left:
-                    places[place] = left
-                else:
-                    del places[place]
-            if not places:
+        for key, kept in list(self._kept.items()):
+            left = [one for one in kept if one.met.ran.isdisjoint(traces)]
+            if left:
+                self._kept[key] = left
+            else:
                 del self._kept[key]
 
     def _key(self, interpreter: Interpreter, function: Function, bound: dict[str, Value]) -> Key:
@@ -181,8 +170,6 @@ class Memory:
             keys.of_context(interpreter.context),
             keys.of(function.owner),
             _is_body(interpreter, function),
-            interpreter.guarded,
-            bool(interpreter.path),
             interpreter.device_count,
             frozenset(interpreter.switches),
             EFFECTS.epoch,
@@ -246,7 +233,7 @@ class Memory:
             return False
         if one.closes and function.scope is not one.function.scope:
             return False
-        if one.silent is not None and one.silent != bool(interpreter.muted):
+        if not hold(interpreter, one.circumstances):
             return False
         body = interpreter.context.body
         if body != one.body and not one.met.ran.isdisjoint((body, one.body)):
@@ -304,7 +291,7 @@ class Memory:
             blank = replace(makes, contents=dict(makes.contents))
             makes.born, unchanged = born(), {**bound, next(iter(bound)): blank}
         outer = (i.reads, i.start, i.mute_base, i.variants, i.picked, i.deepest, i.cut)
-        effects = (EFFECTS.oldest, EFFECTS.mute_matters)
+        oldest, asked = EFFECTS.oldest, EFFECTS.asked
         context, count, turned = i.context, i.device_count, len(i.switches)
         here = None
         if i.settings.editing:
@@ -317,7 +304,7 @@ class Memory:
         around_it = Met(ran={function.code.key}, own={function.code.key}).swap(i)
         i.reads, i.start, i.mute_base, i.variants, i.picked = {}, start, i.muted, (0, 1), frozenset()
         i.deepest, i.cut = nested, False
-        EFFECTS.oldest, EFFECTS.mute_matters = NOTHING, False
+        EFFECTS.oldest, EFFECTS.asked = NOTHING, set()
         finished = False
         try:
             result = run_function(i, function, bound, place)
@@ -331,8 +318,8 @@ class Memory:
             work, short = i.budget.close(outside)
             i.reads, i.start, i.mute_base, i.variants, i.picked = outer[:5]
             i.deepest, i.cut = max(outer[5], deepest), outer[6] or cut
-            oldest, mute_matters = EFFECTS.oldest, EFFECTS.mute_matters
-            EFFECTS.oldest, EFFECTS.mute_matters = min(effects[0], oldest), effects[1] or mute_matters
+            alone, circumstances = EFFECTS.oldest > start, of_run(i)
+            EFFECTS.oldest, EFFECTS.asked = min(oldest, EFFECTS.oldest), asked | EFFECTS.asked
             if not i.is_silent:
                 record(i, met.uses, met.notes)
             if i.reads is not None:
@@ -342,7 +329,7 @@ class Memory:
                 tell_kept(i, met, None)
                 i.budget.settle(work, kept=False)
         one = None
-        pure = not short and oldest > start and count == i.device_count and turned == len(i.switches)
+        pure = not short and alone and count == i.device_count and turned == len(i.switches)
         if pure and self.keys.of_context(i.context) == self.keys.of_context(context):
             with suppress(NotRenewable, TooLarge):
                 renewal = Renewal(start, symbols, i.path, i.path)
@@ -373,8 +360,8 @@ class Memory:
                         work=work,
                         height=i.limit if cut else deepest - nested,
                         nested=nested if cut else None,
-                        silent=bool(i.muted) if mute_matters else None,
-                        place=place if _tells(met.uses, place) else None,
+                        circumstances=circumstances,
+                        place=place,
                         body=i.context.body,
                         situation=here,
                     )
@@ -436,11 +423,6 @@ def _is_body(interpreter: Interpreter, function: Function) -> bool | None:
     """Whether a function is the body around what runs, as far as an editor asks; None outside of bodies."""
     body = interpreter.context.body
     return None if body is None else bool(body == function.code.key)
-
-
-def _tells(uses: Iterable[Use], place: Place) -> bool:
-    """Whether one of these uses tells of a function that it is called here."""
-    return any(fact.place is place for use in uses for fact in use.facts)
 
 
 def _unused(notes: list[Note], ran: set[Hashable]) -> Iterator[Function | Native]:

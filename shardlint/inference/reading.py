@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.context import Scope
 from shardlint.inference.keys import CHANGING
-from shardlint.inference.values import Value
+from shardlint.inference.values import LibraryObject, Value
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
 
+#: What wraps a method, and stays as it is.
+_DESCRIPTORS = frozenset({"builtins.property", "builtins.staticmethod", "builtins.classmethod"})
 #: A variable, by the scope from which it was looked up and its name; or an object that a class held.
 Reads = dict[tuple[Any, str], None]
 
@@ -42,7 +44,9 @@ def outside(scope: Scope, name: str, start: int) -> Scope | None:
 def note_attribute(interpreter: Interpreter, value: Value | None) -> Value | None:
     """Note that an attribute of a class was read, if programs can change what it holds."""
     reads = interpreter.reads
-    if reads is not None and isinstance(value, CHANGING) and value.born < interpreter.start:
+    if reads is None or not isinstance(value, CHANGING) or value.born >= interpreter.start:
+        return value
+    if not isinstance(value, LibraryObject) or value.kind not in _DESCRIPTORS:
         reads.setdefault((value, ""))
     return value
 

@@ -18,7 +18,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeGuard
 from weakref import WeakKeyDictionary
 
-from shardlint.inference.effects import EFFECTS, born, changed
+from shardlint.inference.circumstances import ask
+from shardlint.inference.effects import born, changed
 from shardlint.inference.overlays.arrays import given
 from shardlint.inference.overlays.flax_metadata import (
     is_box,
@@ -104,7 +105,7 @@ _STATES: WeakKeyDictionary[Evaluator, FlaxState] = WeakKeyDictionary()
 def flax_state(interpreter: Evaluator) -> FlaxState:
     """Flax's state in one analysis."""
     state = _STATES.setdefault(interpreter, FlaxState())
-    EFFECTS.mute_matters = True
+    ask(interpreter, "muted")
     if state.stack:
         changed(state.stack[0].run.born)
     return state

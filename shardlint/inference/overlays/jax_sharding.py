@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.circumstances import ask
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.jax_specs import partition_spec
 from shardlint.inference.overlays.mesh_arguments import as_thing, by_position, take
@@ -54,7 +55,7 @@ def named_sharding(call: Call) -> Value:
     other = None if isinstance(mesh, MeshValue) else as_thing(mesh)
     holder = as_mesh(call.interpreter, mesh) if isinstance(other, Unknown | None) else other
     known = holder.mesh if isinstance(holder, MeshValue) else None if is_none(mesh) else holder
-    if is_none(mesh) and call.interpreter.path:
+    if is_none(mesh) and ask(call.interpreter, "forked"):
         # A caller that has no mesh gives None, and a test that was not followed keeps it from coming here.
         return Unknown("there may be no mesh")
     verdict = judge_sharding(known, given, _memory(memory))
