@@ -156,6 +156,7 @@ class Cutoff:
             if not self._comparison.suits_others(one, looks):
                 return False
             self._comparison.look_further(one, looks)
+            self._interpreter.memory.tell_part(self._interpreter, one)
             self._looks[id(one)] = looks
         return True
 

@@ -216,6 +216,19 @@ class Memory:
         makes = cast(Instance, next(iter(bound.values()))) if one.makes else None
         return self._first(interpreter, function, bound, place, situation.nested, situation.key, makes)[1]
 
+    def tell_part(self, interpreter: Interpreter, one: Kept) -> None:
+        """Find out which part of the arguments is enough for a run that may have looked at more."""
+        situation, before = one.situation, one.part
+        if situation is None or before is None:
+            return
+        function, around = one.function, scopes_around(one.function.scope)
+        depths = {id(scope): depth for depth, scope in enumerate(around)}
+        reads = [(around[at] if isinstance(at, int) else at, name) for at, name in one.read_names]
+        with situation.restored(interpreter), suppress(TooLarge):
+            context, bound, key = situation.context, situation.bound, cast(Key, situation.key)
+            part = self._part(interpreter, context, function, bound, key, one.looked, reads, depths)
+            one.part = before if part is None else replace(part, others=before.others)
+
     def _is_unchanged(self, function: Function, bound: dict[str, Value], key: Hashable) -> bool:
         """Whether arguments are as they were when this key was made. Raises TooLarge."""
         self.keys.start(function.scope)

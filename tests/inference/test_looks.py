@@ -68,15 +68,21 @@ def test_objects_that_differ_in_entries(name: str, monkeypatch: pytest.MonkeyPat
     agree(source_from_text("program.py", program), monkeypatch)
 
 
-def test_one_run_serves_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs: list[str] = []
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the functions that run from now on, other than that a result is given again."""
+    found: list[str] = []
     first = Memory._first
 
     def counted(memory: Memory, interpreter: object, function: object, *rest: object) -> object:
-        runs.append(function.name)  # type: ignore[attr-defined]
+        found.append(function.name)  # type: ignore[attr-defined]
         return first(memory, interpreter, function, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Memory, "_first", counted)
+    return found
+
+
+def test_one_run_serves_all(runs: list[str]) -> None:
     text = (
         f"{SETUP}{MADE}    def size(self, n):\n        return self.n + n\n[A(i).size(1) for i in range(5)]\n"
     )
@@ -165,6 +171,19 @@ def test_runs_around_look_further_as_well() -> None:
     noted = further.replace("x = jnp", f"{NOTE}x = jnp")
     both = noted.replace("argument),)", "argument), Layer(WIDTH, 2, argument))")
     assert agree_at_each_step([alone, further, noted, both]) == 1
+
+
+def test_runs_around_serve_all_when_they_look_further(runs: list[str]) -> None:
+    text = LAYERS.replace("[more]", "[more]\n        self.scale = 1")
+    further = text.replace("+ 0", "+ 0 * self.scale")
+    settings = dataclasses.replace(Settings(devices=8), editing=True)
+    staying = Linter(settings, analyzer=Analyzer(programs=Programs()))
+    for step in (text, further):
+        staying.check_source(source_from_text("layers.py", step))
+    runs.clear()
+    last = further.replace("return [layer.put()", "note = 1\n    return [layer.put()")
+    staying.check_source(source_from_text("layers.py", last))
+    assert not {"rows", "shape", "put"} & {*runs}
 
 
 @pytest.mark.parametrize("seed", range(4))
