@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import compress
+from operator import is_not
 
 from shardlint.inference import naming
 from shardlint.inference.effects import born
@@ -54,6 +56,8 @@ def is_supposed(tag: Tag) -> bool:
 
 def combined(*tags: Tag) -> Tag | None:
     """The branches of values that meet; None when one test would have had both outcomes."""
+    if len(tags) == 1:
+        return tags[0]
     union = NO_TAG.union(*tags)
     # As pairs of a dict those of one test with two outcomes are one.
     return union if len(union) < 2 or len(dict(union)) == len(union) else None
@@ -71,7 +75,7 @@ def _options_of(pairs: Sequence[tuple[Value, Tag]]) -> list[tuple[Value, Tag | N
         if type(value) is Alternatives:
             found += [(option, combined(tag, outer)) for option, tag in tagged(value)]
         else:
-            found.append((value, combined(outer)))
+            found.append((value, outer))
     return found
 
 
@@ -178,9 +182,9 @@ def join_variables(states: Sequence[dict[str, Value]], tags: Sequence[Tag] = ())
     first, *others = states
     joined = dict(first)
     # Most names hold on all paths what they held before these parted.
-    apart = dict.fromkeys(
-        [name for name, value in first.items() for state in others if state.get(name) is not value]
-    )
+    apart: dict[str, None] = {}
+    for state in others:
+        apart |= dict.fromkeys(compress(first, map(is_not, first.values(), map(state.get, first))))
     more = dict.fromkeys([name for state in others for name in state if name not in first])
     for name in (*apart, *more):
         held = [(state[name], tag) for state, tag in zip(states, labels, strict=True) if name in state]

@@ -106,8 +106,9 @@ class Keys:
         self._met = 0
         self._left = _MAX_VALUES
         self._interned: dict[Hashable, int] = {}
-        #: Values that never change, by identity: their keys, and themselves, so that they stay.
-        self._known: dict[int, tuple[int, Any]] = {}
+        #: The keys of values that never change, by identity; and these, so that they stay.
+        self._known: dict[int, int] = {}
+        self._constants: list[Any] = []
 
     def start(self, scope: Scope) -> None:
         """Begin a new tree, for the call of a function from this scope."""
@@ -141,7 +142,7 @@ class Keys:
         """The key of a value, as the next in the tree. Raises TooLarge."""
         known = self._known.get(id(value))
         if known is not None:
-            return known[0]
+            return known
         self._left -= 1
         if self._left < 0:
             raise TooLarge
@@ -151,8 +152,12 @@ class Keys:
         found = self._described(kind, value) if kind in _DESCRIBED else id(value)
         key = self._interned.setdefault((kind, found), len(self._interned))
         if met == self._met:
-            self._known[id(value)] = (key, value)
+            self._know(value, key)
         return key
+
+    def _know(self, value: Any, key: int) -> None:
+        self._known[id(value)] = key
+        self._constants.append(value)
 
     def of_looked_at(self, value: Instance, looks: Iterable[str]) -> Hashable:
         """The key of an object, as far as it was looked at (see `looks`). Raises TooLarge."""
@@ -180,12 +185,12 @@ class Keys:
         """The key of a dynamic context."""
         known = self._known.get(id(context))
         if known is not None:
-            return known[0]
+            return known
         met = self._met
         found = self._parts(_CONTEXT(context))
         key = self._interned.setdefault((Context, found), len(self._interned))
         if met == self._met:
-            self._known[id(context)] = (key, context)
+            self._know(context, key)
         return key
 
     def _described(self, kind: type, value: Any) -> Hashable:
@@ -228,9 +233,17 @@ class Keys:
         # Most parts are plain, or never change and are known: no call for these.
         known, one = self._known, self._part
         return tuple([
-            part if type(part) in _PLAIN else constant[0] if (constant := known.get(id(part))) else one(part)
+            part if type(part) in _PLAIN
+            else constant if (constant := known.get(id(part))) is not None
+            else one(part)
             for part in parts
         ])  # fmt: skip
+
+    def _items(self, held: dict[Any, Any]) -> tuple[Hashable, ...]:
+        """The parts of a dict; mostly all of an object's attributes are known."""
+        values = held.values()
+        found = tuple(map(self._known.get, map(id, values)))
+        return self._parts(values) if None in found else found
 
     def _part(self, part: Any) -> Hashable:
         kind = type(part)
@@ -248,8 +261,10 @@ class Keys:
         if kind is Shard:
             return (part.name, self._part(part.shape), self._part(part.whole))
         if kind is dict:
-            names = tuple([key if type(key) is str else _named(key) for key in part])
-            return names, self._parts(part.values())
+            names = tuple(part)
+            if not _TEXT.issuperset(map(type, names)):
+                names = tuple([key if type(key) is str else _named(key) for key in part])
+            return names, self._items(part)
         return self.of(part) if part.__hash__ is None else _hashed(self, part)
 
 
@@ -287,6 +302,7 @@ def _hashed(keys: Keys, part: Any) -> Hashable:
     return (part, places_in(part)) if type(part) in _HOLDS_NAMES else part
 
 
+_TEXT = frozenset({str})
 _HOLDS_NAMES = frozenset({Mesh, Spec, frozenset})
 
 #: Which code a body is makes a difference to that code alone (see `Memory`).

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
-from typing import Any, TypeVar, dataclass_transform
+from functools import cache
+from typing import Any, TypeVar, cast, dataclass_transform
 
 from shardlint.records import dataclass
 
@@ -22,7 +24,18 @@ def frozen(kind: type[T]) -> type[T]:
 
 def altered(one: T, **changes: Any) -> T:
     """The same object but for some fields; `dataclasses.replace` asks each field how it is made."""
-    made, set_part = object.__new__(type(one)), object.__setattr__
-    for name in one.__dataclass_fields__:  # type: ignore[attr-defined]
-        set_part(made, name, changes[name] if name in changes else getattr(one, name))
-    return made
+    made, set_part = _copier(cast(Any, type(one)))(one), object.__setattr__
+    for name, value in changes.items():
+        set_part(made, name, value)
+    return cast(T, made)
+
+
+@cache
+def _copier(kind: Any) -> Callable[[Any], Any]:
+    """What copies the objects of a class, whose fields are no others: written out, at a third of the cost."""
+    plain = kind.__setattr__ is object.__setattr__
+    line = "    made.{0} = one.{0}\n" if plain else "    put(made, {0!r}, one.{0})\n"
+    lines = "".join(line.format(name) for name in kind.__dataclass_fields__)
+    held = {"new": object.__new__, "kind": kind, "put": object.__setattr__}
+    exec(f"def copy(one):\n    made = new(kind)\n{lines}    return made\n", held)
+    return cast("Callable[[Any], Any]", held["copy"])
