@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class Code:
     """The code of a function, read when needed: from a `FunctionPart`, or a node already parsed."""
 
-    __slots__ = ("_generator", "_node", "_part", "key", "name", "unit")
+    __slots__ = ("_generator", "_named", "_node", "_part", "key", "name", "unit")
 
     def __init__(
         self, name: str, unit: Unit, node: cst.FunctionDef | cst.Lambda | None, part: FunctionPart | None
@@ -44,6 +44,8 @@ class Code:
         #: What identifies the code, however often its definition is executed. Units may share their nodes.
         self.key: Hashable = unit.key_of(node) if node is not None else id(unit)
         self._generator: bool | None = None
+        #: The names of its parameters, with what tells them.
+        self._named: tuple[cst.Parameters, list[str], list[str]] | None = None
 
     @staticmethod
     def of_part(part: FunctionPart) -> Code:
@@ -72,6 +74,15 @@ class Code:
     def header_unit(self) -> Unit:
         """The unit that the header's nodes belong to."""
         return self.unit if self._part is None else self._part.header
+
+    @property
+    def parameters(self) -> tuple[cst.Parameters, list[str], list[str]]:
+        """The signature, and the names that can be given by position, and those that are only keywords."""
+        params = self.header.params
+        if self._named is None or self._named[0] is not params:
+            positional = [one.name.value for one in (*params.posonly_params, *params.params)]
+            self._named = params, positional, [one.name.value for one in params.kwonly_params]
+        return self._named
 
     @property
     def is_lambda(self) -> bool:
@@ -152,8 +163,7 @@ def parameters(code: Code) -> cst.Parameters:
 
 def parameter_names(code: Code) -> list[str]:
     """Names of the parameters that can be given by position."""
-    params = parameters(code)
-    return [p.name.value for p in (*params.posonly_params, *params.params)]
+    return list(code.parameters[1])
 
 
 def bind_parameters(
@@ -163,8 +173,7 @@ def bind_parameters(
 
     With ``opaque`` (a starred argument of unknown length) what is not given is unknown.
     """
-    params = parameters(function.code)
-    positional = parameter_names(function.code)
+    params, positional, keyword_only = function.code.parameters
     bound: dict[str, Value] = dict(zip(positional, args, strict=False))
     surplus = tuple(args[len(positional) :])
     if isinstance(params.star_arg, cst.Param):
@@ -172,7 +181,6 @@ def bind_parameters(
         bound[star] = Unknown("starred arguments") if opaque else Tuple(surplus)
     elif surplus:
         return None
-    keyword_only = [p.name.value for p in params.kwonly_params]
     extra: dict[str, Value] = {}
     for key, value in kwargs.items():
         if key in bound and key in positional:

@@ -229,12 +229,6 @@ class Memory:
             part = self._part(interpreter, context, function, bound, key, one.looked, reads, depths)
             one.part = before if part is None else replace(part, others=before.others)
 
-    def _is_unchanged(self, function: Function, bound: dict[str, Value], key: Hashable) -> bool:
-        """Whether arguments are as they were when this key was made. Raises TooLarge."""
-        self.keys.start(function.scope)
-        assert isinstance(key, tuple)
-        return tuple((name, self.keys.of(value)) for name, value in bound.items()) == key[1]
-
     def _meets(
         self, interpreter: Interpreter, one: Kept, given: Given, function: Function, nested: int
     ) -> bool:
@@ -298,11 +292,9 @@ class Memory:
         keys, i = self.keys, interpreter
         objects, sizes, tests = list(keys.objects), dict(keys.symbols), dict(keys.tests)
         start, symbols = born(), dims.latest()
-        unchanged = bound
         if makes is not None:
             # This run makes it, and nobody else has it.
-            blank = replace(makes, contents=dict(makes.contents))
-            makes.born, unchanged = born(), {**bound, next(iter(bound)): blank}
+            makes.born = born()
         outer = (i.reads, i.start, i.mute_base, i.variants, i.picked, i.deepest, i.cut)
         oldest, asked = EFFECTS.oldest, EFFECTS.asked
         context, count, turned = i.context, i.device_count, len(i.switches)
@@ -348,36 +340,35 @@ class Memory:
                 renewal = Renewal(start, symbols, i.path, i.path)
                 template = renewal.of(result if makes is None else Tuple((result, makes)))
                 renewal.take_over(i.tests)
-                if self._is_unchanged(function, unchanged, key):
-                    around = scopes_around(function.scope)
-                    keys.resume(function.scope, objects, sizes, tests)
-                    depths = {id(scope): depth for depth, scope in enumerate(around)}
-                    fixed, others = split(keys, reads or ())
-                    whole = self._given(i, depths, others)
-                    one = Kept(
-                        function=function,
-                        fixed=fixed,
-                        given=whole,
-                        looked=looked,
-                        part=None
-                        if makes is not None or not all(scope.is_class for scope in around)
-                        else self._part(i, context, function, bound, key, looked, others, depths),
-                        depth=len(around),
-                        closes=_close([*renewal.functions, *_unused(met.notes, met.ran)], around),
-                        result=template,
-                        makes=makes is not None,
-                        start=start,
-                        symbols=symbols,
-                        path=i.path,
-                        met=met,
-                        work=work,
-                        height=i.limit if cut else deepest - nested,
-                        nested=nested if cut else None,
-                        circumstances=circumstances,
-                        place=place,
-                        body=i.context.body,
-                        situation=here,
-                    )
+                around = scopes_around(function.scope)
+                keys.resume(function.scope, objects, sizes, tests)
+                depths = {id(scope): depth for depth, scope in enumerate(around)}
+                fixed, others = split(keys, reads or ())
+                whole = self._given(i, depths, others)
+                one = Kept(
+                    function=function,
+                    fixed=fixed,
+                    given=whole,
+                    looked=looked,
+                    part=None
+                    if makes is not None or not all(scope.is_class for scope in around)
+                    else self._part(i, context, function, bound, key, looked, others, depths),
+                    depth=len(around),
+                    closes=_close([*renewal.functions, *_unused(met.notes, met.ran)], around),
+                    result=template,
+                    makes=makes is not None,
+                    start=start,
+                    symbols=symbols,
+                    path=i.path,
+                    met=met,
+                    work=work,
+                    height=i.limit if cut else deepest - nested,
+                    nested=nested if cut else None,
+                    circumstances=circumstances,
+                    place=place,
+                    body=i.context.body,
+                    situation=here,
+                )
         tell_kept(i, met, one)
         i.budget.settle(work, kept=one is not None)
         return result, one

@@ -14,6 +14,10 @@ from shardlint.files import Source, read_source
 from shardlint.findings import Finding
 from shardlint.inference import InferenceSettings, memory
 from shardlint.inference.analysis import analyze_source
+from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.kept import Kept
+from shardlint.inference.values import Function, Instance, Value
+from shardlint.spans import Place
 from shardlint.uses import Use
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").glob("*.*"))
@@ -92,6 +96,30 @@ AGAIN = {
     "closures that are jitted": "def make(n):\n    def f(x):\n        return put(x + jnp.zeros(n), 'model')\n    return jax.jit(f), f\na, b = make(6), make(6)\na[0](jnp.zeros(6))\nb[1](jnp.zeros(6))",
     "closures that import": "def make(n):\n    import math\n    def f():\n        return math.prod((n, 1))\n    return f\na, b = make(6), make(6)\nput(jnp.zeros(b()), 'model')",
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _checking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever changes an object says so: what a run was given that is kept is as it was before."""
+    first = memory.Memory._first
+
+    def checking(
+        kept: memory.Memory,
+        interpreter: Interpreter,
+        function: Function,
+        bound: dict[str, Value],
+        place: Place,
+        nested: int,
+        key: memory.Key,
+        makes: Instance | None,
+    ) -> tuple[Value, Kept | None]:
+        result, one = first(kept, interpreter, function, bound, place, nested, key, makes)
+        if one is not None and makes is None:
+            kept.keys.start(function.scope)
+            assert tuple((name, kept.keys.of(value)) for name, value in bound.items()) == key[1]
+        return result, one
+
+    monkeypatch.setattr(memory.Memory, "_first", checking)
 
 
 def said(finding: Finding) -> tuple[object, ...]:
