@@ -155,6 +155,10 @@ class Keys:
             self._know(value, key)
         return key
 
+    def of_all(self, values: Iterable[Any]) -> tuple[Hashable, ...]:
+        """The keys of values, as the next ones in the tree. Raises TooLarge."""
+        return self._parts(values)
+
     def _know(self, value: Any, key: int) -> None:
         self._known[id(value)] = key
         self._constants.append(value)

@@ -166,7 +166,8 @@ class Memory:
         keys.start(function.scope)
         return (
             function.code.key,
-            tuple((name, keys.of(value)) for name, value in bound.items()),
+            tuple(bound),
+            keys.of_all(bound.values()),
             keys.of_context(interpreter.context),
             keys.of(function.owner),
             _is_body(interpreter, function),
@@ -187,15 +188,16 @@ class Memory:
         """The key of the same call, as far as this was looked at of the object that has the method."""
         keys = self.keys
         keys.start(function.scope)
-        own, *others = bound.items()
-        assert isinstance(own[1], Instance)
+        own, *others = bound.values()
+        assert isinstance(own, Instance)
+        # All but what the arguments and the context are.
         return (
             looks,
-            keys.of_looked_at(own[1], looks),
-            tuple((name, keys.of(value)) for name, value in others),
+            keys.of_looked_at(own, looks),
+            keys.of_all(others),
             keys.of_context(context),
-            key[0],
-            *key[3:],
+            *key[:2],
+            *key[4:],
         )
 
     def again(self, interpreter: Interpreter, situation: Situation, one: Kept) -> Kept | None:

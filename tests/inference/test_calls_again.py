@@ -116,7 +116,7 @@ def _checking(monkeypatch: pytest.MonkeyPatch) -> None:
         result, one = first(kept, interpreter, function, bound, place, nested, key, makes)
         if one is not None and makes is None:
             kept.keys.start(function.scope)
-            assert tuple((name, kept.keys.of(value)) for name, value in bound.items()) == key[1]
+            assert kept.keys.of_all(bound.values()) == key[2]
         return result, one
 
     monkeypatch.setattr(memory.Memory, "_first", checking)
