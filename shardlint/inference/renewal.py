@@ -13,22 +13,30 @@ from shardlint.inference.keys import CHANGING, FROZEN, parts_of
 from shardlint.inference.tests import Tests
 from shardlint.inference.units import NodePlace
 from shardlint.inference.values import (
+    Array,
     ClassValue,
     Function,
     Instance,
+    Integer,
     Native,
+    Perhaps,
+    Sized,
     Tag,
     Test,
 )
 from shardlint.laws.dims import Expr, Quotient, Remainder, Symbol, renewed
 from shardlint.laws.frozen import altered
 from shardlint.laws.types import TypeSharding
-from shardlint.laws.values import Mesh
+from shardlint.laws.values import Mesh, Unknown
 
 _PARTS = {kind: parts_of(kind) for kind in FROZEN}
 #: What no run makes, as most parts are.
 _PLAIN = frozenset({type(None), str, int, bool, frozenset, NodePlace})
 _SLOTS = {kind: tuple(one.name for one in fields(kind)) for kind in CHANGING}
+
+
+#: What may be something else each time that a program runs: tests tell such values by their identity.
+_OPEN = frozenset({Array, Integer, Perhaps, Sized, Unknown})
 
 
 class NotRenewable(Exception):
@@ -93,6 +101,16 @@ class Renewal:
         return part
 
     def _frozen(self, value: Any) -> Any:
+        if self._again and type(value) in _OPEN:
+            made = self._same.get(id(value))
+            if made is None:
+                made = self._same[id(value)] = altered(value, **self._changes(value))
+            return made
+        changes = self._changes(value)
+        return altered(value, **changes) if changes else value
+
+    def _changes(self, value: Any) -> dict[str, Any]:
+        """The parts of a value that are others for another run."""
         changes = {}
         for name in _PARTS[type(value)]:
             part = getattr(value, name)
@@ -102,7 +120,7 @@ class Renewal:
                     changes[name] = again
             elif (again := self.of(part)) is not part:
                 changes[name] = again
-        return altered(value, **changes) if changes else value
+        return changes
 
     def _object(self, value: Any) -> Any:
         found = self._same.get(id(value))

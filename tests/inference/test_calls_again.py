@@ -95,6 +95,11 @@ AGAIN = {
     "closures with classes": "def make(n):\n    class A:\n        size = n\n        def get(self):\n            return n\n    return lambda: A().get()\na, b = make(8), make(6)\nput(jnp.zeros(a()), 'model')\nput(jnp.zeros(b()), 'model')\nput(jnp.zeros(make(6)()), 'model')",
     "closures that are jitted": "def make(n):\n    def f(x):\n        return put(x + jnp.zeros(n), 'model')\n    return jax.jit(f), f\na, b = make(6), make(6)\na[0](jnp.zeros(6))\nb[1](jnp.zeros(6))",
     "closures that import": "def make(n):\n    import math\n    def f():\n        return math.prod((n, 1))\n    return f\na, b = make(6), make(6)\nput(jnp.zeros(b()), 'model')",
+    "asked again": "import random\ndef ask():\n    return random.random()\nx = ask()\na = 8 if x > 0.5 else 6\nx = ask()\nb = 6 if x > 0.5 else 8\nput(jnp.zeros(a + b + 2), 'model')\nput(jnp.zeros(a - b + 8), 'model')",
+    "asked again in a loop": "import random\ndef ask():\n    return random.random(), 1\nsizes = []\nfor i in range(2):\n    x, _ = ask()\n    sizes.append(8 if x > 0.5 else 6)\nput(jnp.zeros(sizes[0] - sizes[1] + 8), 'model')\nput(jnp.zeros(sizes[0] - sizes[1] + 6), 'model')",
+    "asked again of objects": "import random\nclass A:\n    def __init__(self):\n        self.x = random.random()\ndef ask():\n    return A()\nx = ask().x\na = 8 if x > 0.5 else 6\nx = ask().x\nb = 8 if x > 0.5 else 6\nput(jnp.zeros(a - b + 6), 'model')",
+    "arrays asked again": "def ask():\n    return jnp.zeros(()) + np.load('x').sum()\nx = ask()\na = 8 if x > 0.5 else 6\nx = ask()\nb = 8 if x > 0.5 else 6\nput(jnp.zeros(a - b + 6), 'model')",
+    "one answer twice": "import random\ndef ask():\n    x = random.random()\n    return x, [x]\nask()\nx, (y,) = ask()\na = 8 if x > 0.5 else 6\nx = y\nb = 8 if x > 0.5 else 6\nput(jnp.zeros(a - b + 6), 'model')\nput(jnp.zeros(a - b + 8), 'model')",
 }  # fmt: skip
 
 
