@@ -106,6 +106,8 @@ class Keys:
         self._met = 0
         self._left = _MAX_VALUES
         self._interned: dict[Hashable, int] = {}
+        #: Why something is not known makes no difference, and there are many such values.
+        self._unknown = self._interned.setdefault(Unknown, len(self._interned))
         #: The keys of values that never change, by identity; and these, so that they stay.
         self._known: dict[int, int] = {}
         self._constants: list[Any] = []
@@ -143,6 +145,8 @@ class Keys:
         known = self._known.get(id(value))
         if known is not None:
             return known
+        if type(value) is Unknown:
+            return self._unknown
         self._left -= 1
         if self._left < 0:
             raise TooLarge
@@ -172,18 +176,18 @@ class Keys:
 
     def is_constant(self, value: Any) -> bool:
         """Whether a value that has a key never changes."""
-        return id(value) in self._known
+        return id(value) in self._known or type(value) is Unknown
 
     def is_fixed(self, value: Any) -> bool:
         """Whether a value never changes; the tree is as it was. Raises TooLarge."""
-        if id(value) in self._known:
+        if self.is_constant(value):
             return True
         if type(value) in CHANGING:
             return False
         mark = self.mark()
         self.of(value)
         self.rewind(mark)
-        return id(value) in self._known
+        return self.is_constant(value)
 
     def of_context(self, context: Context) -> int:
         """The key of a dynamic context."""

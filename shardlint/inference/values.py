@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Union
 from shardlint.inference.effects import born
 from shardlint.inference.looks import ALL, OPAQUE, ORIGIN, look
 from shardlint.laws.dims import Dim, Expr, Shape
-from shardlint.laws.frozen import frozen
+from shardlint.laws.frozen import altered, frozen
 from shardlint.laws.types import TypeSharding
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.varying import Variation
@@ -431,8 +431,11 @@ def as_size(value: Value | None) -> Dim | None:
 
 
 def unsized(value: Unknown) -> Unknown:
-    """An unknown value without the size of the name that it came from."""
-    return Unknown(value.reason) if isinstance(value, Sized) else value
+    """What something unknown gives: unknown, too, but another value, without the size of its name.
+
+    Tests tell values by their identity, and what is asked again may answer otherwise.
+    """
+    return Unknown(value.reason) if isinstance(value, Sized) else altered(value)
 
 
 @frozen

@@ -164,3 +164,43 @@ def test_no_error_where_some_branches_run() -> None:
         assert not (wrong and wrong & _passed(program)), program
         errors += len(wrong)
     assert errors > count / 20
+
+
+#: Something that answers twice, by two answers of which each is asked whether it is large.
+ASKED = {
+    "a method": ("x.pop()", "x.pop()"),
+    "a call": ("x()", "x()"),
+    "items": ("x[0]", "x[1]"),
+    "attributes": ("x.one", "x.other"),
+    "operators": ("x + 1", "x + 2"),
+    "a library": ("np.mean(x)", "np.sum(x)"),
+    "the next item": ("next(x)", "next(x)"),
+    "a function": ("ask(x)", "ask(x)"),
+    "a function of the program that gives objects": ("asked(x).one", "asked(x).one"),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_what_is_asked_twice_may_answer_otherwise(name: str) -> None:
+    first, second = ASKED[name]
+    text = f"""{HEADER}
+class Answer:
+    def __init__(self, x):
+        self.one = x.pop()
+def ask(x):
+    return x.pop()
+def asked(x):
+    return Answer(x)
+def entry(x):
+    sizes = []
+    for _ in range(2):
+        answer = {first}
+        size = 8 if answer > 0.5 else 6
+        answer = {second}
+        other = 8 if answer > 0.5 else 6
+        sizes.append(size)
+    put((size - other + 6,), P("model"))
+    put((sizes[0] - sizes[1] + 6,), P("model"))
+"""
+    found = Linter(Settings(devices=8)).check_source(source_from_text("asked.py", text))
+    assert [one.severity.value for one in found] == ["warning", "warning"]
