@@ -238,20 +238,15 @@ class Keys:
         return frozenset((self.tests[test], outcome) for test, outcome in tag if test in self.tests)
 
     def _parts(self, parts: Iterable[Any]) -> tuple[Hashable, ...]:
-        # Most parts are plain, or never change and are known: no call for these.
-        known, one = self._known, self._part
+        # Most parts are plain, or never change and are known, or are unknown: no call for these.
+        known, unknown, one = self._known.get, self._unknown, self._part
         return tuple([
-            part if type(part) in _PLAIN
-            else constant if (constant := known.get(id(part))) is not None
+            part if (kind := type(part)) in _PLAIN
+            else unknown if kind is Unknown
+            else constant if (constant := known(id(part))) is not None
             else one(part)
             for part in parts
         ])  # fmt: skip
-
-    def _items(self, held: dict[Any, Any]) -> tuple[Hashable, ...]:
-        """The parts of a dict; mostly all of an object's attributes are known."""
-        values = held.values()
-        found = tuple(map(self._known.get, map(id, values)))
-        return self._parts(values) if None in found else found
 
     def _part(self, part: Any) -> Hashable:
         kind = type(part)
@@ -272,7 +267,7 @@ class Keys:
             names = tuple(part)
             if not _TEXT.issuperset(map(type, names)):
                 names = tuple([key if type(key) is str else _named(key) for key in part])
-            return names, self._items(part)
+            return names, self._parts(part.values())
         return self.of(part) if part.__hash__ is None else _hashed(self, part)
 
 
