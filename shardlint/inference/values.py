@@ -431,10 +431,7 @@ def as_size(value: Value | None) -> Dim | None:
 
 
 def unsized(value: Unknown) -> Unknown:
-    """What something unknown gives: unknown, too, but another value, without the size of its name.
-
-    Tests tell values by their identity, and what is asked again may answer otherwise.
-    """
+    """What something unknown gives: another value, of which tests may come out otherwise, and of no size."""
     return Unknown(value.reason) if isinstance(value, Sized) else altered(value)
 
 
