@@ -10,8 +10,8 @@ from contextlib import contextmanager
 _MANY = 2_500_000
 #: So many are worth one while nobody waits.
 _SOME = 300_000
-#: So few are looked at in a millisecond.
-_FEW = 5_000
+#: So few are looked at in a few milliseconds.
+_FEW = 20_000
 #: Of so many collections, one looks at all objects, the others at the new ones alone.
 _FULL = 4
 
