@@ -6,13 +6,23 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from shardlint.inference.classes import special_method
 from shardlint.inference.editing import note_assigned
 from shardlint.inference.effects import changing
 from shardlint.inference.forgetting import forget
 from shardlint.inference.generators import items_of
 from shardlint.inference.joins import join, options
-from shardlint.inference.mutation import set_attribute, set_item
-from shardlint.inference.values import Array, ListValue, MeshValue, Value
+from shardlint.inference.mutation import delete_attribute, set_attribute, set_item
+from shardlint.inference.private_names import meant
+from shardlint.inference.values import (
+    Array,
+    Bound,
+    Instance,
+    LibraryObject,
+    ListValue,
+    MeshValue,
+    Value,
+)
 from shardlint.inference.variables import write
 from shardlint.laws.frozen import altered
 from shardlint.laws.values import Unknown
@@ -37,7 +47,9 @@ def assign(interpreter: Interpreter, target: cst.BaseExpression, value: Value) -
     elif isinstance(target, cst.Attribute):
         from shardlint.inference.expressions import evaluate
 
-        set_attribute(interpreter, evaluate(interpreter, target.value), target.attr.value, value)
+        name = meant(interpreter.scope, target.attr.value)
+        receiver = evaluate(interpreter, target.value)
+        set_attribute(interpreter, receiver, name, value, place=interpreter.place(target))
     elif isinstance(target, cst.Subscript):
         _set_item(interpreter, target, value)
     elif isinstance(target, cst.StarredElement):
@@ -48,22 +60,42 @@ def bind(interpreter: Interpreter, name: str, value: Value) -> None:
     """Bind a name in the running scope; arrays and meshes learn what the user calls them."""
     if isinstance(value, (MeshValue, Array)) and value.name is None:
         value = altered(value, name=name)
+    name = meant(interpreter.scope, name)
     write(interpreter, interpreter.scope.target(name), name, value)
 
 
 def delete(interpreter: Interpreter, target: cst.BaseExpression) -> None:
-    """Forget a name. Items and attributes that are deleted make their object unknown."""
+    """Forget a name, or an attribute. Items that are deleted make their object unknown."""
     from shardlint.inference.expressions import evaluate
 
     if isinstance(target, cst.Name):
-        holder = interpreter.scope.target(target.value)
+        name = meant(interpreter.scope, target.value)
+        holder = interpreter.scope.target(name)
         changing(holder)
-        holder.variables.pop(target.value, None)
+        holder.variables.pop(name, None)
     elif isinstance(target, cst.Tuple | cst.List):
         for element in target.elements:
             delete(interpreter, element.value)
-    elif isinstance(target, cst.Subscript | cst.Attribute):
-        forget(evaluate(interpreter, target.value))
+    elif isinstance(target, cst.Attribute):
+        name = meant(interpreter.scope, target.attr.value)
+        delete_attribute(interpreter, evaluate(interpreter, target.value), name, interpreter.place(target))
+    elif isinstance(target, cst.Subscript):
+        _delete_item(interpreter, evaluate(interpreter, target.value), target)
+
+
+def _delete_item(interpreter: Interpreter, receiver: Value, target: cst.Subscript) -> None:
+    from shardlint.inference.expressions import evaluate_index
+
+    if isinstance(receiver, Instance | LibraryObject):
+        method = special_method(receiver, "__delitem__") if isinstance(receiver, Instance) else None
+        key = evaluate_index(interpreter, target.slice)
+        place = interpreter.place(target)
+        if method is None and isinstance(receiver, LibraryObject):
+            method = interpreter.attribute(receiver, "__delitem__", place)
+        if isinstance(method, Bound):
+            interpreter.call(method, [key], {}, place)
+            return
+    forget(receiver)
 
 
 def _unpack(interpreter: Interpreter, target: cst.Tuple | cst.List, value: Value) -> None:

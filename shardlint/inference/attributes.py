@@ -9,10 +9,11 @@ from shardlint.inference.classes import (
     class_attribute,
     has_unknown_base,
     library_bases,
-    method_of,
     stands_for,
 )
-from shardlint.inference.forgetting import forget
+from shardlint.inference.descriptors import is_data, read, read_of
+from shardlint.inference.effects import changed_for_all
+from shardlint.inference.forgetting import NAMESPACE, forget, open_cells
 from shardlint.inference.library_names import is_set
 from shardlint.inference.overlays import hides_attributes, instance_attribute, object_attribute
 from shardlint.inference.overlays.py_dataclasses import fields_by_name
@@ -72,6 +73,8 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
         if name == "empty" and isinstance(value, SomeMesh):
             return Const(False)
         return unsized(value)
+    if name == "__dict__" and isinstance(value, ModuleValue | External):
+        return LibraryObject(NAMESPACE, {"of": value})
     if isinstance(value, External):
         full = f"{value.name}.{name}"
         if full in interpreter.project.loose:
@@ -90,7 +93,7 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
     if isinstance(value, Instance):
         return _of_instance(interpreter, value, name, place)
     if isinstance(value, ClassValue):
-        return _of_class(interpreter, value, name)
+        return _of_class(interpreter, value, name, place)
     if isinstance(value, _OF_LIBRARIES):
         return object_attribute(interpreter, value, name, place)
     if isinstance(value, Tuple) and value.fields is not None:
@@ -103,11 +106,30 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
         return {"func": value.function, "args": Tuple(value.args)}.get(name, Unknown(f"`partial.{name}`"))
     if isinstance(value, Function | Bound):
         inner = value.function if isinstance(value, Bound) else value
-        if name == "__name__" and isinstance(inner, Function):
-            return Const(inner.name)
-        if name == "__wrapped__":
-            return value
+        if isinstance(inner, Function):
+            return _of_function(inner, value, name)
     return Unknown(f"attribute `{name}` is not known")
+
+
+def _of_function(function: Function, value: Function | Bound, name: str) -> Value:
+    if name == "__name__" and not function.renamed:
+        return Const(function.name)
+    if name == "__wrapped__":
+        return value
+    if name == "__func__" and isinstance(value, Bound):
+        return function
+    if name == "__self__" and isinstance(value, Bound):
+        return value.receiver
+    if name == "__globals__":
+        run = function.scope.root.module
+        return LibraryObject(NAMESPACE, {"of": ModuleValue(run.name, run)})
+    if name == "__closure__":
+        open_cells(function)
+    if name == "__kwdefaults__" and function.defaults:
+        # Whoever has them can change them.
+        changed_for_all(function.scope.born)
+        function.opaque = True
+    return Unknown(f"attribute `{name}` of a function")
 
 
 def _of_named_tuple(interpreter: Interpreter, value: Tuple, name: str, place: Place) -> Value:
@@ -116,9 +138,7 @@ def _of_named_tuple(interpreter: Interpreter, value: Tuple, name: str, place: Pl
     found = None if value.cls is None else class_attribute(value.cls, name)
     if value.cls is None or found is None:
         return _of_python(value, name)
-    if isinstance(found, LibraryObject) and found.kind == "builtins.property":
-        return interpreter.call(found.fields["function"], [value], {}, place)
-    return method_of(found, value, value.cls)
+    return read(interpreter, found, name, value, value.cls, place)
 
 
 def _of_python(value: Tuple | ListValue | DictValue | SetValue | Const, name: str) -> Value:
@@ -152,25 +172,32 @@ def _of_native(interpreter: Interpreter, value: Native, name: str) -> Value:
 
 
 def _of_instance(interpreter: Interpreter, value: Instance, name: str, place: Place) -> Value:
+    getter = class_attribute(value.cls, "__getattribute__") if value.cls.intercepts else None
+    if getter is not None:
+        return interpreter.call(Bound(getter, value), [Const(name)], {}, place)
+    return plain_attribute(interpreter, value, name, place)
+
+
+def plain_attribute(interpreter: Interpreter, value: Instance, name: str, place: Place) -> Value:
+    """Read an attribute of an object as `object.__getattribute__` does."""
+    if value.cls.intercepts and is_data(found := class_attribute(value.cls, name)):
+        assert found is not None
+        return read(interpreter, found, name, value, value.cls, place)
     held = value.held(name)
     if held is not None:
         return held
     if name == "__class__":
         return value.cls
     if name == "__dict__":
-        # Whoever has it can set anything.
-        forget(value)
-        return Unknown("an instance's attributes")
+        return LibraryObject(NAMESPACE, {"of": value})
     if name == _FIELDS and (fields := fields_by_name(value.cls)) is not None:
         return fields
     found = note_attribute(interpreter, class_attribute(value.cls, name))
-    if value.forgotten and not isinstance(found, Function | Native | LibraryObject):
+    if value.forgotten and not (isinstance(found, Function | Native | LibraryObject) or is_data(found)):
         forget(found or NONE)
         return Unknown(f"`{value.cls.name}.{name}` may be set elsewhere")
     if found is not None:
-        if isinstance(found, LibraryObject) and found.kind == "builtins.property":
-            return interpreter.call(found.fields["function"], [value], {}, place)
-        return method_of(found, value, value.cls)
+        return read(interpreter, found, name, value, value.cls, place)
     bases = library_bases(value.cls)
     for base in bases:
         inherited = instance_attribute(base, value, name)
@@ -190,9 +217,9 @@ def _of_instance(interpreter: Interpreter, value: Instance, name: str, place: Pl
     return Missing(f"nothing that is followed sets `{value.cls.name}.{name}`")
 
 
-def _of_class(interpreter: Interpreter, value: ClassValue, name: str) -> Value:
+def _of_class(interpreter: Interpreter, value: ClassValue, name: str, place: Place) -> Value:
     found = note_attribute(interpreter, class_attribute(value, name))
-    if name in ("__name__", "__qualname__"):
+    if name == "__name__" and name not in value.attributes and not value.opaque:
         return Const(value.name)
     if name == _FIELDS and (fields := fields_by_name(value)) is not None:
         return fields
@@ -208,4 +235,6 @@ def _of_class(interpreter: Interpreter, value: ClassValue, name: str) -> Value:
         return Bound(found.fields["function"], value)
     if isinstance(found, LibraryObject) and found.kind == "builtins.staticmethod":
         return found.fields["function"]
+    if isinstance(found, Instance) and value.members is None:
+        return read_of(interpreter, found, [NONE, value], place)
     return found

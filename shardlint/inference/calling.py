@@ -14,7 +14,7 @@ from shardlint.files.lexing import words_in
 from shardlint.inference.alternatives import each
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.calls import Call, CannotBind
-from shardlint.inference.classes import library_bases
+from shardlint.inference.classes import library_bases, special_method
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import changed, now
 from shardlint.inference.forgetting import HOLDING, forget
@@ -23,9 +23,12 @@ from shardlint.inference.generators import generator
 from shardlint.inference.joins import combined, options, tagged
 from shardlint.inference.latest import of_texts
 from shardlint.inference.lazy_calls import answered, is_given
+from shardlint.inference.mutation import set_attribute
 from shardlint.inference.overlays import as_argument, method_context, object_call, transfer, varying
 from shardlint.inference.overlays.explicit.finishing import finish_call
 from shardlint.inference.overlays.py_mocks import replace_named
+from shardlint.inference.private_names import mangled
+from shardlint.inference.selves import sets_in
 from shardlint.inference.units import BrokenText
 from shardlint.inference.values import (
     MAX_ALTERNATIVES,
@@ -39,6 +42,7 @@ from shardlint.inference.values import (
     Instance,
     LibraryObject,
     ListValue,
+    ModuleValue,
     Native,
     Partial,
     Reader,
@@ -173,18 +177,20 @@ def _call_function(
 ) -> Value:
     interpreter.tick()
     code = function.code
+    if function.opaque:
+        return unfollowed(interpreter, function, args, kwargs, f"`{function.name}` runs with something else")
     if not code.yields:
         interpreter.reached.add(code.key)
     running = [frame.function for frame in interpreter.frames if not frame.scope.is_comprehension]
     nested = len(running)
     if nested > interpreter.limit:
         interpreter.cut = True
-        return _unfollowed(interpreter, function, args, kwargs, "calls nest too deep")
+        return unfollowed(interpreter, function, args, kwargs, "calls nest too deep")
     interpreter.deepest = max(interpreter.deepest, nested)
     if running.count(code) >= 2:
         # What the runs inside the first of them give depends on it.
         changed(next(f.scope.born for f in interpreter.frames if f.function is code))
-        return _unfollowed(interpreter, function, args, kwargs, "recursion")
+        return unfollowed(interpreter, function, args, kwargs, "recursion")
     bound = bind_parameters(function, args, kwargs, opaque)
     if bound is None:
         return Unknown(f"`{function.name}` does not take these arguments")
@@ -196,13 +202,13 @@ def _call_function(
     except Exhausted:
         if not interpreter.budget.shares:
             raise
-        return _unfollowed(interpreter, function, args, kwargs, f"`{function.name}` takes too many steps")
+        return unfollowed(interpreter, function, args, kwargs, f"`{function.name}` takes too many steps")
     except BrokenText:
-        return _unfollowed(interpreter, function, args, kwargs, f"`{function.name}` cannot be read")
+        return unfollowed(interpreter, function, args, kwargs, f"`{function.name}` cannot be read")
 
 
 @of_texts
-def _names_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
+def names_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """The names that a text declares to be of outer scopes, and all its names."""
     found = frozenset(words_in(text))
     if found.isdisjoint(("global", "nonlocal")):
@@ -212,11 +218,11 @@ def _names_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 def name_alike(scope: Scope, text: str, other: str) -> bool:
     """Whether two texts of a function in a scope name the same of what is there (see `look_at`)."""
-    (declared, names), (others, other_names) = _names_in(text), _names_in(other)
+    (declared, names), (others, other_names) = names_in(text), names_in(other)
     return declared == others and not any(scope.find_all(names ^ other_names))
 
 
-def _unfollowed(
+def unfollowed(
     interpreter: Interpreter, function: Function, args: Sequence[Value], kwargs: dict[str, Value], reason: str
 ) -> Unknown:
     """What a call gives that is not followed: whatever its code, and what it calls, names may be changed."""
@@ -229,7 +235,9 @@ def _unfollowed(
         if one.code.key in seen:
             continue
         seen.add(one.code.key)
-        declared, names = _names_in(look_at(interpreter, one.code, names_only=True))
+        text = look_at(interpreter, one.code, names_only=True)
+        declared, names = names_in(text)
+        _forget_set(interpreter, one, text, args)
         for name, scope in one.scope.find_all(declared) if declared else ():
             write(interpreter, scope, name, Unknown(f"`{name}` is set unseen"))
             # Variables may be others now.
@@ -238,6 +246,18 @@ def _unfollowed(
             held = in_scope[one.scope] = _Reachable(one.scope)
         waiting += held.by(names)
     return Unknown(reason)
+
+
+def _forget_set(interpreter: Interpreter, function: Function, text: str, args: Sequence[Value]) -> None:
+    """The attributes that a text sets of classes, modules and libraries are not known any more."""
+    for variable, attribute in sets_in(text):
+        name = mangled(attribute, function.code.within)
+        holder = function.scope.find(variable)
+        # It may be a parameter, or a variable of the function's own.
+        found = args if holder is None else options(holder.variables[variable])
+        for value in found:
+            if isinstance(value, ClassValue | ModuleValue | External | Function):
+                set_attribute(interpreter, value, name, Unknown(f"`{name}` is set unseen"))
 
 
 class _Reachable:
@@ -362,7 +382,7 @@ def _call_object(
     places: dict[int | str, Place],
 ) -> Value:
     if isinstance(receiver, Instance):
-        method = interpreter.attribute(receiver, "__call__", place)
+        method = special_method(receiver, "__call__") or interpreter.attribute(receiver, "__call__", place)
         if isinstance(method, Const):
             return Unknown("not callable")
         return call_value(interpreter, method, args, kwargs, place, opaque, places)

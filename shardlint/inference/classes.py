@@ -45,8 +45,11 @@ def library_bases(cls: ClassValue) -> frozenset[str]:
 
 
 def has_unknown_base(cls: ClassValue) -> bool:
-    """Whether a base could define attributes that are not seen."""
-    return any(not isinstance(base, ClassValue | External) for base in lineage(cls))
+    """Whether the class or a base could define attributes that are not seen."""
+    return any(
+        base.opaque if isinstance(base, ClassValue) else not isinstance(base, External)
+        for base in lineage(cls)
+    )
 
 
 def class_attribute(cls: ClassValue, name: str) -> Value | None:
@@ -59,6 +62,7 @@ def attribute_along(bases: Iterable[Value], name: str) -> Value | None:
     hidden = False
     for base in bases:
         if isinstance(base, ClassValue):
+            hidden = hidden or base.opaque
             if name in base.attributes:
                 return Unknown(f"an unknown base may define `{name}`") if hidden else base.attributes[name]
         elif not isinstance(base, External):
@@ -88,6 +92,17 @@ def method_of(function: Value, receiver: Value, cls: ClassValue) -> Value:
     if isinstance(function, LibraryObject) and function.kind == "builtins.staticmethod":
         return function.fields["function"]
     return function
+
+
+def special_method(receiver: Instance, name: str) -> Value | None:
+    """Return the method that Python calls for an operator: the class's, whatever the object itself holds.
+
+    None where the class has none, Unknown where that is not known.
+    """
+    found = class_attribute(receiver.cls, name)
+    if found is None:
+        return Unknown(f"`{name}` may be defined unseen") if has_unknown_base(receiver.cls) else None
+    return method_of(found, receiver, receiver.cls)
 
 
 def all_fields(cls: ClassValue) -> dict[str, Value | None]:

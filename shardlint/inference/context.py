@@ -90,12 +90,12 @@ class Scope:
     ``born`` identifies it, and ``path`` is the branch it was made in. ``narrowed`` are variables of
     outer scopes of which a test told more, ``volatile`` ones that may change unseen, ``left_open`` those that
     may have for what runs now; ``watchers`` are told of every write. ``rebound`` are a module's variables
-    that got another value, by when they did.
+    that got another value, by when they did. ``within`` is the name of the innermost class around its code.
     """
 
     __slots__ = (
         "born", "declared_global", "declared_nonlocal", "is_class", "is_comprehension", "left_open",
-        "module", "narrowed", "parent", "path", "rebound", "variables", "volatile", "watchers",
+        "module", "narrowed", "parent", "path", "rebound", "variables", "volatile", "watchers", "within",
     )  # fmt: skip
 
     def __init__(
@@ -112,6 +112,7 @@ class Scope:
         self.is_class = is_class
         self.is_comprehension = is_comprehension
         self.path = path
+        self.within: str = "" if parent is None else parent.within
         self.narrowed: set[str] = set()
         self.volatile: set[str] = set()
         self.left_open: frozenset[str] = frozenset()
@@ -124,6 +125,7 @@ class Scope:
     def renewed(self, path: tuple[int, ...]) -> Scope:
         """Another one that was made in a branch as this one was; nothing is in it yet, nor around it."""
         made = Scope(self.module, None, self.is_class, path, self.is_comprehension)
+        made.within = self.within
         for name in ("narrowed", "volatile", "declared_global", "declared_nonlocal"):
             setattr(made, name, set(getattr(self, name)))
         return made

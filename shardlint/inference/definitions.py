@@ -8,24 +8,29 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.calling import call_value, note_handed, wrapped_function
-from shardlint.inference.classes import attribute_along, lineage
+from shardlint.inference.classes import attribute_along, class_attribute, lineage
 from shardlint.inference.context import Frame, Scope
+from shardlint.inference.descriptors import intercepts, name_descriptors
 from shardlint.inference.functions import Code
 from shardlint.inference.overlays import base_class
 from shardlint.inference.overlays.jax_specs import SPEC, subclassed
 from shardlint.inference.overlays.py_dataclasses import declare_fields, decorator_of, make_dataclass
 from shardlint.inference.overlays.py_enums import is_enumeration, make_members
-from shardlint.inference.selves import override, set_by_methods
+from shardlint.inference.private_names import meant
+from shardlint.inference.selves import method_in, override, set_by_methods
 from shardlint.inference.syntax import FunctionPart
 from shardlint.inference.units import NodePlace, Unit
 from shardlint.inference.values import (
+    NONE,
     Bound,
     ClassValue,
     Const,
+    DictValue,
     External,
     Function,
     LibraryObject,
     Partial,
+    Tuple,
     Value,
 )
 from shardlint.inference.variables import write
@@ -40,6 +45,7 @@ def define_function(interpreter: Interpreter, code: Code, part: FunctionPart | N
     from shardlint.inference.expressions import evaluate
 
     scope = interpreter.scope
+    code.within = scope.within
     function = Function(code.name, code, scope)
     if scope.is_class:
         owner = scope.variables.get("__class__")
@@ -47,7 +53,7 @@ def define_function(interpreter: Interpreter, code: Code, part: FunctionPart | N
     interpreter.define(function)
     value: Value = function
     if part is not None and part.plain:
-        function.defaults.update((name, Const(default)) for name, default in part.defaults)
+        function.defaults.update((meant(scope, name), Const(default)) for name, default in part.defaults)
     else:
         node = code.header
         assert isinstance(node, cst.FunctionDef)
@@ -55,15 +61,17 @@ def define_function(interpreter: Interpreter, code: Code, part: FunctionPart | N
         with interpreter.in_unit(code.header_unit):
             for parameter in (*node.params.posonly_params, *node.params.params, *node.params.kwonly_params):
                 if parameter.default is not None:
-                    function.defaults[parameter.name.value] = evaluate(interpreter, parameter.default)
+                    name = meant(scope, parameter.name.value)
+                    function.defaults[name] = evaluate(interpreter, parameter.default)
             for decorator in reversed(node.decorators):
                 applied = evaluate(interpreter, decorator.decorator)
                 value = _decorate(interpreter, applied, value, interpreter.place(decorator.decorator))
-    write(interpreter, scope.target(code.name), code.name, value)
+    bound = meant(scope, code.name)
+    write(interpreter, scope.target(bound), bound, value)
 
 
 def _decorate(interpreter: Interpreter, decorator: Value, value: Value, place: NodePlace) -> Value:
-    if isinstance(decorator, LibraryObject) and decorator.kind in ("builtins.property", "keeps"):
+    if isinstance(decorator, LibraryObject) and decorator.kind == "keeps":
         return value
     result = call_value(interpreter, decorator, [value], {}, place)
     function = wrapped_function(value)
@@ -88,7 +96,7 @@ def define_class(
         keywords = {
             keyword.keyword.value: evaluate(interpreter, keyword.value)
             for keyword in node.keywords
-            if keyword.keyword is not None and keyword.keyword.value != "metaclass"
+            if keyword.keyword is not None
         }
         origin = interpreter.place(node.name)
     if any(isinstance(base, External) and base.name == SPEC for base in bases):
@@ -100,8 +108,11 @@ def define_class(
         origin=origin,
         module=interpreter.scope.root.module,
         path=interpreter.path,
+        metaclass=_metaclass(keywords.pop("metaclass", None), bases),
     )
+    cls.opaque = cls.metaclass is not None
     scope = Scope(interpreter.scope.module, interpreter.scope, is_class=True, path=interpreter.path)
+    scope.within = cls.name
     scope.variables["__class__"] = cls
     frame = Frame(scope, unit, path=interpreter.path)
     interpreter.frames.append(frame)
@@ -111,19 +122,43 @@ def define_class(
         interpreter.frames.pop()
     del scope.variables["__class__"]
     cls.attributes = dict(scope.variables)
+    cls.intercepts = intercepts(cls)
     for base in lineage(cls)[1:]:
         if isinstance(base, ClassValue):
             override(interpreter, base, cls.attributes.keys() | set_by_methods(cls))
     declare_fields(cls, interpreter.annotated.pop(id(scope), {}))
     if is_enumeration(cls):
         make_members(interpreter, cls, origin)
+    name_descriptors(interpreter, cls, origin)
     hook = attribute_along(lineage(cls)[1:], "__init_subclass__")
+    if isinstance(hook, LibraryObject) and hook.kind == "builtins.classmethod":
+        hook = hook.fields["function"]
     if isinstance(hook, Function):
         call_value(interpreter, Bound(hook, cls), [], keywords, origin)
-    made: Value = cls
+    made: Value = cls if cls.metaclass is None else _made_by(interpreter, cls, cls.metaclass, origin)
     for decorator in reversed(decorators):
         made = _decorate_class(interpreter, decorator, made, origin)
-    write(interpreter, interpreter.scope.target(cls.name), cls.name, made)
+    bound = meant(interpreter.scope, cls.name)
+    write(interpreter, interpreter.scope.target(bound), bound, made)
+
+
+def _metaclass(given: Value | None, bases: tuple[Value, ...]) -> Value | None:
+    """What makes a class, where that is the program's own or not known; those of libraries change nothing."""
+    inherited = (base.metaclass for base in bases if isinstance(base, ClassValue))
+    found = given if given is not None else next(filter(None, inherited), None)
+    return None if isinstance(found, External) else found
+
+
+def _made_by(interpreter: Interpreter, cls: ClassValue, maker: Value, place: NodePlace) -> Value:
+    """What a metaclass of the program makes: the class, or whatever a function gives."""
+    if not isinstance(maker, ClassValue):
+        made = call_value(interpreter, maker, [Const(cls.name), Tuple(cls.bases), DictValue(None)], {}, place)
+        return cls if isinstance(made, Unknown) else made
+    for name in ("__prepare__", "__new__", "__init__"):
+        method = method_in(class_attribute(maker, name) or NONE)
+        if method is not None:
+            interpreter.unfollowed(method, [cls], {}, "called by a metaclass")
+    return cls
 
 
 def _decorate_class(interpreter: Interpreter, decorator: Value, cls: Value, place: NodePlace) -> Value:

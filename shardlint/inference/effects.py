@@ -27,7 +27,8 @@ def born() -> int:
 
 #: What a thing holds, by the names of its attributes; no copy of it changes with the thing.
 State = dict[str, Any]
-_HELD = ("attributes", "fields", "forgotten", "items", "opaque", "rebound", "variables", "volatile")
+_HELD = ("attributes", "cls", "fields", "forgotten", "items", "opaque", "rebound", "variables", "volatile")
+_CONTAINERS = frozenset({dict, list, set})
 #: When something happened: in which entry, counted from 1 (0 at a top level), and a number that grows in it.
 When = tuple[int, int]
 
@@ -101,7 +102,8 @@ def depends(number: int) -> None:
 
 def held(thing: Any) -> State:
     """What a thing holds now."""
-    return {name: copy(getattr(thing, name)) for name in _names(type(thing))}  # type: ignore[arg-type]
+    found = {name: getattr(thing, name) for name in _names(type(thing))}  # type: ignore[arg-type]
+    return {name: copy(value) if type(value) in _CONTAINERS else value for name, value in found.items()}
 
 
 def give_back(thing: Any, state: State) -> None:
@@ -112,7 +114,7 @@ def give_back(thing: Any, state: State) -> None:
             now.clear()
             now.update(value)
         else:
-            setattr(thing, name, copy(value))
+            setattr(thing, name, copy(value) if type(value) in _CONTAINERS else value)
 
 
 @cache

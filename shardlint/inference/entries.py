@@ -356,16 +356,16 @@ def _unknown_argument(name: str) -> Unknown:
 
 def unknown_arguments(interpreter: Interpreter, function: Function, starred: bool) -> dict[str, Value]:
     """Arguments of a caller that is not known; ``self`` is an instance of the method's class."""
-    params = parameters(function.code)
-    names = [p.name.value for p in (*params.posonly_params, *params.params)]
+    code = function.code
+    params, names, keyword_only = code.parameters
     bound: dict[str, Value] = {name: _unknown_argument(name) for name in names}
     if function.owner is not None and names:
         construct = partial(_construct, interpreter)
         instance = bound[names[0]] = entry_instance(interpreter, function.owner, function, construct)
         describe_fields(interpreter, instance)
     if starred:
-        bound |= {p.name.value: _unknown_argument(p.name.value) for p in params.kwonly_params}
+        bound |= {name: _unknown_argument(name) for name in keyword_only}
         for param in (params.star_arg, params.star_kwarg):
             if isinstance(param, cst.Param):
-                bound[param.name.value] = Unknown("starred arguments")
+                bound[code.parameter_name(param)] = Unknown("starred arguments")
     return bound

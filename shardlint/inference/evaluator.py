@@ -9,8 +9,17 @@ from typing import Any, Protocol
 from shardlint.inference.context import Context
 from shardlint.inference.once import Once
 from shardlint.inference.settings import InferenceSettings
-from shardlint.inference.values import ClassValue, Instance, Native, Tag, Value
+from shardlint.inference.values import (
+    ClassValue,
+    Function,
+    Instance,
+    ModuleValue,
+    Native,
+    Tag,
+    Value,
+)
 from shardlint.laws.dims import Dim, Shape
+from shardlint.laws.values import Unknown
 from shardlint.laws.versions import Release
 from shardlint.spans import Place
 from shardlint.uses import Environment, Use
@@ -55,6 +64,35 @@ class Evaluator(Protocol):
         places: dict[int | str, Place] | None = None,
     ) -> Value:
         """Call any value at ``place``; ``opaque`` and ``places`` as in `calls.Call`."""
+
+    def unfollowed(
+        self, function: Function, args: Sequence[Value], kwargs: dict[str, Value], reason: str
+    ) -> Unknown:
+        """Call a function of the program that is not followed: whatever it names may be changed."""
+
+    def finalized_unseen(self, function: Function, instance: Instance) -> None:
+        """An object's ``__del__`` may run at any time from now on."""
+
+    def run_unseen(self, text: str | None) -> None:
+        """A text runs here that is not followed; None if it is not known."""
+
+    def set_variable(self, scope: Any, name: str, value: Value) -> None:
+        """Set a variable of any scope."""
+
+    @property
+    def running_module(self) -> ModuleValue:
+        """The module whose code runs."""
+
+    @property
+    def at_top_level(self) -> bool:
+        """Whether no function runs, and no body of a class."""
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing is recorded now."""
+
+    def note_held(self, value: Value) -> None:
+        """Note that what an object of the evaluator's own holds is read."""
 
     def attribute(self, value: Value, name: str, place: Place) -> Value:
         """Read an attribute of any value."""

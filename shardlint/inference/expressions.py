@@ -27,6 +27,7 @@ from shardlint.inference.operators import binary_operation, compare, unary_opera
 from shardlint.inference.overlays import transfer
 from shardlint.inference.overlays.py_mocks import replace_written
 from shardlint.inference.overlays.py_strings import formatted
+from shardlint.inference.private_names import meant
 from shardlint.inference.refine import refine
 from shardlint.inference.truth import truth
 from shardlint.inference.units import NodePlace
@@ -75,11 +76,14 @@ def _name(interpreter: Interpreter, node: cst.Name) -> Value:
 
 def _attribute(interpreter: Interpreter, node: cst.Attribute) -> Value:
     receiver = evaluate(interpreter, node.value)
-    value = get_attribute(interpreter, receiver, node.attr.value, interpreter.place(node))
+    name = node.attr.value
+    if name[:2] == "__":
+        name = meant(interpreter.scope, name)
+    value = get_attribute(interpreter, receiver, name, interpreter.place(node))
     if type(value) in TELLING and interpreter.settings.editing:
         note_read(interpreter, node, value)
-    if interpreter.settings.dims and (name := dotted(node)) is not None:
-        return sized(interpreter, name, value)
+    if interpreter.settings.dims and (path := dotted(node)) is not None:
+        return sized(interpreter, path, value)
     return value
 
 
@@ -262,10 +266,12 @@ def _conditional(interpreter: Interpreter, node: cst.IfExp) -> Value:
 
 def _lambda(interpreter: Interpreter, node: cst.Lambda) -> Value:
     code = Code("<lambda>", interpreter.frame.unit, node, None)
+    code.within = interpreter.scope.within
     function = Function("<lambda>", code, interpreter.scope, origin=interpreter.place(node))
     for parameter in (*node.params.posonly_params, *node.params.params, *node.params.kwonly_params):
         if parameter.default is not None:
-            function.defaults[parameter.name.value] = evaluate(interpreter, parameter.default)
+            name = meant(interpreter.scope, parameter.name.value)
+            function.defaults[name] = evaluate(interpreter, parameter.default)
     return function
 
 
@@ -309,8 +315,9 @@ def _arguments(interpreter: Interpreter, nodes: Sequence[cst.Arg]) -> _Arguments
                 kwargs.update({str(key): item for key, item in value.items.items()})
             opaque = opaque or not known
         elif node.keyword is not None:
-            kwargs[node.keyword.value] = value
-            places[node.keyword.value] = NodePlace(unit, node.value)
+            name = meant(interpreter.scope, node.keyword.value)
+            kwargs[name] = value
+            places[name] = NodePlace(unit, node.value)
         else:
             places[len(args)] = NodePlace(unit, node.value)
             args.append(value)
@@ -354,7 +361,7 @@ def _index_part(interpreter: Interpreter, node: cst.BaseSlice) -> Value:
 def _walrus(interpreter: Interpreter, node: cst.NamedExpr) -> Value:
     value = evaluate(interpreter, node.value)
     if type(node.target) is cst.Name:
-        name = node.target.value
+        name = meant(interpreter.scope, node.target.value)
         write(interpreter, interpreter.scope.binding.target(name), name, value)
     return value
 

@@ -5,21 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shardlint.inference.classes import library_bases
-from shardlint.inference.effects import changing, lose
+from shardlint.inference.effects import changed_for_all, changing, lose
 from shardlint.inference.values import (
     Alternatives,
     Array,
+    ClassValue,
     DictValue,
+    External,
+    Function,
     Instance,
     LibraryObject,
     ListValue,
+    ModuleValue,
     SetValue,
     Tuple,
     Value,
 )
+from shardlint.laws.values import Unknown
 
 #: What holds something that can be forgotten.
 HOLDING = frozenset({Alternatives, Tuple, ListValue, DictValue, LibraryObject, SetValue, Instance})
+#: A dict whose items are the attributes of an object: it holds that under ``of``.
+NAMESPACE = "builtins.namespace"
 #: Library classes whose instances nobody sets attributes of: what they hold may be changed all the same.
 _FROZEN = frozenset({"flax.struct.PyTreeNode"})
 
@@ -45,6 +52,10 @@ def forget(value: Value) -> None:
             if one.items is not None:
                 waiting.extend(one.items.values())
                 lose(one)
+        elif isinstance(one, LibraryObject) and one.kind == NAMESPACE:
+            waiting.append(one.fields["of"])
+            if isinstance(one.fields["of"], ModuleValue):
+                forget_variables(one.fields["of"])
         elif isinstance(one, LibraryObject) and one.kind.startswith("collections."):
             waiting.extend(one.fields.values())
         elif isinstance(one, LibraryObject) and one.kind.startswith("flax.nnx."):
@@ -64,8 +75,35 @@ def forget(value: Value) -> None:
             one.opaque = one.forgotten = True
 
 
+def forget_variables(module: ModuleValue) -> None:
+    """Make all variables of a module unknown, but for those that hold modules and what libraries have."""
+    scope = module.run.scope
+    changing(scope)
+    for name, value in scope.variables.items():
+        if not isinstance(value, ModuleValue | External):
+            forget(value)
+            scope.variables[name] = Unknown(f"`{name}` may be set by its name")
+
+
 def _elsewhere(value: Value) -> Value:
     """What a variable holds once unseen code had it: an array of the same shape, wherever it lies."""
     if not isinstance(value, Array):
         return value
     return replace(value, sharding=None, typed=None, committed=None)
+
+
+def open_cells(function: Function) -> None:
+    """The variables of the functions around one may change unseen: somebody has its cells."""
+    scope = function.scope
+    while scope.parent is not None:
+        if not scope.is_class:
+            changing(scope)
+            scope.volatile |= scope.variables.keys()
+        scope = scope.parent
+
+
+def blur(cls: ClassValue) -> None:
+    """Nothing is known of a class any more but that it is one."""
+    if not cls.opaque:
+        changed_for_all(cls.born)
+        cls.opaque = True

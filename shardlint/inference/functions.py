@@ -14,6 +14,7 @@ from shardlint.inference.effects import changed
 from shardlint.inference.facts import about_function
 from shardlint.inference.joins import join, join_variables
 from shardlint.inference.nodes import parts, walk
+from shardlint.inference.private_names import mangled
 from shardlint.inference.syntax import FunctionPart
 from shardlint.inference.units import BrokenText, Unit
 from shardlint.inference.values import (
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 class Code:
     """The code of a function, read when needed: from a `FunctionPart`, or a node already parsed."""
 
-    __slots__ = ("_generator", "_named", "_node", "_part", "key", "name", "unit")
+    __slots__ = ("_generator", "_named", "_node", "_part", "key", "name", "unit", "within")
 
     def __init__(
         self, name: str, unit: Unit, node: cst.FunctionDef | cst.Lambda | None, part: FunctionPart | None
@@ -44,6 +45,8 @@ class Code:
         #: What identifies the code, however often its definition is executed. Units may share their nodes.
         self.key: Hashable = unit.key_of(node) if node is not None else id(unit)
         self._generator: bool | None = None
+        #: The name of the innermost class around it.
+        self.within = ""
         #: The names of its parameters, with what tells them.
         self._named: tuple[cst.Parameters, list[str], list[str]] | None = None
 
@@ -80,9 +83,13 @@ class Code:
         """The signature, and the names that can be given by position, and those that are only keywords."""
         params = self.header.params
         if self._named is None or self._named[0] is not params:
-            positional = [one.name.value for one in (*params.posonly_params, *params.params)]
-            self._named = params, positional, [one.name.value for one in params.kwonly_params]
+            positional = [self.parameter_name(one) for one in (*params.posonly_params, *params.params)]
+            self._named = params, positional, [self.parameter_name(one) for one in params.kwonly_params]
         return self._named
+
+    def parameter_name(self, parameter: cst.Param) -> str:
+        """The name of a parameter, as its body reads it."""
+        return mangled(parameter.name.value, self.within)
 
     @property
     def is_lambda(self) -> bool:
@@ -177,7 +184,7 @@ def bind_parameters(
     bound: dict[str, Value] = dict(zip(positional, args, strict=False))
     surplus = tuple(args[len(positional) :])
     if isinstance(params.star_arg, cst.Param):
-        star = params.star_arg.name.value
+        star = function.code.parameter_name(params.star_arg)
         bound[star] = Unknown("starred arguments") if opaque else Tuple(surplus)
     elif surplus:
         return None
@@ -190,7 +197,7 @@ def bind_parameters(
         else:
             extra[key] = value
     if params.star_kwarg is not None:
-        bound[params.star_kwarg.name.value] = (
+        bound[function.code.parameter_name(params.star_kwarg)] = (
             Unknown("starred arguments") if opaque else DictValue(dict(extra.items()))
         )
     elif extra:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference import naming
 from shardlint.inference.alternatives import each_pair
+from shardlint.inference.classes import class_attribute, special_method
 from shardlint.inference.forgetting import forget
 from shardlint.inference.iteration import hashable, spec_items
 from shardlint.inference.joins import join
@@ -17,6 +18,7 @@ from shardlint.inference.overlays.devices import index_devices
 from shardlint.inference.overlays.explicit.finishing import finish_index
 from shardlint.inference.overlays.varying import computed
 from shardlint.inference.values import (
+    MODULE_NAME,
     Array,
     ClassValue,
     Const,
@@ -73,14 +75,36 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
     if isinstance(receiver, ClassValue | External):
         # A subscripted generic (`Float[Array, "b d"]`, `Module[int]`) is the class for our purposes.
         if isinstance(receiver, ClassValue):
-            return receiver
+            return _of_class(interpreter, receiver, key, place)
+        if receiver.name == "sys.modules":
+            return _module(interpreter, key, place)
         return jaxtyping.subscripted(receiver, key) or Unknown(f"`{receiver.name}[...]`")
     if isinstance(receiver, Instance):
-        method = interpreter.attribute(receiver, "__getitem__", place)
+        method = special_method(receiver, "__getitem__") or interpreter.attribute(
+            receiver, "__getitem__", place
+        )
         return interpreter.call(method, [key], {}, place)
     if isinstance(receiver, LibraryObject):
         return object_item(interpreter, receiver, key, place)
     return unsized(receiver) if isinstance(receiver, Unknown) else Unknown("indexed something unknown")
+
+
+def _of_class(interpreter: Evaluator, cls: ClassValue, key: Value, place: Place) -> Value:
+    """``cls[key]``."""
+    method = class_attribute(cls, "__class_getitem__")
+    if isinstance(method, LibraryObject) and method.kind == "builtins.classmethod":
+        method = method.fields["function"]
+    if method is not None:
+        return interpreter.call(method, [cls, key], {}, place)
+    return Unknown(f"an item of `{cls.name}`") if cls.opaque else cls
+
+
+def _module(interpreter: Evaluator, key: Value, place: Place) -> Value:
+    """``sys.modules[name]``."""
+    if key is MODULE_NAME:
+        return interpreter.running_module
+    name = as_str(key)
+    return Unknown("a module") if name is None else interpreter.import_module(name, place)
 
 
 def bounds(key: Slice) -> slice | None:

@@ -12,11 +12,23 @@ from shardlint.inference.classes import (
     library_bases,
     lineage,
 )
+from shardlint.inference.forgetting import forget
+from shardlint.inference.joins import options
 from shardlint.inference.overlays import FIELD_BASES, created, followed_bases, made_instance
 from shardlint.inference.overlays.py_dataclasses import field_default, is_init_only, positional_fields
 from shardlint.inference.overlays.py_enums import member_of_value
-from shardlint.inference.values import Bound, ClassValue, DictValue, Instance, Tuple, Value
+from shardlint.inference.values import (
+    Bound,
+    ClassValue,
+    DictValue,
+    Function,
+    Instance,
+    LibraryObject,
+    Tuple,
+    Value,
+)
 from shardlint.laws.values import Unknown
+from shardlint.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator
@@ -36,6 +48,13 @@ _PLAIN_BASES = frozenset(
 )
 
 
+_MAKING = ("__new__", "__init__", "__post_init__")
+#: What tuples do that a class may do otherwise.
+_OF_TUPLES = frozenset(name for name in dir(tuple) if name not in dir(object)) | {
+    "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__bool__", "__getattribute__",
+}  # fmt: skip
+
+
 def is_dataclass(cls: ClassValue) -> bool:
     """Whether calling the class fills its annotated fields."""
     declared = any(isinstance(base, ClassValue) and base.dataclass for base in lineage(cls))
@@ -44,10 +63,63 @@ def is_dataclass(cls: ClassValue) -> bool:
 
 def instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     """Evaluate ``cls(...)`` and tell the overlays of its library bases."""
+    if cls.metaclass is not None:
+        return _made_unseen(interpreter, call, cls)
+    maker = class_attribute(cls, "__new__")
+    if maker is not None:
+        return _make(interpreter, call, cls, maker)
     instance = _instantiate(interpreter, call, cls)
     if isinstance(instance, Instance):
         created(interpreter, instance, library_bases(cls))
+        finalizer = class_attribute(cls, "__del__")
+        if isinstance(finalizer, Function):
+            interpreter.finalized_unseen(finalizer, instance)
     return instance
+
+
+def _made_unseen(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
+    """The methods of a metaclass decide what calling a class does, and may call those of the class."""
+    methods = [class_attribute(cls.metaclass, "__call__")] if isinstance(cls.metaclass, ClassValue) else []
+    methods += [
+        found
+        for base in lineage(cls)
+        if isinstance(base, ClassValue)
+        for name in _MAKING
+        if (found := base.attributes.get(name)) is not None
+    ]
+    for method in methods:
+        if isinstance(method, Function):
+            interpreter.unfollowed(method, [cls, *call.args], call.kwargs, "called by a metaclass")
+    for value in (*call.args, *call.kwargs.values()):
+        forget(value)
+    return Unknown(f"what `{cls.name}`, which has a metaclass, gives")
+
+
+def new_instance(interpreter: Evaluator, cls: ClassValue, place: Place) -> Value:
+    """Evaluate ``object.__new__(cls)``."""
+    bases = library_bases(cls)
+    if cls.members is not None or not bases <= _PLAIN_BASES - {"typing.NamedTuple"}:
+        return Unknown(f"an instance of `{cls.name}`")
+    return Instance(cls, {}, has_unknown_base(cls), place, interpreter.path)
+
+
+def _make(interpreter: Evaluator, call: Call, cls: ClassValue, maker: Value) -> Value:
+    """Evaluate ``cls(...)`` of a class with ``__new__``; what that makes of the class is constructed."""
+    if isinstance(maker, LibraryObject) and maker.kind == "builtins.staticmethod":
+        maker = maker.fields["function"]
+    made = interpreter.call(maker, [cls, *call.args], call.kwargs, call.place, call.opaque)
+    for option in options(made):
+        if isinstance(option, Instance) and cls in lineage(option.cls):
+            init = class_attribute(option.cls, "__init__")
+            if _generates_init(option.cls) or is_dataclass(option.cls):
+                forget(option)
+            elif init is not None:
+                interpreter.call(Bound(init, option), call.args, call.kwargs, call.place, call.opaque)
+        elif isinstance(option, Unknown):
+            init = class_attribute(cls, "__init__")
+            if isinstance(init, Function):
+                interpreter.unfollowed(init, [option, *call.args], call.kwargs, "an object that is not known")
+    return made
 
 
 def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
@@ -56,7 +128,7 @@ def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
         return member_of_value(interpreter, cls, call.args[0])
     if "typing.TypedDict" in bases and not call.args and not call.opaque:
         return DictValue(dict(call.kwargs.items()), call.place, interpreter.path)
-    if cls.members is not None or "builtins.type" in bases or class_attribute(cls, "__new__") is not None:
+    if cls.members is not None or "builtins.type" in bases:
         return Unknown(f"an instance of `{cls.name}`")
     opaque = has_unknown_base(cls) or not bases <= (_PLAIN_BASES | followed_bases())
     if (made := made_instance(call, cls, bases)) is not None:
@@ -71,6 +143,8 @@ def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     if is_dataclass(cls):
         return _fill_fields(interpreter, call, cls, instance)
     if "typing.NamedTuple" in bases:
+        if not _behaves_as_tuple(cls):
+            return Unknown(f"a tuple of the class `{cls.name}`, which does as it likes")
         filled = _fill_fields(interpreter, call, cls, instance)
         if isinstance(filled, Instance) and not filled.opaque:
             return Tuple(tuple(filled.attributes.values()), call.place, tuple(filled.attributes), cls)
@@ -78,6 +152,12 @@ def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     if call.args or call.kwargs:
         instance.opaque = True
     return instance
+
+
+def _behaves_as_tuple(cls: ClassValue) -> bool:
+    """Whether a class of named tuples leaves all that tuples do as it is."""
+    own = (name for base in lineage(cls) if isinstance(base, ClassValue) for name in base.attributes)
+    return not any(name in _OF_TUPLES for name in own)
 
 
 def _generates_init(cls: ClassValue) -> bool:

@@ -21,11 +21,13 @@ from shardlint.inference.context import Context, Frame, Scope
 from shardlint.inference.described import sized
 from shardlint.inference.joins import combined
 from shardlint.inference.kept import Kept
+from shardlint.inference.library_names import is_set
 from shardlint.inference.meanwhile import Meanwhile
 from shardlint.inference.memory import Memory
 from shardlint.inference.met import Handed, Note
 from shardlint.inference.once import Once
-from shardlint.inference.reading import Reads, note_variable
+from shardlint.inference.private_names import meant
+from shardlint.inference.reading import Reads, note_attribute, note_variable
 from shardlint.inference.refine import learn_shape
 from shardlint.inference.releases import verdict_at
 from shardlint.inference.replaced import verdict_where_replaced
@@ -33,17 +35,21 @@ from shardlint.inference.settings import InferenceSettings
 from shardlint.inference.tests import Tests
 from shardlint.inference.units import NodePlace, Unit
 from shardlint.inference.values import (
+    MODULE_NAME,
     Bound,
     ClassValue,
     Const,
+    External,
     Function,
     Instance,
     MeshValue,
+    ModuleValue,
     Native,
     Partial,
     Tag,
     Value,
 )
+from shardlint.inference.variables import write
 from shardlint.laws import dims
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.frozen import altered
@@ -317,6 +323,45 @@ class Interpreter:
 
         return get_attribute(self, value, name, place)
 
+    def unfollowed(
+        self, function: Function, args: Sequence[Value], kwargs: dict[str, Value], reason: str
+    ) -> Unknown:
+        """Call a function of the program that is not followed: whatever it names may be changed."""
+        from shardlint.inference.calling import unfollowed
+
+        return unfollowed(self, function, args, kwargs, reason)
+
+    def finalized_unseen(self, function: Function, instance: Instance) -> None:
+        """An object's ``__del__`` may run at any time from now on."""
+        from shardlint.inference.namespaces import finalized_unseen
+
+        finalized_unseen(self, function, instance)
+
+    def run_unseen(self, text: str | None) -> None:
+        """A text runs here that is not followed; None if it is not known."""
+        from shardlint.inference.namespaces import run_unseen
+
+        run_unseen(self, text)
+
+    def set_variable(self, scope: Scope, name: str, value: Value) -> None:
+        """Set a variable of any scope."""
+        write(self, scope, name, value)
+
+    @property
+    def running_module(self) -> ModuleValue:
+        """The module whose code runs."""
+        run = self.scope.root.module
+        return ModuleValue(run.name, run)
+
+    @property
+    def at_top_level(self) -> bool:
+        """Whether no function runs, and no body of a class."""
+        return self.scope.parent is None
+
+    def note_held(self, value: Value) -> None:
+        """Note that what an object of the evaluator's own holds is read."""
+        note_attribute(self, value)
+
     def item(self, value: Value, key: Value, place: Place) -> Value:
         """Read ``value[key]`` of any value."""
         from shardlint.inference.indexing import get_item
@@ -410,6 +455,8 @@ class Interpreter:
 
     def lookup(self, name: str) -> Value:
         """Read a variable: every look-up of a name goes through here."""
+        if name[:2] == "__":
+            name = meant(self.scope, name)
         holder = self.find(name)
         if holder is None:
             value = self._built_in(name)
@@ -421,14 +468,13 @@ class Interpreter:
 
     def _built_in(self, name: str) -> Value:
         if name == "__name__":
-            return (
-                Const("__main__") if self.scope.root.module.name == "__main__" else Unknown("a module's name")
-            )
-        return (
-            self.project.external(f"builtins.{name}")
-            if hasattr(builtins, name)
-            else Unknown(f"`{name}` is not defined")
-        )
+            return Const("__main__") if self.scope.root.module.name == "__main__" else MODULE_NAME
+        if name == "__builtins__":
+            return External("builtins")
+        if not hasattr(builtins, name):
+            return Unknown(f"`{name}` is not defined")
+        full = f"builtins.{name}"
+        return Unknown(f"the program sets `{full}`") if is_set(self, full) else self.project.external(full)
 
     def define(self, function: Function) -> None:
         """Note a function of the program: if nothing reaches it, it is an entry of its own."""
@@ -454,7 +500,8 @@ class Interpreter:
         if found is None:
             from shardlint.inference.refine import names_in
 
-            found = self._names[test] = names_in(test)
+            scope = self.scope
+            found = self._names[test] = tuple([meant(scope, name) for name in names_in(test)])
         return found
 
     def in_unit(self, unit: Unit) -> Meanwhile[None]:

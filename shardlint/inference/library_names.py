@@ -16,5 +16,8 @@ def set_library_name(interpreter: Evaluator, name: str) -> None:
 
 
 def is_set(interpreter: Evaluator, name: str) -> bool:
-    """Whether the program has set a library's name."""
-    return bool(interpreter.switches) and _SETS + name in interpreter.switches
+    """Whether the program has set a library's name, or one of its module that is not known."""
+    if not interpreter.switches:
+        return False
+    every = f"{_SETS}{name.rpartition('.')[0]}.*"
+    return _SETS + name in interpreter.switches or every in interpreter.switches

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shardlint.inference.classes import class_attribute
+from shardlint.inference.descriptors import deleter_of, setter_of
 from shardlint.inference.effects import changed_for_all, changing
 from shardlint.inference.forgetting import forget
 from shardlint.inference.iteration import hashable, iterate
@@ -19,6 +20,7 @@ from shardlint.inference.values import (
     Const,
     DictValue,
     External,
+    Function,
     Instance,
     LibraryObject,
     ListValue,
@@ -28,20 +30,30 @@ from shardlint.inference.values import (
     Tuple,
     Value,
     as_int,
+    as_str,
 )
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place
+from shardlint.spans import Place, Span
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator
 
-
+#: Where something stands of which that is not known.
+_NOWHERE = Span("", 1, 1, 1, 1)
+#: Attributes of classes and of functions by which these become others.
+_OF_CLASSES = frozenset({"__bases__", "__class__", "__mro__"})
+_OF_FUNCTIONS = frozenset({"__code__", "__defaults__", "__kwdefaults__", "__name__", "__qualname__"})
 #: Methods that make an object change in place.
 _IN_PLACE = {"Add": "__iadd__", "Subtract": "__isub__", "Multiply": "__imul__", "BitOr": "__ior__"}
 
 
 def set_attribute(
-    interpreter: Evaluator, receiver: Value, name: str, value: Value, plainly: bool = False
+    interpreter: Evaluator,
+    receiver: Value,
+    name: str,
+    value: Value,
+    plainly: bool = False,
+    place: Place | None = None,
 ) -> None:
     """Set ``receiver.name``; on an undecided branch the attribute may be either value.
 
@@ -52,22 +64,26 @@ def set_attribute(
     if isinstance(receiver, Alternatives):
         for option in receiver.options:
             with interpreter.forked():
-                set_attribute(interpreter, option, name, value, plainly)
-    elif isinstance(receiver, Instance) and not _is_plain(receiver, name, plainly):
-        # A property's setter, or `__setattr__`, decides what happens.
-        forget(receiver)
-    elif isinstance(receiver, Instance | ClassValue):
-        if isinstance(receiver, ClassValue):
-            changed_for_all(receiver.born)
+                set_attribute(interpreter, option, name, value, plainly, place)
+    elif isinstance(receiver, Instance):
+        if (setter := setter_of(receiver, name, plainly)) is not None:
+            _call_changer(interpreter, receiver, setter[0], [*setter[1], value], place)
+        elif name == "__class__":
+            _set_class(interpreter, receiver, value)
         else:
-            changing(receiver)
-        since = interpreter.path_since(receiver.path)
-        receiver.attributes[name] = _set(interpreter, receiver.attributes.get(name), name, value, since)
+            hold(interpreter, receiver, name, value)
+    elif isinstance(receiver, ClassValue):
+        changed_for_all(receiver.born)
+        if name in _OF_CLASSES:
+            receiver.opaque = True
+        if name == "__getattribute__":
+            receiver.intercepts = True
+        hold(interpreter, receiver, name, value)
+    elif isinstance(receiver, Function):
+        _set_of_function(interpreter, receiver, name, value)
     elif isinstance(receiver, ModuleValue):
-        scope = receiver.run.scope
-        changing(scope)
-        since = interpreter.path_since(scope.path)
-        scope.variables[name] = _set(interpreter, scope.variables.get(name), name, value, since)
+        changing(receiver.run.scope)
+        interpreter.set_variable(receiver.run.scope, name, value)
     elif isinstance(receiver, LibraryObject):
         changing(receiver)
         setter = receiver.origin and interpreter.attribute(receiver, "__setattr__", receiver.origin)
@@ -82,6 +98,95 @@ def set_attribute(
         set_library_name(interpreter, f"{receiver.name}.{name}")
 
 
+def hold(interpreter: Evaluator, receiver: Instance | ClassValue, name: str, value: Value) -> None:
+    """Let an object or a class itself hold something under a name."""
+    if isinstance(receiver, Instance):
+        changing(receiver)
+    since = interpreter.path_since(receiver.path)
+    receiver.attributes[name] = _set(interpreter, receiver.attributes.get(name), name, value, since)
+
+
+def _call_changer(
+    interpreter: Evaluator, receiver: Instance, changer: Value, args: list[Value], place: Place | None
+) -> None:
+    """Let what changes an attribute do so; nothing is known of the object if that is not followed."""
+    if isinstance(changer, Function):
+        interpreter.call(changer, args, {}, place or receiver.made_at or _NOWHERE)
+    else:
+        forget(Tuple(tuple(args)))
+
+
+def _set_class(interpreter: Evaluator, receiver: Instance, value: Value) -> None:
+    """``x.__class__ = cls``."""
+    changing(receiver)
+    if isinstance(value, ClassValue) and not interpreter.path_since(receiver.path):
+        receiver.cls = value
+    else:
+        receiver.cls = ClassValue(receiver.cls.name, (Unknown("another class"),), {}, opaque=True)
+        forget(receiver)
+
+
+def _set_of_function(interpreter: Evaluator, receiver: Function, name: str, value: Value) -> None:
+    """Set what a function runs with; of what else it has nothing is known anyway."""
+    if name not in _OF_FUNCTIONS:
+        return
+    changed_for_all(receiver.scope.born)
+    positional, keywords = receiver.code.parameters[1:]
+    certain = not interpreter.path_since(receiver.scope.path)
+    if name in ("__name__", "__qualname__"):
+        receiver.renamed = True
+    elif name == "__defaults__" and certain and isinstance(value, Tuple):
+        kept = {key: one for key, one in receiver.defaults.items() if key in keywords}
+        last = positional[len(positional) - len(value.items) :]
+        receiver.defaults = {**dict(zip(last, value.items, strict=False)), **kept}
+    elif name == "__kwdefaults__" and certain and isinstance(value, DictValue) and value.items is not None:
+        kept = {key: one for key, one in receiver.defaults.items() if key in positional}
+        receiver.defaults = {**kept, **{str(key): one for key, one in value.items.items()}}
+        # It is this very dict, which may change.
+        receiver.opaque = receiver.opaque or receiver.defaults.keys() - kept.keys() != set()
+    else:
+        receiver.opaque = True
+
+
+def delete_attribute(
+    interpreter: Evaluator, receiver: Value, name: str, place: Place, plainly: bool = False
+) -> None:
+    """Evaluate ``del receiver.name``: what the class, or its base, has by that name is seen again."""
+    if isinstance(receiver, Alternatives):
+        for option in receiver.options:
+            with interpreter.forked():
+                delete_attribute(interpreter, option, name, place, plainly)
+    elif isinstance(receiver, Instance):
+        if (deleter := deleter_of(receiver, name, plainly)) is not None:
+            _call_changer(interpreter, receiver, deleter[0], deleter[1], place)
+        else:
+            changing(receiver)
+            _drop(interpreter, receiver, name)
+    elif isinstance(receiver, ClassValue):
+        changed_for_all(receiver.born)
+        _drop(interpreter, receiver, name)
+    elif isinstance(receiver, Native):
+        changed_for_all(receiver.born)
+        receiver.attributes.pop(name, None)
+    elif isinstance(receiver, Function):
+        _set_of_function(interpreter, receiver, name, Tuple(()))
+    elif isinstance(receiver, ModuleValue):
+        changing(receiver.run.scope)
+        interpreter.set_variable(receiver.run.scope, name, Unknown(f"`{name}` is deleted"))
+    elif isinstance(receiver, External):
+        set_library_name(interpreter, f"{receiver.name}.{name}")
+    else:
+        forget(receiver)
+
+
+def _drop(interpreter: Evaluator, receiver: Instance | ClassValue, name: str) -> None:
+    if not interpreter.path_since(receiver.path):
+        receiver.attributes.pop(name, None)
+    elif name in receiver.attributes:
+        forget(receiver.attributes[name])
+        receiver.attributes[name] = Unknown(f"`{name}` may be deleted")
+
+
 def _set(
     interpreter: Evaluator, before: Value | None, name: str, value: Value, since: tuple[int, ...]
 ) -> Value:
@@ -94,19 +199,13 @@ def _set(
     return join([before, value])
 
 
-def _is_plain(receiver: Instance, name: str, plainly: bool) -> bool:
-    """Whether setting an attribute does no more than that."""
-    found = class_attribute(receiver.cls, name)
-    overridden = not plainly and class_attribute(receiver.cls, "__setattr__") is not None
-    if isinstance(found, Unknown | Instance) or overridden:
-        return False
-    return not (isinstance(found, LibraryObject) and found.kind == "builtins.property")
-
-
 def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, place: Place) -> None:
     """Set ``receiver[key]``; on an undecided branch the container is not followed further."""
     if isinstance(receiver, External) and receiver.name == "os.environ":
         interpreter.set_environment(key, value)
+    elif isinstance(receiver, External):
+        name = as_str(key)
+        set_library_name(interpreter, f"{receiver.name}.{name or '*'}")
     elif isinstance(receiver, ListValue | DictValue) and receiver.items is not None:
         if not (interpreter.certain(receiver.path) and _has_place(receiver, key)):
             forget(receiver)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from shardlint.inference import naming
 from shardlint.inference.alternatives import each_option, each_pair
-from shardlint.inference.classes import class_attribute, stands_for
+from shardlint.inference.classes import class_attribute, lineage, special_method, stands_for
 from shardlint.inference.iteration import hashable, iterate
+from shardlint.inference.joins import options
 from shardlint.inference.overlays import delegate, jaxtyping
 from shardlint.inference.overlays.array_methods import binary, unary
 from shardlint.inference.overlays.explicit.finishing import finish_operator
@@ -20,7 +21,6 @@ from shardlint.inference.overlays.varying import computed, variation_of, vary
 from shardlint.inference.truth import truth
 from shardlint.inference.values import (
     Array,
-    Bound,
     ClassValue,
     Const,
     DictValue,
@@ -70,6 +70,7 @@ _BINARY: dict[str, tuple[str, str, Callable[[Any, Any], Any]]] = {
     "LeftShift": ("<<", "lshift", operator.lshift),
     "RightShift": (">>", "rshift", operator.rshift),
 }
+_NOT_IMPLEMENTED = External("builtins.NotImplemented")
 _UNARY: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "Minus": ("-", operator.neg),
     "Plus": ("+", operator.pos),
@@ -96,14 +97,40 @@ def binary_operation(interpreter: Evaluator, name: str, a: Value, b: Value, plac
                 return Unknown("an operand is unknown")
             result = finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place)
             return computed(interpreter, result, (x, y))
-        for receiver, other, dunder in ((x, y, f"__{method}__"), (y, x, f"__r{method}__")):
-            if isinstance(receiver, Instance) and (found := find_method(receiver, dunder)) is not None:
-                return interpreter.call(Bound(found, receiver), [other], {}, place)
+        if isinstance(x, Instance) or isinstance(y, Instance):
+            found = _by_methods(interpreter, (x, y), f"__{method}__", f"__r{method}__", place)
+            if found is not None:
+                return found
         if isinstance(x, SpecValue) or isinstance(y, SpecValue):
             return spec_operation(interpreter, symbol, x, y, place)
         return _python_binary(interpreter, symbol, function, x, y)
 
     return each_pair(interpreter, a, b, combine)
+
+
+def _by_methods(
+    interpreter: Evaluator, operands: tuple[Value, Value], plain: str, reflected: str, place: Place
+) -> Value | None:
+    """What the operands' own methods make of an operator; None where none of them answers.
+
+    The right operand's is asked first if its class derives from the left one's.
+    """
+    x, y = operands
+    sides = [(x, y, plain), (y, x, reflected)]
+    if isinstance(x, Instance) and isinstance(y, Instance) and x.cls in lineage(y.cls)[1:]:
+        sides.reverse()
+    for receiver, other, name in sides:
+        if not isinstance(receiver, Instance):
+            continue
+        method = special_method(receiver, name)
+        if method is None:
+            continue
+        answer = interpreter.call(method, [other], {}, place)
+        if _NOT_IMPLEMENTED not in options(answer):
+            return answer
+        if len(options(answer)) > 1:
+            return Unknown("it may not answer")
+    return None
 
 
 def find_method(instance: Instance, name: str) -> Function | None:
@@ -238,10 +265,13 @@ def _compare(interpreter: Evaluator, name: str, x: Value, y: Value, place: Place
     sizes = as_size(x) is not None and as_size(y) is not None
     if _unknown(x, y) and not sizes:
         return Unknown("compared with something unknown")
-    for receiver, other, method in ((x, y, _COMPARE_METHODS[name]), (y, x, _REFLECTED[name])):
-        defined = find_method(receiver, method) if isinstance(receiver, Instance) else None
-        if defined is not None:
-            return interpreter.call(Bound(defined, receiver), [other], {}, place or Span("", 1, 1, 1, 1))
+    if isinstance(x, Instance) or isinstance(y, Instance):
+        at = place or Span("", 1, 1, 1, 1)
+        found = _by_methods(interpreter, (x, y), _COMPARE_METHODS[name], _REFLECTED[name], at)
+        if found is not None:
+            return found
+        if name == "NotEqual" and _by_methods(interpreter, (x, y), "__eq__", "__eq__", at) is not None:
+            return Unknown("what is not equal")
     if isinstance(x, Array) or isinstance(y, Array):
         symbol = _COMPARE[name][0]
         return _spread(finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place), x, y)
@@ -321,8 +351,8 @@ def _has(interpreter: Evaluator, container: Value, item: Value, place: Place | N
     if not isinstance(container, Instance):
         return _contains(container, item)
     at = place or Span("", 1, 1, 1, 1)
-    method = interpreter.attribute(container, "__contains__", at)
-    return None if isinstance(method, Unknown) else truth(interpreter.call(method, [item], {}, at))
+    method = special_method(container, "__contains__")
+    return None if method is None else truth(interpreter.call(method, [item], {}, at))
 
 
 def _identical(x: Value, y: Value) -> bool | None:

@@ -162,11 +162,18 @@ class Project:
         here = Path(interpreter.scope.root.module.source.path)
         if name.split(".")[0] in LIBRARIES:
             return self.external(name)
+        if name == "__main__":
+            return self._program()
         path = self.locate(here, name)
         if path is None:
             return Unknown(f"module `{name}` is not seen") if name.startswith(".") else self.external(name)
         run = self._run(interpreter, path, name)
         return ModuleValue(name, run)
+
+    def _program(self) -> Value:
+        """The module that is run."""
+        found = next((run for run in self.modules.values() if run.name == "__main__"), None)
+        return Unknown("the program") if found is None else ModuleValue("__main__", found)
 
     def submodule(self, interpreter: Interpreter, package: str, name: str) -> ModuleValue | None:
         """Return a module of a package that has no ``__init__.py``, None where there is none.

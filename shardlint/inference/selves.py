@@ -18,6 +18,7 @@ from shardlint.inference.functions import LookedAt
 from shardlint.inference.instances import is_dataclass
 from shardlint.inference.latest import of_texts
 from shardlint.inference.met import Met
+from shardlint.inference.private_names import mangled
 from shardlint.inference.values import (
     Bound,
     ClassValue,
@@ -50,6 +51,11 @@ _TARGET = re.compile(r"\b(\w+)\.(\w+)")
 _CHANGES = re.compile(
     r"\.(\w+)\s*(?:\[[^\]\n]*\]\s*=(?!=)"
     r"|\.(?:append|extend|insert|update|pop|popitem|setdefault|clear|remove|add|sort|reverse)\()"
+)
+_DELETES = re.compile(r"\bdel[ \t]++([^\n]+)")
+#: What sets, or deletes, attributes whose names are computed.
+_SETS_ANY = re.compile(
+    r"(?:set|del)attr\(|(?:__dict__|vars\(\w+\))(?:\[[^\]\n]*\]\s*(?:[-+*/|]|//)?=(?!=)|\.(?:update|setdefault|pop|clear)\()"
 )
 CONSTRUCTORS = frozenset({"__init__", "__post_init__", "setup"})
 
@@ -129,10 +135,12 @@ def _said(interpreter: Interpreter, cls: ClassValue) -> Said:
 
 def _read_texts(cls: ClassValue) -> Said:
     texts, elsewhere = list(_texts(cls, every=True)), _set_on_objects(cls)
-    sets = {name for text in texts for name in sets_of_self(text)} | elsewhere
-    changes = elsewhere | {name for text in _texts(cls) for name in sets_of_self(text) | _changes(text)}
+    sets = elsewhere | {mangled(name, base) for base, text in texts for name in sets_of_self(text)}
+    changes = elsewhere | {
+        mangled(name, base) for base, text in _texts(cls) for name in sets_of_self(text) | _changes(text)
+    }
     own = frozenset(name for name in sets if class_attribute(cls, name) is not None)
-    return Said(own, frozenset(changes), any("setattr(" in text for text in texts))
+    return Said(own, frozenset(changes), any(_sets_any(text) for _, text in texts))
 
 
 def said_otherwise(interpreter: Interpreter) -> frozenset[Hashable]:
@@ -205,11 +213,11 @@ def _overridden(interpreter: Interpreter, cls: ClassValue) -> Set[str]:
 
 def sets_of_self(text: str) -> set[str]:
     """The attributes that a method's text sets on ``self``."""
-    return {name for one, name in _sets(text) if one == "self"}
+    return {name for one, name in sets_in(text) if one == "self"}
 
 
 @of_texts
-def _sets(text: str) -> frozenset[tuple[str, str]]:
+def sets_in(text: str) -> frozenset[tuple[str, str]]:
     """What a text sets: variables, and attributes of what they hold."""
     sets = ((_last_word(text, found.start()), found[1]) for found in _SETS.finditer(text))
     unpacked = (pair for targets in _UNPACKS.findall(text) for pair in _TARGET.findall(targets))
@@ -226,34 +234,45 @@ def _last_word(text: str, end: int) -> str:
 def set_by_methods(cls: ClassValue) -> set[str]:
     """The attributes that a class's own methods set on ``self``, its constructor among them."""
     methods = filter(None, map(method_in, cls.attributes.values()))
-    return {name for method in methods for name in sets_of_self(method.code.unit.text)}
+    return {mangled(name, cls.name) for method in methods for name in sets_of_self(method.code.unit.text)}
 
 
 @of_texts
 def _changes(text: str) -> frozenset[str]:
-    """The attributes whose values a text changes."""
-    return frozenset(_CHANGES.findall(text))
+    """The attributes whose values a text changes, or that it deletes."""
+    deleted = (name for targets in _DELETES.findall(text) for _, name in _TARGET.findall(targets))
+    return frozenset((*_CHANGES.findall(text), *deleted))
+
+
+@of_texts
+def _sets_any(text: str) -> bool:
+    """Whether a text may set any attribute."""
+    return _SETS_ANY.search(text) is not None
 
 
 def says_alike(text: str, other: str) -> bool:
     """Whether two texts of a function say the same of objects (see `Said`)."""
-    return all(found(text) == found(other) for found in (_sets, _changes, lambda one: "setattr(" in one))
+    return all(found(text) == found(other) for found in (sets_in, _changes, _sets_any))
 
 
 def _set_on_objects(cls: ClassValue) -> set[str]:
     """Names of attributes that the class's module sets on other objects than ``self``."""
     text = cls.module.text if cls.module is not None else ""
-    return {name for one, name in _sets(text) if one != "self"}
+    names = [base.name for base in lineage(cls) if isinstance(base, ClassValue)]
+    return {mangled(name, base) for one, name in sets_in(text) if one != "self" for base in names}
 
 
-def _texts(cls: ClassValue, every: bool = False) -> Iterator[str]:
-    """The texts of the methods of a class and its bases; the constructors only with ``every``."""
+def _texts(cls: ClassValue, every: bool = False) -> Iterator[tuple[str, str]]:
+    """The texts of the methods of a class and its bases, each with the name of the class that has it.
+
+    The constructors only with ``every``.
+    """
     for base in lineage(cls):
         if isinstance(base, ClassValue):
             for value in base.attributes.values():
                 method = method_in(value)
                 if method is not None and (every or method.name not in CONSTRUCTORS):
-                    yield method.code.unit.text
+                    yield base.name, method.code.unit.text
 
 
 def method_in(value: Value) -> Function | None:

@@ -21,6 +21,7 @@ from shardlint.inference.mutation import augment
 from shardlint.inference.nodes import structure
 from shardlint.inference.operators import binary_operation
 from shardlint.inference.patterns import takes
+from shardlint.inference.private_names import meant
 from shardlint.inference.refine import learn_rank, refine
 from shardlint.inference.truth import truth
 from shardlint.inference.values import NONE, ClassValue, External
@@ -130,10 +131,11 @@ def _annotated(interpreter: Interpreter, node: cst.AnnAssign) -> bool:
     scope = interpreter.scope
     if scope.is_class and isinstance(node.target, cst.Name):
         written = structure(node.annotation.annotation)
-        interpreter.annotated.setdefault(id(scope), {})[node.target.value] = written
+        name = meant(scope, node.target.value)
+        interpreter.annotated.setdefault(id(scope), {})[name] = written
         owner, found = scope.variables.get("__class__"), description(interpreter, node.annotation)
         if isinstance(owner, ClassValue) and found is not None and "ClassVar" not in written:
-            owner.types[node.target.value] = (found, interpreter.place(node.annotation.annotation))
+            owner.types[name] = (found, interpreter.place(node.annotation.annotation))
     if node.value is not None:
         value = evaluate(interpreter, node.value)
         assign(interpreter, node.target, annotated(interpreter, node.annotation, value))
@@ -184,13 +186,17 @@ def _pass(_: Interpreter, __: cst.CSTNode) -> bool:
     return True
 
 
+def _declared(interpreter: Interpreter, node: cst.Global | cst.Nonlocal) -> set[str]:
+    return {meant(interpreter.scope, item.name.value) for item in node.names}
+
+
 def _global(interpreter: Interpreter, node: cst.Global) -> bool:
-    interpreter.scope.declared_global |= {item.name.value for item in node.names}
+    interpreter.scope.declared_global |= _declared(interpreter, node)
     return True
 
 
 def _nonlocal(interpreter: Interpreter, node: cst.Nonlocal) -> bool:
-    interpreter.scope.declared_nonlocal |= {item.name.value for item in node.names}
+    interpreter.scope.declared_nonlocal |= _declared(interpreter, node)
     return True
 
 

@@ -45,4 +45,6 @@ def truth(value: Value) -> bool | None:
         return bool(value.spec.entries)
     if isinstance(value, (ListValue, DictValue, SetValue)):
         return None if value.items is None else bool(value.items)
+    if isinstance(value, ClassValue) and value.metaclass is not None:
+        return None
     return True if type(value) in _TRUE else None

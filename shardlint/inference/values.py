@@ -271,7 +271,10 @@ class LibraryObject:
 
 @dataclass(eq=False, slots=True)
 class Function:
-    """A function of the program: ``code`` is the evaluator's own (`interpreter.Code`)."""
+    """A function of the program: ``code`` is the evaluator's own (`interpreter.Code`).
+
+    ``opaque``: it may run other code, or with other defaults; ``renamed``: it has another name.
+    """
 
     name: str
     code: Any
@@ -279,6 +282,8 @@ class Function:
     defaults: dict[str, Value] = field(default_factory=dict)
     owner: ClassValue | None = None
     origin: Place | None = None
+    opaque: bool = False
+    renamed: bool = False
 
 
 @frozen
@@ -306,7 +311,9 @@ class ClassValue:
     ``module`` is the module that defines it, ``path`` the branch, ``types`` what annotations say of fields
     that are arrays, and where. ``lineage`` is its method resolution order, once asked. ``nodes`` are the
     fields that hold the children of an instance as a node of pytrees, Unknown where they are not followed,
-    None where no decorator says. ``members`` are those of an enumeration, by name.
+    None where no decorator says. ``members`` are those of an enumeration, by name. ``metaclass`` is that of
+    the program, if it has one. ``opaque``: it may have any attributes. ``intercepts``: what an object holds
+    need not be what its attributes are.
     """
 
     name: str
@@ -321,6 +328,9 @@ class ClassValue:
     lineage: tuple[Value, ...] = ()
     nodes: tuple[str, ...] | Unknown | None = None
     members: dict[str, Instance] | None = None
+    metaclass: Value | None = None
+    opaque: bool = False
+    intercepts: bool = False
     born: int = field(default_factory=born, init=False, repr=False)
 
 
@@ -404,6 +414,8 @@ Value = Union[
 ]  # fmt: skip
 
 NONE = Const(None)
+#: ``__name__`` in a module that is imported, by whatever name.
+MODULE_NAME = Unknown("a module's name")
 
 
 def kind_name(constant: Const) -> str:

@@ -138,14 +138,8 @@ def _given(call: Call) -> Value:
     return call.args[0]
 
 
-def _property(call: Call) -> Value:
-    return LibraryObject("builtins.property", {"function": call.args[0]})
-
-
 TABLE: dict[str, Callable[[Call], Value]] = {
     "enum.auto": _auto,
     "enum.nonmember": _nonmember,
     "enum.member": _given,
-    "enum.property": _property,
-    "types.DynamicClassAttribute": _property,
 }

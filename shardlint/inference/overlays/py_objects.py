@@ -17,14 +17,18 @@ from shardlint.inference.classes import (
     method_of,
     stands_for,
 )
-from shardlint.inference.forgetting import forget
+from shardlint.inference.descriptors import read
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.forgetting import blur, forget, forget_variables
 from shardlint.inference.joins import options
-from shardlint.inference.mutation import set_attribute
+from shardlint.inference.library_names import set_library_name
+from shardlint.inference.mutation import delete_attribute, set_attribute
 from shardlint.inference.overlays.jax_tree_paths import KEYS
 from shardlint.inference.releases import is_there
 from shardlint.inference.values import (
     NONE,
     Array,
+    Bound,
     ClassValue,
     Const,
     DictValue,
@@ -35,6 +39,7 @@ from shardlint.inference.values import (
     LibraryObject,
     ListValue,
     MeshValue,
+    ModuleValue,
     Native,
     SetValue,
     ShardingValue,
@@ -45,6 +50,7 @@ from shardlint.inference.values import (
     looked_up,
 )
 from shardlint.laws.values import Unknown
+from shardlint.spans import Place
 
 _CLASSES: dict[str, Callable[[Value], bool | None]] = {
     "builtins.int": lambda v: isinstance(v, Integer) or (isinstance(v, Const) and isinstance(v.value, int)),
@@ -124,6 +130,8 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
     if isinstance(value, Unknown | External | Native | LibraryObject):
         return None
     if isinstance(cls, ClassValue):
+        if _asks_otherwise(cls):
+            return None
         if isinstance(value, Instance):
             bases = list(lineage(value.cls))
             return True if cls in bases else None if any(isinstance(b, Unknown) for b in bases) else False
@@ -138,6 +146,16 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
     if isinstance(cls, External) and cls.name in _ABSTRACT and (own := _python_class(value)) is not None:
         return issubclass(own, _ABSTRACT[cls.name])
     return None
+
+
+def _asks_otherwise(cls: ClassValue) -> bool:
+    """Whether a class may take objects of others for its own."""
+    return cls.opaque or "typing.Protocol" in library_bases(cls) or has_hook(cls)
+
+
+def has_hook(cls: ClassValue) -> bool:
+    """Whether the program says which classes derive from one."""
+    return class_attribute(cls, "__subclasshook__") is not None
 
 
 def _is_plain(value: Value) -> bool:
@@ -215,11 +233,60 @@ def _setattr(call: Call) -> Value:
     text = as_str(name)
     if receiver is not None and value is not None:
         if text is None:
-            forget(receiver)
+            _set_any(call, receiver)
         else:
-            plainly = call.name == "builtins.object.__setattr__"
-            set_attribute(call.interpreter, receiver, text, value, plainly)
+            plainly = call.name != "builtins.setattr"
+            set_attribute(call.interpreter, receiver, text, value, plainly, call.place)
     return NONE
+
+
+def _delattr(call: Call) -> Value:
+    """``delattr(obj, name)``, and ``object.__delattr__``."""
+    receiver, name = call.bind("obj", "name")
+    text = as_str(name)
+    if receiver is not None and text is not None:
+        delete_attribute(call.interpreter, receiver, text, call.place, call.name != "builtins.delattr")
+    elif receiver is not None:
+        _set_any(call, receiver)
+    return NONE
+
+
+def _set_any(call: Call, receiver: Value) -> None:
+    """An attribute whose name is not known is set: it may be any."""
+    for option in options(receiver):
+        if isinstance(option, ClassValue):
+            blur(option)
+        elif isinstance(option, ModuleValue):
+            forget_variables(option)
+        elif isinstance(option, External):
+            set_library_name(call.interpreter, f"{option.name}.*")
+        else:
+            forget(option)
+
+
+def _new(call: Call) -> Value:
+    """``object.__new__(cls)``."""
+    cls = call.args[0] if call.args else None
+    return _made(call, cls)
+
+
+def _made(call: Call, cls: Value | None) -> Value:
+    from shardlint.inference.instances import new_instance
+
+    if isinstance(cls, ClassValue):
+        return new_instance(call.interpreter, cls, call.place)
+    return Unknown("an object of a class that is not known")
+
+
+def _get_attribute(call: Call) -> Value:
+    """``object.__getattribute__(obj, name)``."""
+    from shardlint.inference.attributes import plain_attribute
+
+    receiver, name = call.bind("obj", "name")
+    text = as_str(name)
+    if not isinstance(receiver, Instance) or text is None:
+        return Unknown("an attribute that is not known")
+    return plain_attribute(call.interpreter, receiver, text, call.place)
 
 
 def _type(call: Call) -> Value:
@@ -234,13 +301,23 @@ def _type(call: Call) -> Value:
 
 def _super(call: Call) -> Value:
     method = call.interpreter.running_method()
-    if method is None or call.args:
+    if len(call.args) == 2 and isinstance(call.args[0], ClassValue):
+        method = call.args[0], call.args[1]
+    if method is None or len(call.args) == 1:
         return Unknown("super()")
     cls, receiver = method
     return LibraryObject("builtins.super", {"cls": cls, "self": receiver})
 
 
-def super_attribute(value: LibraryObject, name: str) -> Value:
+#: What `object` itself does, by the name of the method.
+_OF_OBJECT: dict[str, Callable[[Call], Value]] = {
+    "__setattr__": _setattr,
+    "__delattr__": _delattr,
+    "__getattribute__": _get_attribute,
+}
+
+
+def super_attribute(interpreter: Evaluator, value: LibraryObject, name: str, place: Place) -> Value:
     """``super().name``: of the receiver's classes, the first after the method's own that has it."""
     cls, receiver = value.fields["cls"], value.fields["self"]
     assert isinstance(cls, ClassValue)
@@ -249,7 +326,13 @@ def super_attribute(value: LibraryObject, name: str) -> Value:
     after = order[order.index(cls) + 1 :] if cls in order else lineage(cls)[1:]
     found = attribute_along(after, name)
     if found is not None:
+        if isinstance(found, LibraryObject | Instance) and isinstance(receiver, Instance):
+            return read(interpreter, found, name, receiver, receiver.cls, place)
         return method_of(found, receiver, owner if isinstance(owner, ClassValue) else cls)
+    if name == "__new__":
+        return Native("super().__new__", _new)
+    if name in _OF_OBJECT and all(isinstance(base, ClassValue | External) for base in after):
+        return Bound(Native(f"builtins.object.{name}", _OF_OBJECT[name]), receiver)
     if name in ("__init__", "__post_init__", "setup", "__init_subclass__"):
         return Native(f"super().{name}", lambda call: NONE)
     if isinstance(receiver, Instance):
@@ -278,10 +361,13 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "builtins.getattr": _getattr,
     "builtins.hasattr": _hasattr,
     "builtins.setattr": _setattr,
-    "builtins.object.__setattr__": _setattr,
+    "builtins.delattr": _delattr,
+    "builtins.object.__new__": _new,
+    **{f"builtins.object.{name}": function for name, function in _OF_OBJECT.items()},
+    "builtins.type.__setattr__": _setattr,
+    "builtins.type.__delattr__": _delattr,
     "builtins.type": _type,
     "builtins.super": _super,
-    "builtins.property": _descriptor("builtins.property"),
     "builtins.staticmethod": _descriptor("builtins.staticmethod"),
     "builtins.classmethod": _descriptor("builtins.classmethod"),
     "builtins.callable": _callable,

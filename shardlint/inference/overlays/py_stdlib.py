@@ -13,6 +13,7 @@ from shardlint.inference.values import (
     Const,
     DictValue,
     External,
+    Function,
     Instance,
     LibraryObject,
     ListValue,
@@ -40,9 +41,15 @@ def _keeps(call: Call) -> Value:
 
 
 def _wraps(call: Call) -> Value:
-    return Native(
-        "functools.wraps", lambda inner: inner.args[0] if inner.args else Unknown("functools.wraps")
-    )
+    """``@wraps(f)``: a function that is called what another one is called."""
+
+    def rename(inner: Call) -> Value:
+        function = inner.args[0] if inner.args else Unknown("functools.wraps")
+        if isinstance(function, Function):
+            function.renamed = True
+        return function
+
+    return Native("functools.wraps", rename)
 
 
 def _math(function: Callable[..., Any]) -> Callable[[Call], Value]:
@@ -156,9 +163,6 @@ def _copying(deep: bool) -> Callable[[Call], Value]:
 TABLE: dict[str, Callable[[Call], Value]] = {
     "functools.partial": _partial,
     "functools.wraps": _wraps,
-    "functools.lru_cache": _keeps,
-    "functools.cache": _keeps,
-    "functools.cached_property": lambda call: LibraryObject("builtins.property", {"function": call.args[0]}),
     **{
         f"math.{name}": _math(getattr(math, name))
         for name in "sqrt ceil floor log log2 log10 exp gcd lcm pow isqrt sin cos trunc fabs".split()

@@ -1,0 +1,51 @@
+"""`property` and `functools.cached_property`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from shardlint.inference.calls import Call
+from shardlint.inference.descriptors import PROPERTY, new_cached, new_property
+from shardlint.inference.values import LibraryObject, Value, is_none
+from shardlint.laws.values import Unknown
+
+#: The keywords of `property`, by what its own methods of these names change.
+_PARTS = {"getter": "function", "setter": "setter", "deleter": "deleter"}
+
+
+def _property(call: Call) -> Value:
+    get, write, delete, _ = call.bind(fget=None, fset=None, fdel=None, doc=None)
+    given = {"setter": write, "deleter": delete}
+    others = {name: value for name, value in given.items() if value is not None and not is_none(value)}
+    return new_property(Unknown("a property that cannot be read") if get is None else get, **others)
+
+
+def _changed(part: str) -> Callable[[Call], Value]:
+    """``x.setter(function)``: another property, with this part."""
+
+    def change(call: Call) -> Value:
+        before, function = call.bind("self", "function")
+        if not isinstance(before, LibraryObject) or function is None:
+            return Unknown("a property")
+        return LibraryObject(PROPERTY, {**before.fields, part: function})
+
+    return change
+
+
+def _cached_property(call: Call) -> Value:
+    (function,) = call.bind("func")
+    return Unknown("functools.cached_property") if function is None else new_cached(function)
+
+
+def _attribute(value: LibraryObject, name: str) -> Value | None:
+    return value.fields.get("function") if name == "fget" else None
+
+
+TABLE: dict[str, Callable[[Call], Value]] = {
+    **dict.fromkeys(("builtins.property", "enum.property", "types.DynamicClassAttribute"), _property),
+    "functools.cached_property": _cached_property,
+}
+ATTRIBUTES: dict[str, Callable[[LibraryObject, str], Value | None]] = {PROPERTY: _attribute}
+METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {
+    (PROPERTY, name): _changed(part) for name, part in _PARTS.items()
+}

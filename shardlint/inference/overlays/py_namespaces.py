@@ -1,0 +1,166 @@
+"""Names that a program computes: ``globals()``, ``vars(x)``, ``exec`` and ``eval``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from shardlint.inference.calls import Call
+from shardlint.inference.forgetting import NAMESPACE, forget
+from shardlint.inference.mutation import delete_attribute, hold, set_attribute
+from shardlint.inference.values import (
+    NONE,
+    DictValue,
+    External,
+    Instance,
+    LibraryObject,
+    ModuleValue,
+    Value,
+    as_str,
+)
+from shardlint.laws.values import Unknown
+
+
+def namespace(of: Value) -> Value:
+    """Return the attributes of an object as a dict: who changes it changes the object."""
+    return LibraryObject(NAMESPACE, {"of": of})
+
+
+def _globals(call: Call) -> Value:
+    return namespace(call.interpreter.running_module)
+
+
+def _locals(call: Call) -> Value:
+    return (
+        namespace(call.interpreter.running_module) if call.interpreter.at_top_level else Unknown("locals()")
+    )
+
+
+def _vars(call: Call) -> Value:
+    if not call.args:
+        return _locals(call)
+    value = call.args[0]
+    return namespace(value) if isinstance(value, Instance | ModuleValue | External) else Unknown("vars()")
+
+
+def _run(call: Call) -> Value:
+    """``exec`` and ``eval``: of what a text does only which names it may change is known."""
+    given = [*call.args[1:], *call.kwargs.values()]
+    for value in given:
+        forget(value)
+    if not given or not isinstance(given[0], DictValue):
+        call.interpreter.run_unseen(as_str(call.args[0]) if call.args else None)
+    return NONE if call.name == "builtins.exec" else Unknown("what is computed by a text")
+
+
+def _of(call: Call) -> tuple[Value, str | None]:
+    """The object whose namespace this is, and a name in it if it is known."""
+    space = call.args[0]
+    assert isinstance(space, LibraryObject)
+    return space.fields["of"], as_str(call.argument(1, "key"))
+
+
+def _held(call: Call, of: Value, name: str) -> Value | None:
+    """What a name in a namespace stands for; None where it is not known to be there."""
+    if isinstance(of, Instance):
+        return of.held(name)
+    found = call.interpreter.attribute(of, name, call.place)
+    return None if isinstance(found, Unknown) else found
+
+
+def _get_item(call: Call) -> Value:
+    of, name = _of(call)
+    found = None if name is None else _held(call, of, name)
+    return found or Unknown("a variable that is not known")
+
+
+def _get(call: Call) -> Value:
+    of, name = _of(call)
+    found = None if name is None else _held(call, of, name)
+    return found or Unknown("a variable, or what stands for it")
+
+
+def _set(call: Call, of: Value, name: str, value: Value) -> None:
+    if isinstance(of, Instance):
+        hold(call.interpreter, of, name, value)
+    else:
+        set_attribute(call.interpreter, of, name, value, place=call.place)
+
+
+def _set_item(call: Call) -> Value:
+    of, name = _of(call)
+    value = call.argument(2, "value")
+    if name is None or value is None:
+        forget(call.args[0])
+    else:
+        _set(call, of, name, value)
+    return NONE
+
+
+def _del_item(call: Call) -> Value:
+    of, name = _of(call)
+    if name is None:
+        forget(call.args[0])
+    else:
+        delete_attribute(call.interpreter, of, name, call.place, plainly=True)
+    return NONE
+
+
+def _update(call: Call) -> Value:
+    of, _ = _of(call)
+    items: dict[str, Value] | None = {}
+    for given in call.args[1:]:
+        known = given.items if isinstance(given, DictValue) else None
+        if known is None or items is None or not all(isinstance(key, str) for key in known):
+            items = None
+        else:
+            items |= {str(key): value for key, value in known.items()}
+    if items is None or call.opaque:
+        forget(call.args[0])
+    for name, value in {**(items or {}), **call.kwargs}.items():
+        _set(call, of, name, value)
+    return NONE
+
+
+def _setdefault(call: Call) -> Value:
+    of, name = _of(call)
+    value = call.argument(2, "default") or NONE
+    if name is not None and (found := _held(call, of, name)) is not None:
+        return found
+    if name is None:
+        forget(call.args[0])
+    else:
+        with call.interpreter.forked(guards=False):
+            _set(call, of, name, value)
+    return Unknown("a variable, or what stands for it")
+
+
+def _unknown(call: Call) -> Value:
+    return Unknown("the variables of a namespace")
+
+
+def _changes(call: Call) -> Value:
+    forget(call.args[0])
+    return Unknown("what was in a namespace")
+
+
+TABLE: dict[str, Callable[[Call], Value]] = {
+    "builtins.globals": _globals,
+    "builtins.locals": _locals,
+    "builtins.vars": _vars,
+    "builtins.exec": _run,
+    "builtins.eval": _run,
+}
+METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {
+    (NAMESPACE, name): function
+    for name, function in {
+        "__getitem__": _get_item,
+        "__setitem__": _set_item,
+        "__delitem__": _del_item,
+        "get": _get,
+        "update": _update,
+        "__ior__": _update,
+        "setdefault": _setdefault,
+        **dict.fromkeys(("copy", "items", "keys", "values"), _unknown),
+        **dict.fromkeys(("clear", "pop", "popitem"), _changes),
+    }.items()
+}
