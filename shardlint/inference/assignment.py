@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.classes import special_method
+from shardlint.inference.classes import method_called
 from shardlint.inference.editing import note_assigned
 from shardlint.inference.effects import changing
 from shardlint.inference.forgetting import forget
@@ -86,16 +86,15 @@ def delete(interpreter: Interpreter, target: cst.BaseExpression) -> None:
 def _delete_item(interpreter: Interpreter, receiver: Value, target: cst.Subscript) -> None:
     from shardlint.inference.expressions import evaluate_index
 
-    if isinstance(receiver, Instance | LibraryObject):
-        method = special_method(receiver, "__delitem__") if isinstance(receiver, Instance) else None
-        key = evaluate_index(interpreter, target.slice)
-        place = interpreter.place(target)
-        if method is None and isinstance(receiver, LibraryObject):
-            method = interpreter.attribute(receiver, "__delitem__", place)
-        if isinstance(method, Bound):
-            interpreter.call(method, [key], {}, place)
-            return
-    forget(receiver)
+    place, method = interpreter.place(target), None
+    if isinstance(receiver, Instance):
+        method = method_called(interpreter, receiver, "__delitem__", place)
+    elif isinstance(receiver, LibraryObject):
+        method = interpreter.attribute(receiver, "__delitem__", place)
+    if isinstance(method, Bound):
+        interpreter.call(method, [evaluate_index(interpreter, target.slice)], {}, place)
+    else:
+        forget(receiver)
 
 
 def _unpack(interpreter: Interpreter, target: cst.Tuple | cst.List, value: Value) -> None:

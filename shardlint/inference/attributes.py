@@ -13,7 +13,7 @@ from shardlint.inference.classes import (
 )
 from shardlint.inference.descriptors import is_data, read, read_of
 from shardlint.inference.effects import changed_for_all
-from shardlint.inference.forgetting import NAMESPACE, forget, open_cells
+from shardlint.inference.forgetting import NAMESPACE, blur, forget, open_cells
 from shardlint.inference.library_names import is_set
 from shardlint.inference.overlays import hides_attributes, instance_attribute, object_attribute
 from shardlint.inference.overlays.py_dataclasses import fields_by_name
@@ -227,6 +227,9 @@ def _of_class(interpreter: Interpreter, value: ClassValue, name: str, place: Pla
         return DictValue(dict(value.members.items()))
     if name in ("_make", "_fields") and "typing.NamedTuple" in library_bases(value):
         return named_tuple_class_attribute(value, name)
+    if name == "register" and found is None and "abc.ABC" in library_bases(value):
+        # Whoever has it can make any class one that counts as derived.
+        blur(value)
     if found is None:
         unseen = has_unknown_base(value) or library_bases(value) - {"builtins.object"}
         reason = f"`{value.name}.{name}` is not known"

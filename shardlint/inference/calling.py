@@ -14,7 +14,7 @@ from shardlint.files.lexing import words_in
 from shardlint.inference.alternatives import each
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.calls import Call, CannotBind
-from shardlint.inference.classes import library_bases, special_method
+from shardlint.inference.classes import library_bases, method_called
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import changed, now
 from shardlint.inference.forgetting import HOLDING, forget
@@ -382,7 +382,7 @@ def _call_object(
     places: dict[int | str, Place],
 ) -> Value:
     if isinstance(receiver, Instance):
-        method = special_method(receiver, "__call__") or interpreter.attribute(receiver, "__call__", place)
+        method = method_called(interpreter, receiver, "__call__", place)
         if isinstance(method, Const):
             return Unknown("not callable")
         return call_value(interpreter, method, args, kwargs, place, opaque, places)

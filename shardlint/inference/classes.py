@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from shardlint.inference.values import (
     Alternatives,
@@ -17,6 +18,10 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.laws.values import Unknown
+from shardlint.spans import Place
+
+if TYPE_CHECKING:
+    from shardlint.inference.evaluator import Evaluator
 
 
 def lineage(cls: ClassValue) -> tuple[Value, ...]:
@@ -74,10 +79,18 @@ def attribute_along(bases: Iterable[Value], name: str) -> Value | None:
 _MIXED = frozenset({"builtins.str", "builtins.int", "enum.StrEnum", "enum.IntEnum", "enum.IntFlag"})
 
 
+#: What texts and numbers do that a class may do otherwise.
+_OF_VALUES = frozenset(
+    name for kind in (str, int) for name in dir(kind) if name[:2] == "__" and name not in dir(object)
+) | {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__"}
+
+
 def stands_for(value: Value) -> Value | None:
     """The text or number that a member of an enumeration also is, None for other values."""
     if not isinstance(value, Instance) or value.cls.members is None or not library_bases(value.cls) & _MIXED:
         return None
+    if not _OF_VALUES.isdisjoint(value.cls.attributes):
+        return Unknown(f"a member of `{value.cls.name}`, which does as it likes")
     return value.held("_value_") or Unknown("the value of a member")
 
 
@@ -103,6 +116,11 @@ def special_method(receiver: Instance, name: str) -> Value | None:
     if found is None:
         return Unknown(f"`{name}` may be defined unseen") if has_unknown_base(receiver.cls) else None
     return method_of(found, receiver, receiver.cls)
+
+
+def method_called(interpreter: Evaluator, receiver: Instance, name: str, place: Place) -> Value:
+    """Return the method that Python calls for an operator, also one that the class has of a library."""
+    return special_method(receiver, name) or interpreter.attribute(receiver, name, place)
 
 
 def all_fields(cls: ClassValue) -> dict[str, Value | None]:

@@ -88,6 +88,10 @@ class Evaluator(Protocol):
         """Whether no function runs, and no body of a class."""
 
     @property
+    def class_made(self) -> Value | None:
+        """The class whose body runs, if it is one."""
+
+    @property
     def is_silent(self) -> bool:
         """Whether nothing is recorded now."""
 

@@ -9,6 +9,7 @@ from shardlint.inference.effects import changed_for_all, changing, lose
 from shardlint.inference.values import (
     Alternatives,
     Array,
+    Bound,
     ClassValue,
     DictValue,
     External,
@@ -17,6 +18,7 @@ from shardlint.inference.values import (
     LibraryObject,
     ListValue,
     ModuleValue,
+    Native,
     SetValue,
     Tuple,
     Value,
@@ -24,7 +26,7 @@ from shardlint.inference.values import (
 from shardlint.laws.values import Unknown
 
 #: What holds something that can be forgotten.
-HOLDING = frozenset({Alternatives, Tuple, ListValue, DictValue, LibraryObject, SetValue, Instance})
+HOLDING = frozenset({Alternatives, Tuple, ListValue, DictValue, LibraryObject, SetValue, Instance, Bound})
 #: A dict whose items are the attributes of an object: it holds that under ``of``.
 NAMESPACE = "builtins.namespace"
 #: Library classes whose instances nobody sets attributes of: what they hold may be changed all the same.
@@ -52,6 +54,10 @@ def forget(value: Value) -> None:
             if one.items is not None:
                 waiting.extend(one.items.values())
                 lose(one)
+        elif isinstance(one, Bound):
+            if isinstance(one.function, Native):
+                # A method of a container.
+                waiting.append(one.receiver)
         elif isinstance(one, LibraryObject) and one.kind == NAMESPACE:
             waiting.append(one.fields["of"])
             if isinstance(one.fields["of"], ModuleValue):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference import naming
 from shardlint.inference.alternatives import each_pair
-from shardlint.inference.classes import class_attribute, special_method
+from shardlint.inference.classes import class_attribute, method_called
 from shardlint.inference.forgetting import forget
 from shardlint.inference.iteration import hashable, spec_items
 from shardlint.inference.joins import join
@@ -80,9 +80,7 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
             return _module(interpreter, key, place)
         return jaxtyping.subscripted(receiver, key) or Unknown(f"`{receiver.name}[...]`")
     if isinstance(receiver, Instance):
-        method = special_method(receiver, "__getitem__") or interpreter.attribute(
-            receiver, "__getitem__", place
-        )
+        method = method_called(interpreter, receiver, "__getitem__", place)
         return interpreter.call(method, [key], {}, place)
     if isinstance(receiver, LibraryObject):
         return object_item(interpreter, receiver, key, place)

@@ -482,6 +482,11 @@ class Interpreter:
             self.notes.append((function, self.context))
 
     @property
+    def class_made(self) -> Value | None:
+        """The class whose body runs, if it is one."""
+        return self.scope.variables.get("__class__") if self.scope.is_class else None
+
+    @property
     def is_silent(self) -> bool:
         """Whether nothing is to be recorded, in the innermost run whose result may be kept."""
         return self.muted > self.mute_base

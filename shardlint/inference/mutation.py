@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardlint.inference.classes import class_attribute
+from shardlint.inference.classes import class_attribute, method_called
 from shardlint.inference.descriptors import deleter_of, setter_of
 from shardlint.inference.effects import changed_for_all, changing
 from shardlint.inference.forgetting import forget
@@ -216,7 +216,7 @@ def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, 
         else:
             receiver.items[as_int(key)] = value  # type: ignore[index]
     elif isinstance(receiver, Instance) and not receiver.forgotten:
-        method = interpreter.attribute(receiver, "__setitem__", place)
+        method = method_called(interpreter, receiver, "__setitem__", place)
         if isinstance(method, Unknown):
             forget(receiver)
         else:

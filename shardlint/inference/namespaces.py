@@ -48,7 +48,7 @@ def run_unseen(interpreter: Interpreter, text: str | None) -> None:
         for holder in {root, scope} if scope.is_class else {root}:
             if name in holder.variables:
                 write(interpreter, holder, name, Unknown(f"`{name}` is set by code that is not followed"))
-    for name in _bound_by(text) - names & seen.keys():
+    for name in _bound_by(text) - (names & seen.keys()):
         if hasattr(builtins, name):
             write(interpreter, root, name, Unknown(f"`{name}` is set by code that is not followed"))
 

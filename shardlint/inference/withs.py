@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.assignment import assign
-from shardlint.inference.classes import class_attribute, special_method
+from shardlint.inference.classes import class_attribute, method_called
 from shardlint.inference.context import Context, assumed_rules
 from shardlint.inference.effects import changing
 from shardlint.inference.functions import look_at
@@ -155,7 +155,7 @@ def _enter(interpreter: Interpreter, manager: Value, place: Place) -> Iterator[V
     elif isinstance(manager, Instance):
         if _swallows(interpreter, manager):
             interpreter.context = replace(before, caught=before.caught | {"BaseException"})
-        enter = special_method(manager, "__enter__") or interpreter.attribute(manager, "__enter__", place)
+        enter = method_called(interpreter, manager, "__enter__", place)
         entered = interpreter.call(enter, [], {}, place)
     elif isinstance(manager, Reader):
         entered = manager
@@ -169,7 +169,7 @@ def _enter(interpreter: Interpreter, manager: Value, place: Place) -> Iterator[V
     try:
         yield entered
         if isinstance(manager, Instance):
-            leave = special_method(manager, "__exit__") or interpreter.attribute(manager, "__exit__", place)
+            leave = method_called(interpreter, manager, "__exit__", place)
             interpreter.call(leave, [Unknown("an exception, or None")] * 3, {}, place)
         elif isinstance(manager, LibraryObject) and "leave" in manager.fields:
             interpreter.call(manager.fields["leave"], [], {}, place)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import class_attribute, stands_for
+from shardlint.inference.classes import class_attribute, method_called, stands_for
 from shardlint.inference.iteration import constant, hashable, iterate
 from shardlint.inference.overlays.py_strings import text_of
 from shardlint.inference.truth import truth
@@ -50,7 +50,7 @@ def _len(call: Call) -> Value:
     if isinstance(value, ClassValue) and (members := iterate(value)) is not None:
         return Const(len(members))
     if isinstance(value, Instance) and class_attribute(value.cls, "__len__") is not None:
-        found = call.interpreter.attribute(value, "__len__", call.place)
+        found = method_called(call.interpreter, value, "__len__", call.place)
         length = call.interpreter.call(found, [], {}, call.place)
         return length if as_dim(length) is not None else Integer(dims.fresh())
     return Integer(dims.fresh())

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
-from shardlint.inference.forgetting import NAMESPACE, forget
+from shardlint.inference.forgetting import NAMESPACE, blur, forget
 from shardlint.inference.mutation import delete_attribute, hold, set_attribute
 from shardlint.inference.values import (
     NONE,
+    ClassValue,
     DictValue,
     External,
     Instance,
@@ -30,9 +31,12 @@ def _globals(call: Call) -> Value:
 
 
 def _locals(call: Call) -> Value:
-    return (
-        namespace(call.interpreter.running_module) if call.interpreter.at_top_level else Unknown("locals()")
-    )
+    if isinstance(made := call.interpreter.class_made, ClassValue):
+        # Whoever has them can set any.
+        blur(made)
+    if call.interpreter.at_top_level:
+        return namespace(call.interpreter.running_module)
+    return Unknown("locals()")
 
 
 def _vars(call: Call) -> Value:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from shardlint.inference.calls import Call
+from shardlint.inference.classes import class_attribute
 from shardlint.inference.values import (
     NONE,
     Const,
@@ -132,6 +133,13 @@ def _version(call: Call) -> Value:
     return Tuple(tuple(Const(int(part)) for part in text.split(".")))
 
 
+#: Methods by which objects say how they are copied.
+_COPYING = (
+    "__copy__", "__deepcopy__", "__getnewargs__", "__getnewargs_ex__", "__getstate__", "__reduce__",
+    "__reduce_ex__", "__setstate__",
+)  # fmt: skip
+
+
 def _copying(deep: bool) -> Callable[[Call], Value]:
     """`copy.copy` and `copy.deepcopy`: what programs can change becomes a new object."""
 
@@ -149,6 +157,12 @@ def _copying(deep: bool) -> Callable[[Call], Value]:
         if isinstance(value, SetValue):
             return SetValue(value.items, value.origin, value.frozen)
         if isinstance(value, Instance):
+            if any(class_attribute(value.cls, name) is not None for name in _COPYING):
+                method = class_attribute(value.cls, "__deepcopy__" if deep else "__copy__")
+                given = [Unknown("what was copied already")] if deep else []
+                if method is None:
+                    return Unknown(f"a copy of `{value.cls.name}`, which says how it is made")
+                return call.interpreter.call(method, [value, *given], {}, call.place)
             own = {name: part(item) for name, item in value.attributes.items()}
             return Instance(value.cls, own, value.opaque, call.place, path)
         if isinstance(value, LibraryObject) and value.kind.startswith("flax.nnx."):
