@@ -36,6 +36,13 @@ def is_data(found: Value | None) -> bool:
     )
 
 
+def is_computed(found: Value | None) -> bool:
+    """Whether reading an attribute that a class has runs code."""
+    if isinstance(found, LibraryObject):
+        return found.kind in (PROPERTY, CACHED)
+    return isinstance(found, Instance) and class_attribute(found.cls, "__get__") is not None
+
+
 def read(
     interpreter: Evaluator, found: Value, name: str, receiver: Value, cls: ClassValue, place: Place
 ) -> Value:

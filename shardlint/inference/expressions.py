@@ -315,9 +315,8 @@ def _arguments(interpreter: Interpreter, nodes: Sequence[cst.Arg]) -> _Arguments
                 kwargs.update({str(key): item for key, item in value.items.items()})
             opaque = opaque or not known
         elif node.keyword is not None:
-            name = meant(interpreter.scope, node.keyword.value)
-            kwargs[name] = value
-            places[name] = NodePlace(unit, node.value)
+            kwargs[node.keyword.value] = value
+            places[node.keyword.value] = NodePlace(unit, node.value)
         else:
             places[len(args)] = NodePlace(unit, node.value)
             args.append(value)

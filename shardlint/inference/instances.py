@@ -71,10 +71,14 @@ def instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     instance = _instantiate(interpreter, call, cls)
     if isinstance(instance, Instance):
         created(interpreter, instance, library_bases(cls))
-        finalizer = class_attribute(cls, "__del__")
-        if isinstance(finalizer, Function):
-            interpreter.finalized_unseen(finalizer, instance)
+        _note_finalizer(interpreter, instance)
     return instance
+
+
+def _note_finalizer(interpreter: Evaluator, instance: Instance) -> None:
+    finalizer = class_attribute(instance.cls, "__del__")
+    if isinstance(finalizer, Function):
+        interpreter.finalized_unseen(finalizer, instance)
 
 
 def _made_unseen(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
@@ -100,7 +104,9 @@ def new_instance(interpreter: Evaluator, cls: ClassValue, place: Place) -> Value
     bases = library_bases(cls)
     if cls.members is not None or not bases <= _PLAIN_BASES - {"typing.NamedTuple"}:
         return Unknown(f"an instance of `{cls.name}`")
-    return Instance(cls, {}, has_unknown_base(cls), place, interpreter.path)
+    made = Instance(cls, {}, has_unknown_base(cls), place, interpreter.path)
+    _note_finalizer(interpreter, made)
+    return made
 
 
 def _make(interpreter: Evaluator, call: Call, cls: ClassValue, maker: Value) -> Value:

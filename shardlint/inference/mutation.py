@@ -77,7 +77,7 @@ def set_attribute(
         if name in _OF_CLASSES:
             receiver.opaque = True
         if name == "__getattribute__":
-            receiver.intercepts = True
+            receiver.intercepts = receiver.opaque = True
         hold(interpreter, receiver, name, value)
     elif isinstance(receiver, Function):
         _set_of_function(interpreter, receiver, name, value)

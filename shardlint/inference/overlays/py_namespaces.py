@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
+from shardlint.inference.classes import class_attribute
+from shardlint.inference.descriptors import is_data
 from shardlint.inference.forgetting import NAMESPACE, blur, forget
 from shardlint.inference.mutation import delete_attribute, hold, set_attribute
 from shardlint.inference.values import (
@@ -19,6 +21,8 @@ from shardlint.inference.values import (
     as_str,
 )
 from shardlint.laws.values import Unknown
+
+_FRAME = "types.FrameType"
 
 
 def namespace(of: Value) -> Value:
@@ -85,7 +89,12 @@ def _get(call: Call) -> Value:
 
 def _set(call: Call, of: Value, name: str, value: Value) -> None:
     if isinstance(of, Instance):
-        hold(call.interpreter, of, name, value)
+        found = class_attribute(of.cls, name)
+        if isinstance(found, LibraryObject) and is_data(found):
+            # The class's property comes first.
+            forget(of)
+        else:
+            hold(call.interpreter, of, name, value)
     else:
         set_attribute(call.interpreter, of, name, value, place=call.place)
 
@@ -147,13 +156,25 @@ def _changes(call: Call) -> Value:
     return Unknown("what was in a namespace")
 
 
+def _frame(call: Call) -> Value:
+    """``sys._getframe()``: frames further out are taken to be of this module too."""
+    return LibraryObject(_FRAME, {"f_globals": _globals(call), "f_locals": _locals(call)})
+
+
+def _of_frame(value: LibraryObject, name: str) -> Value | None:
+    return value if name == "f_back" else value.fields.get(name)
+
+
 TABLE: dict[str, Callable[[Call], Value]] = {
     "builtins.globals": _globals,
     "builtins.locals": _locals,
     "builtins.vars": _vars,
     "builtins.exec": _run,
     "builtins.eval": _run,
+    "sys._getframe": _frame,
+    "inspect.currentframe": _frame,
 }
+ATTRIBUTES: dict[str, Callable[[LibraryObject, str], Value | None]] = {_FRAME: _of_frame}
 METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {
     (NAMESPACE, name): function
     for name, function in {

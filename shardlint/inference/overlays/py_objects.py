@@ -17,7 +17,7 @@ from shardlint.inference.classes import (
     method_of,
     stands_for,
 )
-from shardlint.inference.descriptors import read
+from shardlint.inference.descriptors import is_computed, read
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.forgetting import blur, forget, forget_variables
 from shardlint.inference.joins import options
@@ -210,6 +210,10 @@ def _hasattr(call: Call) -> Value:
             return Const(False)
         return Const(True) if is_known(call.interpreter, full) else Unknown("not known to exist")
     if isinstance(receiver, Instance) and text is not None:
+        if receiver.cls.intercepts or is_computed(class_attribute(receiver.cls, text)):
+            # Python asks by reading it, and takes an AttributeError for no.
+            found = call.interpreter.attribute(receiver, text, call.place)
+            return Unknown("it may raise") if isinstance(found, Unknown) else Const(True)
         if receiver.held(text) is not None or class_attribute(receiver.cls, text) is not None:
             return Const(True)
         if receiver.opaque:
