@@ -138,3 +138,35 @@ def is_missing(found: Value, receiver: Value) -> bool:
         return False
     options = receiver.options if isinstance(receiver, Alternatives) else (receiver,)
     return not any(isinstance(option, Instance) and option.opaque for option in options)
+
+
+#: Bases whose instances hold nothing but what the class itself sets.
+PLAIN_BASES = frozenset(
+    {
+        "builtins.object",
+        "typing.Protocol",
+        "typing.Generic",
+        "abc.ABC",
+        "typing.NamedTuple",
+        "builtins.Exception",
+        "flax.struct.dataclass",
+        "chex.dataclass",
+    }
+)
+
+
+def new_instance(interpreter: Evaluator, cls: ClassValue, place: Place) -> Value:
+    """Evaluate ``object.__new__(cls)``."""
+    bases = library_bases(cls)
+    if cls.members is not None or not bases <= PLAIN_BASES - {"typing.NamedTuple"}:
+        return Unknown(f"an instance of `{cls.name}`")
+    made = Instance(cls, {}, has_unknown_base(cls), place, interpreter.path)
+    note_finalizer(interpreter, made)
+    return made
+
+
+def note_finalizer(interpreter: Evaluator, instance: Instance) -> None:
+    """Note that an object's ``__del__`` may run at any time, if it has one."""
+    finalizer = class_attribute(instance.cls, "__del__")
+    if isinstance(finalizer, Function):
+        interpreter.unseen.finalize(finalizer, instance)

@@ -157,7 +157,7 @@ def _made_by(interpreter: Interpreter, cls: ClassValue, maker: Value, place: Nod
     for name in ("__prepare__", "__new__", "__init__"):
         method = method_in(class_attribute(maker, name) or NONE)
         if method is not None:
-            interpreter.unfollowed(method, [cls], {}, "called by a metaclass")
+            interpreter.unseen.call(method, [cls], {}, "called by a metaclass")
     return cls
 
 

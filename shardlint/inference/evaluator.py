@@ -25,6 +25,21 @@ from shardlint.spans import Place
 from shardlint.uses import Environment, Use
 
 
+class Unseen(Protocol):
+    """What is made of code that is not followed."""
+
+    def call(
+        self, function: Function, args: Sequence[Value], kwargs: dict[str, Value], reason: str
+    ) -> Unknown:
+        """Call a function of the program that is not followed: whatever it names may be changed."""
+
+    def finalize(self, function: Function, instance: Instance) -> None:
+        """An object's ``__del__`` may run at any time from now on."""
+
+    def run(self, text: str | None) -> None:
+        """A text runs here that is not followed; None if it is not known."""
+
+
 class Evaluator(Protocol):
     """One analysis. ``context`` and ``device_count`` are what the program has set so far; ``path``
     are the undecided branches around what runs now; ``switches`` name global settings of libraries
@@ -32,7 +47,8 @@ class Evaluator(Protocol):
     asked otherwise (see `releases`); ``asks_mesh`` is whether a mesh that the program does not tell matters
     (see `assumed`); ``muted`` is not 0 while nothing is recorded. ``variants`` says which of how many
     possible values is followed, and ``assumed`` the outcomes of undecided tests. ``uses`` are those that the
-    running function recorded so far. ``making`` is an object whose constructor is called next.
+    running function recorded so far. ``making`` is an object whose constructor is called next; ``unseen`` is
+    for code that is not followed.
     """
 
     context: Context
@@ -46,6 +62,7 @@ class Evaluator(Protocol):
     muted: int
     uses: Once[Use]
     making: Instance | None
+    unseen: Unseen
 
     def forked(self, repeats: bool = False, guards: bool = True) -> AbstractContextManager[None]:
         """Evaluate a path that may not be taken: changes to older objects make them unknown."""
@@ -65,17 +82,6 @@ class Evaluator(Protocol):
     ) -> Value:
         """Call any value at ``place``; ``opaque`` and ``places`` as in `calls.Call`."""
 
-    def unfollowed(
-        self, function: Function, args: Sequence[Value], kwargs: dict[str, Value], reason: str
-    ) -> Unknown:
-        """Call a function of the program that is not followed: whatever it names may be changed."""
-
-    def finalized_unseen(self, function: Function, instance: Instance) -> None:
-        """An object's ``__del__`` may run at any time from now on."""
-
-    def run_unseen(self, text: str | None) -> None:
-        """A text runs here that is not followed; None if it is not known."""
-
     def set_variable(self, scope: Any, name: str, value: Value) -> None:
         """Set a variable of any scope."""
 
@@ -84,12 +90,8 @@ class Evaluator(Protocol):
         """The module whose code runs."""
 
     @property
-    def at_top_level(self) -> bool:
-        """Whether no function runs, and no body of a class."""
-
-    @property
-    def class_made(self) -> Value | None:
-        """The class whose body runs, if it is one."""
+    def local_names(self) -> ModuleValue | ClassValue | None:
+        """The module or class whose variables are those of the code that runs; None in a function."""
 
     @property
     def is_silent(self) -> bool:
@@ -100,6 +102,9 @@ class Evaluator(Protocol):
 
     def attribute(self, value: Value, name: str, place: Place) -> Value:
         """Read an attribute of any value."""
+
+    def plain_attribute(self, value: Instance, name: str, place: Place) -> Value:
+        """Read an attribute of an object as `object.__getattribute__` does."""
 
     def item(self, value: Value, key: Value, place: Place) -> Value:
         """Read ``value[key]`` of any value."""

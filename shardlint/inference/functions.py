@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,9 +20,12 @@ from shardlint.inference.syntax import FunctionPart
 from shardlint.inference.units import BrokenText, Unit
 from shardlint.inference.values import (
     NONE,
+    Bound,
     DictValue,
     Function,
     Generated,
+    Native,
+    Partial,
     Tuple,
     Value,
 )
@@ -168,9 +172,20 @@ def parameters(code: Code) -> cst.Parameters:
     return code.header.params
 
 
-def parameter_names(code: Code) -> list[str]:
-    """Names of the parameters that can be given by position."""
-    return list(code.parameters[1])
+def names_by_position(function: Value) -> list[str]:
+    """The parameters that a function of the program takes by position; none of other values."""
+    if isinstance(function, Function):
+        return list(function.code.parameters[1])
+    if isinstance(function, Bound):
+        return names_by_position(function.function)[1:]
+    if isinstance(function, Partial):
+        given = {name for name, _ in function.kwargs}
+        rest = names_by_position(function.function)[len(function.args) :]
+        # From the first one given by keyword on, the others take no position.
+        return list(itertools.takewhile(lambda name: name not in given, rest))
+    if isinstance(function, Native) and function.wraps is not None:
+        return names_by_position(function.wraps)
+    return []
 
 
 def bind_parameters(

@@ -11,6 +11,7 @@ from shardlint.inference.classes import class_attribute, method_called
 from shardlint.inference.forgetting import forget
 from shardlint.inference.iteration import hashable, spec_items
 from shardlint.inference.joins import join
+from shardlint.inference.library_names import MODULE_NAME
 from shardlint.inference.mutation import set_item
 from shardlint.inference.overlays import jaxtyping, object_item
 from shardlint.inference.overlays.array_methods import index
@@ -18,7 +19,6 @@ from shardlint.inference.overlays.devices import index_devices
 from shardlint.inference.overlays.explicit.finishing import finish_index
 from shardlint.inference.overlays.varying import computed
 from shardlint.inference.values import (
-    MODULE_NAME,
     Array,
     ClassValue,
     Const,

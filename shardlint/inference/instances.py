@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference.calls import Call
 from shardlint.inference.classes import (
+    PLAIN_BASES,
     all_fields,
     class_attribute,
     has_unknown_base,
     library_bases,
     lineage,
+    note_finalizer,
 )
 from shardlint.inference.forgetting import forget
 from shardlint.inference.joins import options
@@ -28,25 +30,9 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator
-
-#: Bases whose instances hold nothing but what the class itself sets.
-_PLAIN_BASES = frozenset(
-    {
-        "builtins.object",
-        "typing.Protocol",
-        "typing.Generic",
-        "abc.ABC",
-        "typing.NamedTuple",
-        "builtins.Exception",
-        "flax.struct.dataclass",
-        "chex.dataclass",
-    }
-)
-
 
 _MAKING = ("__new__", "__init__", "__post_init__")
 #: What tuples do that a class may do otherwise.
@@ -71,14 +57,8 @@ def instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     instance = _instantiate(interpreter, call, cls)
     if isinstance(instance, Instance):
         created(interpreter, instance, library_bases(cls))
-        _note_finalizer(interpreter, instance)
+        note_finalizer(interpreter, instance)
     return instance
-
-
-def _note_finalizer(interpreter: Evaluator, instance: Instance) -> None:
-    finalizer = class_attribute(instance.cls, "__del__")
-    if isinstance(finalizer, Function):
-        interpreter.finalized_unseen(finalizer, instance)
 
 
 def _made_unseen(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
@@ -93,20 +73,10 @@ def _made_unseen(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     ]
     for method in methods:
         if isinstance(method, Function):
-            interpreter.unfollowed(method, [cls, *call.args], call.kwargs, "called by a metaclass")
+            interpreter.unseen.call(method, [cls, *call.args], call.kwargs, "called by a metaclass")
     for value in (*call.args, *call.kwargs.values()):
         forget(value)
     return Unknown(f"what `{cls.name}`, which has a metaclass, gives")
-
-
-def new_instance(interpreter: Evaluator, cls: ClassValue, place: Place) -> Value:
-    """Evaluate ``object.__new__(cls)``."""
-    bases = library_bases(cls)
-    if cls.members is not None or not bases <= _PLAIN_BASES - {"typing.NamedTuple"}:
-        return Unknown(f"an instance of `{cls.name}`")
-    made = Instance(cls, {}, has_unknown_base(cls), place, interpreter.path)
-    _note_finalizer(interpreter, made)
-    return made
 
 
 def _make(interpreter: Evaluator, call: Call, cls: ClassValue, maker: Value) -> Value:
@@ -124,7 +94,9 @@ def _make(interpreter: Evaluator, call: Call, cls: ClassValue, maker: Value) -> 
         elif isinstance(option, Unknown):
             init = class_attribute(cls, "__init__")
             if isinstance(init, Function):
-                interpreter.unfollowed(init, [option, *call.args], call.kwargs, "an object that is not known")
+                interpreter.unseen.call(
+                    init, [option, *call.args], call.kwargs, "an object that is not known"
+                )
     return made
 
 
@@ -136,7 +108,7 @@ def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
         return DictValue(dict(call.kwargs.items()), call.place, interpreter.path)
     if cls.members is not None or "builtins.type" in bases:
         return Unknown(f"an instance of `{cls.name}`")
-    opaque = has_unknown_base(cls) or not bases <= (_PLAIN_BASES | followed_bases())
+    opaque = has_unknown_base(cls) or not bases <= (PLAIN_BASES | followed_bases())
     if (made := made_instance(call, cls, bases)) is not None:
         return made
     instance = Instance(cls, {}, opaque, call.place, interpreter.path)

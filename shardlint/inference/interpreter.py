@@ -6,8 +6,6 @@ the frames, the uses recorded, and the budget that makes everything terminate.
 
 from __future__ import annotations
 
-import builtins
-import itertools
 from collections.abc import Hashable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -16,12 +14,12 @@ import libcst as cst
 
 from shardlint.inference.assumed import verdict_if_meant
 from shardlint.inference.budget import MAX_DEPTH, Budget
+from shardlint.inference.built_in import built_in
 from shardlint.inference.circumstances import ask
 from shardlint.inference.context import Context, Frame, Scope
 from shardlint.inference.described import sized
 from shardlint.inference.joins import combined
 from shardlint.inference.kept import Kept
-from shardlint.inference.library_names import is_set
 from shardlint.inference.meanwhile import Meanwhile
 from shardlint.inference.memory import Memory
 from shardlint.inference.met import Handed, Note
@@ -33,19 +31,15 @@ from shardlint.inference.releases import verdict_at
 from shardlint.inference.replaced import verdict_where_replaced
 from shardlint.inference.settings import InferenceSettings
 from shardlint.inference.tests import Tests
-from shardlint.inference.units import NodePlace, Unit
+from shardlint.inference.units import NodePlace, Unit, text_at
+from shardlint.inference.unseen import Unseen
 from shardlint.inference.values import (
-    MODULE_NAME,
-    Bound,
     ClassValue,
-    Const,
-    External,
     Function,
     Instance,
     MeshValue,
     ModuleValue,
     Native,
-    Partial,
     Tag,
     Value,
 )
@@ -65,9 +59,6 @@ if TYPE_CHECKING:
     from shardlint.inference.project import Project
     from shardlint.inference.selves import Constructed, Said
 
-#: Longest expression that names an array in a message.
-_MAX_WRITTEN = 40
-
 
 class Interpreter:
     """Evaluates the modules of one project and collects uses."""
@@ -75,6 +66,7 @@ class Interpreter:
     def __init__(self, settings: InferenceSettings, project: Project) -> None:
         self.settings = settings
         self.project = project
+        self.unseen = Unseen(self)
         self.uses: Once[Use] = Once()
         #: Results of calls, to be given again (see `memory`).
         self.memory = Memory()
@@ -323,26 +315,6 @@ class Interpreter:
 
         return get_attribute(self, value, name, place)
 
-    def unfollowed(
-        self, function: Function, args: Sequence[Value], kwargs: dict[str, Value], reason: str
-    ) -> Unknown:
-        """Call a function of the program that is not followed: whatever it names may be changed."""
-        from shardlint.inference.calling import unfollowed
-
-        return unfollowed(self, function, args, kwargs, reason)
-
-    def finalized_unseen(self, function: Function, instance: Instance) -> None:
-        """An object's ``__del__`` may run at any time from now on."""
-        from shardlint.inference.namespaces import finalized_unseen
-
-        finalized_unseen(self, function, instance)
-
-    def run_unseen(self, text: str | None) -> None:
-        """A text runs here that is not followed; None if it is not known."""
-        from shardlint.inference.namespaces import run_unseen
-
-        run_unseen(self, text)
-
     def set_variable(self, scope: Scope, name: str, value: Value) -> None:
         """Set a variable of any scope."""
         write(self, scope, name, value)
@@ -354,13 +326,26 @@ class Interpreter:
         return ModuleValue(run.name, run)
 
     @property
-    def at_top_level(self) -> bool:
-        """Whether no function runs, and no body of a class."""
-        return self.scope.parent is None
+    def local_names(self) -> ModuleValue | ClassValue | None:
+        """The module or class whose variables are those of the code that runs; None in a function."""
+        made = self.scope.variables.get("__class__") if self.scope.is_class else None
+        return (
+            self.running_module
+            if self.scope.parent is None
+            else made
+            if isinstance(made, ClassValue)
+            else None
+        )
 
     def note_held(self, value: Value) -> None:
         """Note that what an object of the evaluator's own holds is read."""
         note_attribute(self, value)
+
+    def plain_attribute(self, value: Instance, name: str, place: Place) -> Value:
+        """Read an attribute of an object as `object.__getattribute__` does."""
+        from shardlint.inference.attributes import plain_attribute
+
+        return plain_attribute(self, value, name, place)
 
     def item(self, value: Value, key: Value, place: Place) -> Value:
         """Read ``value[key]`` of any value."""
@@ -387,29 +372,13 @@ class Interpreter:
 
     def parameter_names(self, function: Value) -> list[str]:
         """The parameters that a function of the program takes by position; none of other values."""
-        from shardlint.inference.functions import parameter_names
+        from shardlint.inference.functions import names_by_position
 
-        if isinstance(function, Function):
-            return parameter_names(function.code)
-        if isinstance(function, Bound):
-            return self.parameter_names(function.function)[1:]
-        if isinstance(function, Partial):
-            given = {name for name, _ in function.kwargs}
-            rest = self.parameter_names(function.function)[len(function.args) :]
-            # From the first one given by keyword on, the others take no position.
-            return list(itertools.takewhile(lambda name: name not in given, rest))
-        if isinstance(function, Native) and function.wraps is not None:
-            return self.parameter_names(function.wraps)
-        return []
+        return names_by_position(function)
 
     def written(self, place: Place) -> str | None:
         """What stands at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
-        if not isinstance(place, NodePlace) or not isinstance(
-            place.node, cst.Name | cst.Attribute | cst.Subscript
-        ):
-            return None
-        text = place.unit.written(place.node)
-        return text if len(text) <= _MAX_WRITTEN and "\n" not in text else None
+        return text_at(place)
 
     def running_method(self) -> tuple[ClassValue, Value] | None:
         """The class whose method runs and the method's first argument, or None elsewhere."""
@@ -459,22 +428,12 @@ class Interpreter:
             name = meant(self.scope, name)
         holder = self.find(name)
         if holder is None:
-            value = self._built_in(name)
+            value = built_in(self, name)
         elif (holder.volatile or holder.left_open) and holder.may_change(name):
             value = Unknown(f"`{name}` may change")
         else:
             value = holder.variables[name]
         return sized(self, name, value) if self.settings.dims else value
-
-    def _built_in(self, name: str) -> Value:
-        if name == "__name__":
-            return Const("__main__") if self.scope.root.module.name == "__main__" else MODULE_NAME
-        if name == "__builtins__":
-            return External("builtins")
-        if not hasattr(builtins, name):
-            return Unknown(f"`{name}` is not defined")
-        full = f"builtins.{name}"
-        return Unknown(f"the program sets `{full}`") if is_set(self, full) else self.project.external(full)
 
     def define(self, function: Function) -> None:
         """Note a function of the program: if nothing reaches it, it is an entry of its own."""

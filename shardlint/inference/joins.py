@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import field
 from itertools import compress
 from operator import is_not
 
@@ -14,17 +15,28 @@ from shardlint.inference.values import (
     Alternatives,
     Array,
     Const,
-    Perhaps,
     Tag,
     Tuple,
     Value,
     unsized,
 )
 from shardlint.laws.dims import fresh
+from shardlint.laws.frozen import frozen
 from shardlint.laws.values import Unknown
 from shardlint.laws.varying import one_of
 
 NO_TAG: Tag = frozenset()
+
+
+@frozen
+class Perhaps(Unknown):
+    """Something unknown that comes from some branches, and constants that it may be from others.
+
+    ``tags`` holds the branches: first those of what is unknown, then each constant's.
+    """
+
+    constants: tuple[Const, ...] = field(compare=False, kw_only=True)
+    tags: tuple[Tag, ...] = field(compare=False, kw_only=True)
 
 
 def options(value: Value) -> tuple[Value, ...]:

@@ -15,6 +15,7 @@ from operator import attrgetter
 from typing import Any
 
 from shardlint.inference.context import Context, Scope, Shard
+from shardlint.inference.joins import Perhaps
 from shardlint.inference.looks import OPAQUE, ORIGIN
 from shardlint.inference.naming import places_in
 from shardlint.inference.units import NodePlace
@@ -38,7 +39,6 @@ from shardlint.inference.values import (
     ModuleValue,
     Native,
     Partial,
-    Perhaps,
     SetValue,
     ShardingValue,
     Sized,

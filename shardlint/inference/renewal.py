@@ -9,6 +9,7 @@ from typing import Any
 
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import born
+from shardlint.inference.joins import Perhaps
 from shardlint.inference.keys import CHANGING, FROZEN, parts_of
 from shardlint.inference.tests import Tests
 from shardlint.inference.units import NodePlace
@@ -19,7 +20,6 @@ from shardlint.inference.values import (
     Instance,
     Integer,
     Native,
-    Perhaps,
     Sized,
     Tag,
     Test,

@@ -18,7 +18,7 @@ from shardlint.inference.syntax_trees import Tree, tree_after, tree_of
 from shardlint.inference.translating import Former, Translated, changed
 from shardlint.inference.translating.origin import Origin
 from shardlint.records import dataclass
-from shardlint.spans import Span
+from shardlint.spans import Place, Span
 
 
 class BrokenText(Exception):
@@ -30,6 +30,8 @@ class BrokenText(Exception):
 
 
 Node = TypeVar("Node", bound=cst.CSTNode)
+#: Longest expression that names an array in a message.
+_LONGEST_WRITTEN = 40
 _NO_NODES: dict[cst.CSTNode, cst.CSTNode] = {}
 
 
@@ -208,3 +210,13 @@ class NodePlace:
     def resolve(self) -> Span:
         """Return the span."""
         return self.unit.span(self.node)
+
+
+def text_at(place: Place) -> str | None:
+    """What stands at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
+    if not isinstance(place, NodePlace) or not isinstance(
+        place.node, cst.Name | cst.Attribute | cst.Subscript
+    ):
+        return None
+    text = place.unit.written(place.node)
+    return text if len(text) <= _LONGEST_WRITTEN and "\n" not in text else None

@@ -414,8 +414,6 @@ Value = Union[
 ]  # fmt: skip
 
 NONE = Const(None)
-#: ``__name__`` in a module that is imported, by whatever name.
-MODULE_NAME = Unknown("a module's name")
 
 
 def kind_name(constant: Const) -> str:
@@ -445,17 +443,6 @@ def as_size(value: Value | None) -> Dim | None:
 def unsized(value: Unknown) -> Unknown:
     """What something unknown gives: another value, of which tests may come out otherwise, and of no size."""
     return Unknown(value.reason) if isinstance(value, Sized) else altered(value)
-
-
-@frozen
-class Perhaps(Unknown):
-    """Something unknown that comes from some branches, and constants that it may be from others.
-
-    ``tags`` holds the branches: first those of what is unknown, then each constant's.
-    """
-
-    constants: tuple[Const, ...] = field(compare=False, kw_only=True)
-    tags: tuple[Tag, ...] = field(compare=False, kw_only=True)
 
 
 def as_int(value: Value | None) -> int | None:

@@ -35,12 +35,11 @@ def _globals(call: Call) -> Value:
 
 
 def _locals(call: Call) -> Value:
-    if isinstance(made := call.interpreter.class_made, ClassValue):
+    of = call.interpreter.local_names
+    if isinstance(of, ClassValue):
         # Whoever has them can set any.
-        blur(made)
-    if call.interpreter.at_top_level:
-        return namespace(call.interpreter.running_module)
-    return Unknown("locals()")
+        blur(of)
+    return namespace(of) if isinstance(of, ModuleValue) else Unknown("locals()")
 
 
 def _vars(call: Call) -> Value:
@@ -56,7 +55,7 @@ def _run(call: Call) -> Value:
     for value in given:
         forget(value)
     if not given or not isinstance(given[0], DictValue):
-        call.interpreter.run_unseen(as_str(call.args[0]) if call.args else None)
+        call.interpreter.unseen.run(as_str(call.args[0]) if call.args else None)
     return NONE if call.name == "builtins.exec" else Unknown("what is computed by a text")
 
 

@@ -15,6 +15,7 @@ from shardlint.inference.classes import (
     library_bases,
     lineage,
     method_of,
+    new_instance,
     stands_for,
 )
 from shardlint.inference.descriptors import is_computed, read
@@ -271,12 +272,6 @@ def _set_any(call: Call, receiver: Value) -> None:
 def _new(call: Call) -> Value:
     """``object.__new__(cls)``."""
     cls = call.args[0] if call.args else None
-    return _made(call, cls)
-
-
-def _made(call: Call, cls: Value | None) -> Value:
-    from shardlint.inference.instances import new_instance
-
     if isinstance(cls, ClassValue):
         return new_instance(call.interpreter, cls, call.place)
     return Unknown("an object of a class that is not known")
@@ -284,13 +279,11 @@ def _made(call: Call, cls: Value | None) -> Value:
 
 def _get_attribute(call: Call) -> Value:
     """``object.__getattribute__(obj, name)``."""
-    from shardlint.inference.attributes import plain_attribute
-
     receiver, name = call.bind("obj", "name")
     text = as_str(name)
     if not isinstance(receiver, Instance) or text is None:
         return Unknown("an attribute that is not known")
-    return plain_attribute(call.interpreter, receiver, text, call.place)
+    return call.interpreter.plain_attribute(receiver, text, call.place)
 
 
 def _type(call: Call) -> Value:

@@ -164,7 +164,7 @@ def _copying(deep: bool) -> Callable[[Call], Value]:
                     return Unknown(f"a copy of `{value.cls.name}`, which says how it is made")
                 return call.interpreter.call(method, [value, *given], {}, call.place)
             if isinstance(maker := class_attribute(value.cls, "__new__"), Function):
-                call.interpreter.unfollowed(maker, [value.cls], {}, "makes a copy")
+                call.interpreter.unseen.call(maker, [value.cls], {}, "makes a copy")
                 return Unknown(f"a copy of `{value.cls.name}`, which makes its objects itself")
             own = {name: part(item) for name, item in value.attributes.items()}
             return Instance(value.cls, own, value.opaque, call.place, path)

@@ -1,0 +1,27 @@
+"""Names that no scope of a program binds: those of `builtins`."""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING
+
+from shardlint.inference.library_names import MODULE_NAME, is_set
+from shardlint.inference.values import Const, External, Value
+from shardlint.laws.values import Unknown
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+
+def built_in(interpreter: Interpreter, name: str) -> Value:
+    """Return what a name is that nothing binds; the program may have set it for all."""
+    if name == "__name__":
+        return Const("__main__") if interpreter.scope.root.module.name == "__main__" else MODULE_NAME
+    if name == "__builtins__":
+        return External("builtins")
+    if not hasattr(builtins, name):
+        return Unknown(f"`{name}` is not defined")
+    full = f"builtins.{name}"
+    if is_set(interpreter, full):
+        return Unknown(f"the program sets `{full}`")
+    return interpreter.project.external(full)

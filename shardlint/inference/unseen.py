@@ -1,0 +1,106 @@
+"""Code that is not seen: what a text does that is executed, or a method that runs at any time."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from shardlint.files.lexing import words_in
+from shardlint.inference.calling import names_in, unfollowed
+from shardlint.inference.context import Scope
+from shardlint.inference.effects import changing
+from shardlint.inference.forgetting import blur, forget
+from shardlint.inference.functions import look_at
+from shardlint.inference.joins import options
+from shardlint.inference.values import ClassValue, External, Function, Instance, ModuleValue, Value
+from shardlint.inference.variables import write
+from shardlint.laws.values import Unknown
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+#: Words of a text that runs by which it may reach what it does not name.
+_REACHING = frozenset(
+    "__builtins__ __dict__ __import__ builtins compile delattr eval exec globals import importlib locals "
+    "setattr sys vars".split()
+)
+
+
+class Unseen:
+    """What an analysis makes of code that it does not follow."""
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self._interpreter = interpreter
+
+    def call(
+        self, function: Function, args: Sequence[Value], kwargs: dict[str, Value], reason: str
+    ) -> Unknown:
+        """Call a function of the program that is not followed: whatever it names may be changed."""
+        return unfollowed(self._interpreter, function, args, kwargs, reason)
+
+    def run(self, text: str | None) -> None:
+        """A text runs here that is not followed, as by ``exec``: nothing is known of what it names.
+
+        Of one that is not known, it may name all variables; those that hold modules, and what is imported of
+        libraries, are taken to stay.
+        """
+        scope = self._interpreter.scope
+        seen, words = scope.seen(), frozenset(words_in(text or ""))
+        names = words & seen.keys()
+        if text is None or words & _REACHING:
+            names |= {name for name, value in seen.items() if not isinstance(value, ModuleValue | External)}
+        # In a body of a class it is that class's names that are bound.
+        holders = (scope.root, scope) if scope.is_class else (scope.root,)
+        for name in sorted(names):
+            for option in options(seen[name]):
+                self._lose_sight(option)
+            for holder in holders:
+                if name in holder.variables:
+                    self._set(holder, name)
+        for name in sorted(_bound_by(text) - names):
+            if hasattr(builtins, name):
+                self._set(scope.root, name)
+
+    def _set(self, holder: Scope, name: str) -> None:
+        write(self._interpreter, holder, name, Unknown(f"`{name}` is set by code that is not followed"))
+
+    def finalize(self, function: Function, instance: Instance) -> None:
+        """An object's ``__del__`` may run at any time from now on: what it names may change at any time."""
+        declared, names = names_in(look_at(self._interpreter, function.code, names_only=True))
+        for name, holder in function.scope.find_all(names | declared):
+            if name in declared:
+                changing(holder)
+                holder.volatile.add(name)
+            for option in options(holder.variables[name]):
+                self._lose_sight(option)
+        for name in names & instance.contents.keys():
+            forget(instance.contents[name])
+        self.call(function, [], {}, "called at any time")
+
+    def _lose_sight(self, value: Value) -> None:
+        """Anything may be done with a value: what it holds, and what calling it changes, is not known."""
+        if isinstance(value, ClassValue):
+            blur(value)
+        elif isinstance(value, Function):
+            unfollowed(self._interpreter, value, [], {}, "called unseen")
+        else:
+            forget(value)
+
+
+def _bound_by(text: str | None) -> set[str]:
+    """The names that a text binds."""
+    try:
+        tree = ast.parse(text or "")
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return set()
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.add((node.asname or node.name).partition(".")[0])
+    return found
