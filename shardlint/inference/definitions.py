@@ -144,8 +144,8 @@ def define_class(
 
 def _metaclass(given: Value | None, bases: tuple[Value, ...]) -> Value | None:
     """What makes a class, where that is the program's own or not known; those of libraries change nothing."""
-    inherited = (base.metaclass for base in bases if isinstance(base, ClassValue))
-    found = given if given is not None else next(filter(None, inherited), None)
+    inherited = [base.metaclass for base in bases if isinstance(base, ClassValue)]
+    found = next((one for one in (given, *inherited) if one is not None), None)
     return None if isinstance(found, External) else found
 
 

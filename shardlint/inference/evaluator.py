@@ -47,8 +47,7 @@ class Evaluator(Protocol):
     asked otherwise (see `releases`); ``asks_mesh`` is whether a mesh that the program does not tell matters
     (see `assumed`); ``muted`` is not 0 while nothing is recorded. ``variants`` says which of how many
     possible values is followed, and ``assumed`` the outcomes of undecided tests. ``uses`` are those that the
-    running function recorded so far. ``making`` is an object whose constructor is called next; ``unseen`` is
-    for code that is not followed.
+    running function recorded so far. ``making`` is an object whose constructor is called next.
     """
 
     context: Context
@@ -62,7 +61,6 @@ class Evaluator(Protocol):
     muted: int
     uses: Once[Use]
     making: Instance | None
-    unseen: Unseen
 
     def forked(self, repeats: bool = False, guards: bool = True) -> AbstractContextManager[None]:
         """Evaluate a path that may not be taken: changes to older objects make them unknown."""
@@ -102,6 +100,10 @@ class Evaluator(Protocol):
 
     def attribute(self, value: Value, name: str, place: Place) -> Value:
         """Read an attribute of any value."""
+
+    @property
+    def unseen(self) -> Unseen:
+        """For code that is not followed."""
 
     def plain_attribute(self, value: Instance, name: str, place: Place) -> Value:
         """Read an attribute of an object as `object.__getattribute__` does."""

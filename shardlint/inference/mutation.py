@@ -86,9 +86,9 @@ def set_attribute(
         interpreter.set_variable(receiver.run.scope, name, value)
     elif isinstance(receiver, LibraryObject):
         changing(receiver)
-        setter = receiver.origin and interpreter.attribute(receiver, "__setattr__", receiver.origin)
-        if receiver.origin is not None and isinstance(setter, Bound):
-            interpreter.call(setter, [Const(name), value], {}, receiver.origin)
+        method = receiver.origin and interpreter.attribute(receiver, "__setattr__", receiver.origin)
+        if receiver.origin is not None and isinstance(method, Bound):
+            interpreter.call(method, [Const(name), value], {}, receiver.origin)
         else:
             receiver.fields[name] = value if interpreter.certain(()) else Unknown(f"`{name}` may be set")
     elif isinstance(receiver, Native):

@@ -105,7 +105,7 @@ def _part(value: Value) -> tuple[Hashable, Hashable] | None:
             return None
         return tuple(part[0] for part in parts if part), tuple(part[1] for part in parts if part)
     if isinstance(value, Instance) and _is_itself(value.cls):
-        return value, type(value)
+        return value, "an object"
     if isinstance(value, External):
         return (External, value.name), External
     found, key = hashable(value)
