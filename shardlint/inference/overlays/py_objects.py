@@ -150,13 +150,15 @@ def _is_instance(value: Value, cls: Value) -> bool | None:
 
 
 def _asks_otherwise(cls: ClassValue) -> bool:
-    """Whether a class may take objects of others for its own."""
-    return cls.opaque or "typing.Protocol" in library_bases(cls) or has_hook(cls)
-
-
-def has_hook(cls: ClassValue) -> bool:
-    """Whether the program says which classes derive from one."""
-    return class_attribute(cls, "__subclasshook__") is not None
+    """Whether a class may take objects of others for its own, or not take its own."""
+    if "typing.Protocol" in library_bases(cls) or class_attribute(cls, "__subclasshook__") is not None:
+        return True
+    meta = cls.metaclass
+    if not isinstance(meta, ClassValue):
+        return cls.opaque
+    # What it derives from of libraries lets others be registered.
+    own = library_bases(meta) <= {"builtins.type", "builtins.object"} and not has_unknown_base(meta)
+    return not own or class_attribute(meta, "__instancecheck__") is not None
 
 
 def _is_plain(value: Value) -> bool:
