@@ -30,6 +30,7 @@ from shardlint.findings import Finding, Severity, ordered
 from shardlint.fixing.rewriting import with_fix
 from shardlint.laws.values import Mesh
 from shardlint.laws.versions import NEWEST_ONLY, Release, Target
+from shardlint.output import media
 from shardlint.output.fixture_table import FixtureTable
 from shardlint.output.pages import address
 from shardlint.spans import Span
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Analysis", "CommandLine", "ConfigError", "Configurations", "Excerpts", "Linter", "Report", "Settings",
-"address", "axes_of", "editing", "known_rules", "load_settings", "parse_mesh", "read_source",
+    "address", "axes_of", "editing", "known_rules", "load_settings", "media", "parse_mesh", "read_source",
     "source_from_cells", "source_from_text",
 ]  # fmt: skip
 
@@ -275,9 +276,8 @@ class Linter:
         parts: dict[Hashable, tuple[Linter, list[Source]]] = {}
         for source in sources:
             settings = self.settings_of(source.path)
-            parts.setdefault(settings.analysis, (Linter(settings, self._nearest, self._analyzer), []))[
-                1
-            ].append(source)
+            part: tuple[Linter, list[Source]] = (Linter(settings, self._nearest, self._analyzer), [])
+            parts.setdefault(settings.analysis, part)[1].append(source)
         return list(parts.values())
 
     def _analyze(

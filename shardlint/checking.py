@@ -86,7 +86,7 @@ def _once(options: argparse.Namespace) -> int:
                 store.save()
                 store.close()
                 if store.problem is not None and os.environ.get("SHARDLINT_DEBUG"):
-                    print(f"shardlint: no results are stored: {store.problem}", file=sys.stderr)
+                    reporting.aside(f"shardlint: no results are stored: {store.problem}")
 
 
 def _store(options: argparse.Namespace) -> Store | None:
@@ -183,10 +183,10 @@ def _finished(
     except changing.CannotDo as error:
         raise UsageError(str(error)) from None
     progress.stop()
-    reporting.write(outcome.out)
+    reporting.write_diff(outcome.out)
     report = outcome.report
     for line in outcome.said:
-        print(line, file=sys.stderr)
+        reporting.aside(line)
     for failure in outcome.failures:
         complain(failure)
     if outcome.code is not None:
@@ -195,7 +195,7 @@ def _finished(
     failed = any(f.name in ("internal-error", "missing-path") for f in report.findings)
     if not options.quiet:
         for note in report.notes:
-            print(f"note: {note}", file=sys.stderr)
+            reporting.aside(f"note: {note}")
     excerpts = Excerpts(dict([unsaved] if unsaved else []))
     reporting.say(report, options, excerpts, fixable, failed, _page_of(options, linter))
     if outcome.failures or failed:
@@ -222,7 +222,7 @@ def _page_of(options: argparse.Namespace, linter: Linter | None) -> PageOf:
 
 def complain(message: str) -> int:
     """Say what is wrong, and return the exit code for it."""
-    print(f"shardlint: {message}", file=sys.stderr)
+    reporting.aside(f"shardlint: {message}")
     return FAILED
 
 

@@ -114,7 +114,7 @@ def _report(options: argparse.Namespace) -> int:
     if isinstance(stream, io.StringIO):
         _write(options.output_file, stream.getvalue())
     for note in notes:
-        print(f"note: {note}", file=sys.stderr)
+        reporting.aside(f"note: {note}")
     return code
 
 
@@ -152,6 +152,7 @@ def _run(options: argparse.Namespace) -> int:
 def _layout(options: argparse.Namespace) -> int:
     from shardlint.laws.verdicts import Rejected
     from shardlint.output import layout
+    from shardlint.output.media import terminal
     from shardlint.output.styles import styles_for
     from shardlint.uses import FileProblem
 
@@ -175,7 +176,7 @@ def _layout(options: argparse.Namespace) -> int:
         where = f" on line {line}" if line else ""
         refused = any(isinstance(use.verdict, Rejected) for use in placed)
         why = f" JAX refuses what is there; `shardlint check {file}` says why." if refused else ""
-        print(f"No array with a known shape, spec and mesh{where} in {file}.{why}")
+        print(terminal(f"No array with a known shape, spec and mesh{where} in {file}.{why}"))
     sys.stdout.write(layout.render(layouts, styles_for(sys.stdout)))
     return FAILED if problems else CLEAN
 
@@ -263,7 +264,9 @@ class _Parser(argparse.ArgumentParser):
         return found, rest
 
     def error(self, message: str) -> NoReturn:
-        self.exit(FAILED, f"{self.prog}: {message}\nTry `{self.prog} --help`.\n")
+        from shardlint.output.media import lines
+
+        self.exit(FAILED, lines(f"{self.prog}: {message}\nTry `{self.prog} --help`.\n"))
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:

@@ -103,13 +103,12 @@ def _value(key: str, value: Any) -> Any:
 
 def show(options: argparse.Namespace) -> str:
     """What `shardlint config` prints. Raises ConfigError."""
-    import json
-
     from shardlint.config.schema import schema
     from shardlint.config.shown import as_json, as_text, chosen
+    from shardlint.output.media import json_document
 
     if options.schema:
-        return json.dumps(schema(), indent=2) + "\n"
+        return json_document(schema())
     found = configurations(options)
     found.of(options.path)
     values = chosen(found.in_force(options.path), options.key)

@@ -81,6 +81,13 @@ def say(
         raise CannotSay(f"{options.output_file} cannot be written: {why}; see standard output") from None
 
 
+def aside(text: str) -> None:
+    """Write lines to standard error: what there is to say beside the findings."""
+    from shardlint.output.media import lines
+
+    print(lines(text), file=sys.stderr)
+
+
 def write(text: str) -> None:
     """Write text to standard output. Raises CannotSay."""
     if not text:
@@ -93,6 +100,33 @@ def write(text: str) -> None:
     except OSError as error:
         forget_output()
         raise CannotSay(f"standard output cannot be written: {error.strerror or error}") from None
+
+
+def write_diff(text: str) -> None:
+    """Write a diff to standard output: as it is for a program that applies it, to be read on a terminal.
+
+    GitHub's runner is told to take no line of it for a command. Raises CannotSay.
+    """
+    if sys.stdout.isatty():
+        from shardlint.output.media import lines
+
+        write(lines(text.replace("\r\n", "\n").expandtabs(4)))
+    elif text and os.environ.get("GITHUB_ACTIONS") == "true" and not _is_file():
+        import secrets
+
+        token = secrets.token_hex(16)
+        write(f"::stop-commands::{token}\n{text}::{token}::\n")
+    else:
+        write(text)
+
+
+def _is_file() -> bool:
+    import stat
+
+    try:
+        return stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def forget_output() -> None:

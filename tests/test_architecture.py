@@ -73,7 +73,12 @@ ROOMS: dict[str, set[str]] = {
     | {"shardlint.files", "shardlint.config", "shardlint.confirm.abstract_init", "shardlint.rules.wording"},
     "shardlint.output.report": TYPES
     | LAWS
-    | {"shardlint.output.tables", "shardlint.report.values", "shardlint.rules.wording"},
+    | {
+        "shardlint.output.media",
+        "shardlint.output.tables",
+        "shardlint.report.values",
+        "shardlint.rules.wording",
+    },
     "shardlint.output": TYPES | LAWS | {"shardlint.coverage", "shardlint.files.sites"},
     "shardlint.eras": TYPES | LAWS,
     "shardlint.cache": TYPES | LAWS | VERSION | {"shardlint.files"},
@@ -86,7 +91,8 @@ ROOMS: dict[str, set[str]] = {
         "shardlint.stopping",
         "shardlint.working",
     },
-    "shardlint.watching": TYPES | {"shardlint.recalling", "shardlint.inference.project"},
+    "shardlint.watching": TYPES
+    | {"shardlint.recalling", "shardlint.inference.project", "shardlint.output.media"},
     "shardlint.checked": TYPES | LAWS | {"shardlint.explaining", "shardlint.files"},
     "shardlint.checking": {"shardlint."},
     "shardlint.recalling": TYPES | {"shardlint.cache", "shardlint.checked", "shardlint.files"},
@@ -110,7 +116,7 @@ ROOMS: dict[str, set[str]] = {
         "shardlint.resuming",
     },
     "shardlint.reading": TYPES | {"shardlint.config", "shardlint.files", "shardlint.inference"},
-    "shardlint.configuring": {"shardlint.config"},
+    "shardlint.configuring": {"shardlint.config", "shardlint.output.media"},
     "shardlint.fixture_tables": TYPES | {"shardlint.confirm", "shardlint.files", "shardlint.output"},
     "shardlint.deployments": TYPES | LAWS,
     "shardlint.requirements": LAWS,

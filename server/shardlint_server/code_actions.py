@@ -9,7 +9,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from shardlint.api import Analysis, Linter, Settings, editing
+from shardlint.api import Analysis, Linter, Settings, editing, media
 from shardlint.findings import Applicability, Finding, Fix
 from shardlint.records import dataclass
 from shardlint.uses import MeshUse
@@ -73,7 +73,7 @@ class _Desk:
         if changes is None:
             return None
         return types.CodeAction(
-            title=fix.message[:1].upper() + fix.message[1:],
+            title=media.plain(fix.message[:1].upper() + fix.message[1:]),
             kind=kind,
             diagnostics=[diagnostic] if diagnostic is not None else None,
             is_preferred=True if preferred else None,

@@ -8,7 +8,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from shardlint.api import Linter, editing, read_source
+from shardlint.api import Linter, editing, media, read_source
 from shardlint_server.analyses import Report
 from shardlint_server.confirming import refused
 from shardlint_server.documents import Part, Target
@@ -55,6 +55,7 @@ def _lenses(server: ShardlintServer, target: Target, part: Part) -> Iterator[typ
 
 def _lens(line: int, title: str, command: types.Command) -> types.CodeLens:
     place = types.Position(line=line - 1, character=0)
+    command.title = media.plain(command.title)
     return types.CodeLens(range=types.Range(place, place), command=command)
 
 
@@ -108,7 +109,7 @@ async def run_fixture(server: ShardlintServer, arguments: dict[str, Any]) -> dic
             runs.interrupt(target.uri)
     server.analyses.forget()
     server.renew_all()
-    return {"said": _summary(ran), "disagreements": len(ran.disagreements)}
+    return {"said": media.plain(_summary(ran)), "disagreements": len(ran.disagreements)}
 
 
 def _with_code(target: Target, source: editing.Source) -> list[Part]:

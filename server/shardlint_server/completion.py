@@ -6,6 +6,7 @@ import re
 
 from lsprotocol import types
 
+from shardlint.api import media
 from shardlint_server.convert import from_position, split_lines, to_position
 from shardlint_server.documents import target_of
 from shardlint_server.session import ShardlintServer
@@ -43,7 +44,7 @@ async def complete(server: ShardlintServer, params: types.CompletionParams) -> t
         is_incomplete=False,
         items=[
             types.CompletionItem(
-                label=candidate.name,
+                label=media.plain(candidate.name),
                 kind=types.CompletionItemKind.EnumMember,
                 detail=_detail(candidate.size, None if candidate.mesh is None else str(candidate.mesh)),
                 sort_text=f"{number:03}",
@@ -56,5 +57,7 @@ async def complete(server: ShardlintServer, params: types.CompletionParams) -> t
 
 def _detail(size: object, mesh: str | None) -> str:
     if mesh is not None:
-        return (f"{size} device{'s' * (size != 1)} of " if isinstance(size, int) else "of ") + mesh
+        return media.plain(
+            (f"{size} device{'s' * (size != 1)} of " if isinstance(size, int) else "of ") + mesh
+        )
     return "a mapped axis" + (f" of size {size}" if isinstance(size, int) else "")

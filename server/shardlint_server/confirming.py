@@ -7,6 +7,7 @@ import os
 import sys
 from typing import Any
 
+from shardlint.api import media
 from shardlint.findings import Finding
 from shardlint_server.progress import progress
 from shardlint_server.session import ShardlintServer
@@ -21,7 +22,12 @@ def register(server: ShardlintServer) -> None:
 
 def arguments_for(uri: str, finding: Finding) -> dict[str, Any]:
     """What the command is given to find a finding by."""
-    return {"uri": uri, "code": finding.code, "message": finding.message, "line": finding.span.line}
+    return {
+        "uri": uri,
+        "code": finding.code,
+        "message": media.plain(finding.message),
+        "line": finding.span.line,
+    }
 
 
 async def confirm(server: ShardlintServer, arguments: dict[str, Any]) -> dict[str, Any] | None:
@@ -55,12 +61,17 @@ async def confirm(server: ShardlintServer, arguments: dict[str, Any]) -> dict[st
         server.warn(note)
     server.analyses.forget()
     server.renew_all()
-    return {"confirmation": str(confirmed.confirmation), "said": confirmed.confirmed_by}
+    said = confirmed.confirmed_by
+    return {"confirmation": str(confirmed.confirmation), "said": said and media.plain(said)}
 
 
 def _found(findings: tuple[Finding, ...], arguments: dict[str, Any]) -> Finding | None:
     """The finding that is meant: it may have moved since."""
-    alike = [f for f in findings if (f.code, f.message) == (arguments.get("code"), arguments.get("message"))]
+    alike = [
+        f
+        for f in findings
+        if (f.code, media.plain(f.message)) == (arguments.get("code"), arguments.get("message"))
+    ]
     line = arguments.get("line")
     return min(alike, key=lambda f: abs(f.span.line - (line if isinstance(line, int) else 0)), default=None)
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
+from shardlint.api import media
 from shardlint.findings import Confirmation, Finding, Severity
 from shardlint.records import dataclass
 from shardlint.spans import Span
@@ -101,7 +102,7 @@ def to_diagnostic(
         tags=[TAGS[finding.code]] if finding.code in TAGS else None,
         related_information=[
             types.DiagnosticRelatedInformation(
-                location=to_location(related.span, locate, codec), message=related.message
+                location=to_location(related.span, locate, codec), message=media.plain(related.message)
             )
             for related in finding.related
         ]
@@ -111,10 +112,10 @@ def to_diagnostic(
 
 def message_of(finding: Finding) -> str:
     """What a finding says, with its help, and with what JAX said when it was asked."""
-    lines = [finding.message]
+    lines = [media.plain(finding.message)]
     if finding.help:
-        lines.append(f"help: {finding.help}")
+        lines.append(f"help: {media.plain(finding.help)}")
     if finding.confirmed_by is not None:
         said = "not runnable" if finding.confirmation is Confirmation.NOT_RUNNABLE else finding.confirmation
-        lines.append(f"{said} by {finding.confirmed_by}")
+        lines.append(f"{said} by {media.plain(finding.confirmed_by)}")
     return "\n".join(lines)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
-from shardlint.api import address, known_rules
+from shardlint.api import address, known_rules, media
 from shardlint.findings import Finding, own_numbers
 from shardlint.spans import Span
 from shardlint_server.convert import split_lines, to_range
@@ -76,7 +76,8 @@ class _Hover:
         if rule is None:
             return None
         link = address(rule, self._insight.settings.page_of)
-        name = f"[{rule.code} {rule.name}]({link})" if link else f"{rule.code} {rule.name}"
+        name = f"{rule.code} {rule.name}"
+        name = media.link(name, link) if link else name
         return f"**{name}**\n\n{rule.summary}"
 
     def _findings(self) -> Iterator[str]:
@@ -113,9 +114,9 @@ class _Hover:
         label = f"{os.path.basename(span.path)}{cell}:{span.line}"
         place = location_of(self._server.workspace, span, self._codec)
         if place is None:
-            return label
+            return media.markdown(label)
         # The address of a cell ends in what tells which cell it is.
-        return f"[{label}]({place.uri})" if "#" in place.uri else f"[{label}]({place.uri}#L{span.line})"
+        return media.link(label, place.uri if "#" in place.uri else f"{place.uri}#L{span.line}")
 
     # -- arrays, meshes, specs --------------------------------------------------------------------------
 

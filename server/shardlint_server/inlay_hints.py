@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
+from shardlint.api import media
 from shardlint_server.convert import from_position, split_lines, to_position
 from shardlint_server.session import ShardlintServer
 
@@ -43,7 +44,7 @@ def to_hint(hint: Hint, lines: Sequence[str], codec: PositionCodec) -> types.Inl
     """Convert a hint, which stands behind its span."""
     return types.InlayHint(
         position=to_position(hint.span.end_line, hint.span.end_column, lines, codec),
-        label=hint.text,
+        label=media.plain(hint.text),
         kind=types.InlayHintKind.Type,
         padding_left=not hint.local,
         tooltip=_LOCAL if hint.local else _SHARD,

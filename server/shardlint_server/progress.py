@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 
 from lsprotocol import types
 
+from shardlint.api import media
 from shardlint_server.session import ShardlintServer
 
 
@@ -28,7 +29,7 @@ class Bar:
             return
         self._shown = percentage
         self._server.work_done_progress.report(
-            self._token, types.WorkDoneProgressReport(message=message, percentage=percentage)
+            self._token, types.WorkDoneProgressReport(message=media.message(message), percentage=percentage)
         )
 
 
@@ -50,7 +51,9 @@ async def progress(
         return
     shown = server.work_done_progress
     loop = asyncio.get_running_loop()
-    shown.begin(token, types.WorkDoneProgressBegin(title=title, cancellable=True, percentage=0))
+    shown.begin(
+        token, types.WorkDoneProgressBegin(title=media.message(title), cancellable=True, percentage=0)
+    )
     shown.tokens[token].add_done_callback(
         lambda future: loop.call_soon_threadsafe(bar.cancelled.set) if future.cancelled() else None
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls import uris
 
+from shardlint.api import media
 from shardlint_server.configuration import Problem
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Refresher:
                     start=types.Position(line=(problem.line or 1) - 1, character=0),
                     end=types.Position(line=problem.line or 1, character=0),
                 ),
-                message=problem.message,
+                message=media.messages(problem.message),
                 severity=types.DiagnosticSeverity.Error,
                 source="shardlint",
             )

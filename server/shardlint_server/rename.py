@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from shardlint.api import media
 from shardlint.spans import Span
 from shardlint_server.axis_symbols import axis_at, project_axis_at
 from shardlint_server.convert import Text, to_range
@@ -35,6 +36,9 @@ class Refused(JsonRpcException):
 
     CODE = types.LSPErrorCodes.RequestFailed.value
     MESSAGE = "it cannot be renamed"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(media.message(reason))
 
 
 async def prepare(
@@ -67,9 +71,11 @@ async def rename(server: ShardlintServer, params: types.RenameParams) -> types.W
     unclear = [(text, place, _UNCLEAR) for text, place in _places(server, axis, axes.unclear(axis))]
     edit = _edit(server, [*sure, *unclear], params.new_name, annotated=True)
     labels = {
-        _SURE: types.ChangeAnnotation(label=f'{axis.kind} "{axis.name}"', needs_confirmation=False),
+        _SURE: types.ChangeAnnotation(
+            label=media.plain(f'{axis.kind} "{axis.name}"'), needs_confirmation=False
+        ),
         _UNCLEAR: types.ChangeAnnotation(
-            label=f'"{axis.name}" of no known mesh',
+            label=media.plain(f'"{axis.name}" of no known mesh'),
             needs_confirmation=True,
             description="no mesh is known for these specs: they may mean this axis, or another",
         ),

@@ -12,7 +12,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 import shardlint
-from shardlint.api import editing
+from shardlint.api import editing, media
 from shardlint_server.analyses import Analyses, Report
 from shardlint_server.configuration import Configuration, Problem
 from shardlint_server.documents import Documents, Target, file_of, target_of
@@ -189,7 +189,9 @@ class ShardlintServer(LanguageServer):
     def warn(self, message: str) -> None:
         """Show the user a problem that shardlint goes on without."""
         self.window_show_message(
-            types.ShowMessageParams(type=types.MessageType.Warning, message=f"shardlint: {message}")
+            types.ShowMessageParams(
+                type=types.MessageType.Warning, message=f"shardlint: {media.messages(message)}"
+            )
         )
 
     def shutdown(self) -> None:
@@ -226,7 +228,7 @@ class ShardlintServer(LanguageServer):
         """Tell of a failure of shardlint's own."""
         trace = "".join(traceback.format_exception(error))
         self.window_log_message(
-            types.LogMessageParams(type=types.MessageType.Error, message=f"{what}:\n{trace}")
+            types.LogMessageParams(type=types.MessageType.Error, message=media.messages(f"{what}:\n{trace}"))
         )
 
     def _complain(self, problems: frozenset[Problem]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from shardlint.api import media
 from shardlint.spans import Span
 
 if TYPE_CHECKING:
@@ -17,31 +18,36 @@ Links = Callable[[Sequence[Span]], str]
 def known_text(known: Known, links: Links) -> str:
     """What is known of an array, a mesh or a spec."""
     rows = list(_rows(known))
-    text = f"**{known.subject}**" + ("" if known.array is None else f" `{known.array}`")
+    text = f"**{media.markdown(known.subject)}**"
+    text += "" if known.array is None else f" {media.code(known.array)}"
     text += f" ({known.bytes_text})" if known.bytes_text else ""
     parts = [text, "\n".join(f"- {name}: {value}" for name, value in rows)]
     if known.picture:
-        parts.append("\n".join(["```text", *known.picture, "```"]))
-    parts.append("\n".join(f"- {fact.message} ({links([fact.place.resolve()])})" for fact in known.origins))
+        parts.append(media.block(known.picture))
+    parts.append(
+        "\n".join(
+            f"- {media.markdown(fact.message)} ({links([fact.place.resolve()])})" for fact in known.origins
+        )
+    )
     return "\n\n".join(part for part in parts if part)
 
 
 def _rows(known: Known) -> Iterator[tuple[str, str]]:
     if known.local:
-        yield "on each device", f"`{known.array}`, inside `shard_map`"
+        yield "on each device", f"{media.code(str(known.array))}, inside `shard_map`"
     if known.spec is not None:
-        yield "spec", f"`{known.spec}`"
+        yield "spec", media.code(str(known.spec))
     if known.mesh is not None:
         kinds = list(dict.fromkeys(known.mesh.types))
         types = f"{kinds[0]} axes" if len(kinds) == 1 else f"axes {', '.join(known.mesh.types)}"
         # A number that is not known is the product of what the mesh tells already.
         devices = f"{_devices(count)}, " if isinstance(count := known.mesh.device_count, int) else ""
-        yield "mesh", f"`{known.mesh}`, {devices}{types}"
+        yield "mesh", f"{media.code(str(known.mesh))}, {devices}{types}"
     if known.refused:
         yield "each device holds", "nothing: JAX refuses it"
     if known.shard_text is not None:
         each = f" ({known.shard_bytes_text})" if known.shard_bytes_text else ""
-        yield "each device holds", f"`{known.shard_text}`{each}"
+        yield "each device holds", f"{media.code(known.shard_text)}{each}"
     if known.copies is not None and known.mesh is not None:
         yield "every value is on", _copies(known)
     for dimension in known.replicated:
@@ -53,7 +59,7 @@ def _copies(known: Known) -> str:
     if copies == 1:
         return "one device"
     if not isinstance(copies, int):
-        return "all devices: fully replicated" if copies == devices else f"`{copies}` devices"
+        return "all devices: fully replicated" if copies == devices else f"{media.code(str(copies))} devices"
     return f"{copies} devices" + (" (all of them: fully replicated)" if copies == devices else "")
 
 
@@ -64,9 +70,10 @@ def _devices(count: int) -> str:
 def axis_text(axis: Axis, links: Links) -> str:
     """What an axis is, and who uses it."""
     size = f", size {axis.size}" if isinstance(axis.size, int) else ""
-    lines = [f'**"{axis.name}"**: {axis.kind}{size}']
+    name = media.markdown(f'"{axis.name}"')
+    lines = [f"**{name}**: {axis.kind}{size}"]
     meshes = list(dict.fromkeys(str(mesh) for mesh in axis.meshes))
-    rows = [f"- {'mesh' if len(meshes) == 1 else 'meshes'}: {', '.join(f'`{mesh}`' for mesh in meshes)}"]
+    rows = [f"- {'mesh' if len(meshes) == 1 else 'meshes'}: {', '.join(map(media.code, meshes))}"]
     rows = rows if meshes else []
     if definitions := axis.definitions:
         rows.append(f"- defined at {links(definitions)}")

@@ -63,7 +63,9 @@ def written(value: Any) -> str:
     if isinstance(value, (str, bool)):
         import json
 
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        from shardlint.output.media import quoted
+
+        return quoted(json.dumps(value, ensure_ascii=False))
     return str(value)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 
 from shardlint.config.errors import ConfigError, nearest_of
 from shardlint.config.keys import KEYS, SECTIONS
 from shardlint.config.kinds import bare, written
 from shardlint.config.loading import InForce
+from shardlint.output.media import json_document, terminal
 
 
 def chosen(values: Iterable[InForce], key: str | None) -> list[InForce]:
@@ -37,7 +37,7 @@ def as_text(values: list[InForce], key: str | None = None) -> str:
         if one.value is None or (one.value == {} and one.entry is None):
             lines.append(f"# {_name(one)} is not set")
         else:
-            lines.append(f"{_name(one)} = {written(one.value)}  # {one.origin}")
+            lines.append(f"{_name(one)} = {written(one.value)}  # {terminal(str(one.origin), begins=False)}")
     return "\n".join(dict.fromkeys(lines)) + "\n"
 
 
@@ -53,7 +53,7 @@ def as_json(values: list[InForce]) -> str:
         }
         for one in values
     ]
-    return json.dumps(shown, indent=2) + "\n"
+    return json_document(shown)
 
 
 def _name(one: InForce) -> str:

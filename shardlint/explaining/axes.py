@@ -90,7 +90,7 @@ class Axis:
         """Why this axis cannot have another name; None where it can."""
         if not name.strip():
             return "the name of an axis is not empty"
-        if any(not letter.isprintable() or letter in "'\"\\{}" for letter in name):
+        if not stands_in_strings(name):
             return f"{name!r} cannot stand in every string as it is"
         if name in self.beside and name != self.name:
             mesh = next((mesh for mesh in self.meshes if name in mesh.names), None)
@@ -106,6 +106,11 @@ class Axis:
             return found.span(2) if found and ast.literal_eval(literal) == self.name else None
         except (ValueError, SyntaxError):
             return None
+
+
+def stands_in_strings(name: str) -> bool:
+    """Whether a name can be written in every string as it is, so that nothing of it ends one."""
+    return not any(not letter.isprintable() or letter in "'\"\\{}" for letter in name)
 
 
 @dataclass(slots=True)

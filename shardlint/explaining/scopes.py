@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from shardlint.explaining.axes import stands_in_strings
 from shardlint.files.sources import Source
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Mesh
@@ -121,7 +122,8 @@ class Scopes:
         if not _COLLECTIVES.isdisjoint(names):
             for name, size in self._bound.items():
                 found.setdefault(str(name), Candidate(str(name), size, None, 2))
-        return sorted(found.values(), key=lambda candidate: candidate.rank)
+        fit = (candidate for candidate in found.values() if stands_in_strings(candidate.name))
+        return sorted(fit, key=lambda candidate: candidate.rank)
 
     def _ranked(self, writing: Writing, line: int) -> Iterator[tuple[int, Mesh]]:
         """The meshes of the file: one that a call around is given, that of the context, and the others."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
 from shardlint.findings import Finding
+from shardlint.output.media import json_document
 from shardlint.spans import Span
 
 
 def render(findings: Iterable[Finding]) -> str:
     """Return the findings as a JSON array in ASCII, indented, with a newline at its end."""
-    return json.dumps([finding_object(finding) for finding in findings], indent=2) + "\n"
+    return json_document([finding_object(finding) for finding in findings])
 
 
 def finding_object(finding: Finding) -> dict[str, Any]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from shardlint.findings import Confirmation, Finding, Severity
+from shardlint.output.media import terminal
 from shardlint.spans import Span
-
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def render(findings: Iterable[Finding]) -> str:
@@ -18,13 +16,13 @@ def render(findings: Iterable[Finding]) -> str:
 
 def place_text(span: Span) -> str:
     """Write where a span begins: ``path:line:column``, or ``path:cell 3:line:column`` in a notebook."""
+    return f"{terminal(span.path)}:{position_text(span)}"
+
+
+def position_text(span: Span) -> str:
+    """Write where a span begins in its file."""
     cell = "" if span.cell is None else f"cell {span.cell}:"
-    return f"{printable(span.path)}:{cell}{span.line}:{span.column}"
-
-
-def printable(text: str) -> str:
-    """Show control characters, which would speak to the terminal, as one that stands for them."""
-    return _CONTROL.sub("\ufffd", text)
+    return f"{cell}{span.line}:{span.column}"
 
 
 def _line(finding: Finding) -> str:
@@ -32,7 +30,7 @@ def _line(finding: Finding) -> str:
     marks = f" ({confirmation_text(finding)})" if said else ""
     if finding.expected:
         marks += " (expected)"
-    message = printable(" ".join(finding.message.split()))
+    message = terminal(" ".join(finding.message.split()), begins=False)
     return f"{place_text(finding.span)}: {finding.severity}[{finding.code}] {message}{marks}"
 
 
@@ -45,7 +43,7 @@ def confirmation_text(finding: Finding) -> str:
     """Say what JAX said: ``confirmed by JAX 0.10.2: IndivisibleError``."""
     match finding.confirmation:
         case Confirmation.CONFIRMED | Confirmation.REFUTED:
-            by = f" by {finding.confirmed_by}" if finding.confirmed_by else ""
+            by = f" by {terminal(finding.confirmed_by, begins=False)}" if finding.confirmed_by else ""
             return f"{finding.confirmation}{by}"
         case Confirmation.NOT_RUNNABLE:
             return "cannot be run"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from shardlint.coverage import Judged, reasons, worst_files
 from shardlint.files.sites import SiteKind
-from shardlint.output.tables import console_for
+from shardlint.output.media import json_document, terminal
+from shardlint.output.tables import drawing
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _WIDTH = 120
 _COLUMNS = ("sites", "reached", "axes", "rank", "sizes")
@@ -20,10 +23,13 @@ _SHOWN = 12
 
 def write(judged: Sequence[Judged], stream: TextIO) -> None:
     """Draw the counts by kind, the reasons for what is not known, and the files with most of it."""
+    with drawing(stream, _WIDTH) as console:
+        _draw(judged, console)
+
+
+def _draw(judged: Sequence[Judged], console: Console) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
-
-    console = console_for(stream, _WIDTH)
 
     def table(*columns: str) -> Table:
         drawn = Table(box=SIMPLE_HEAD)
@@ -42,10 +48,10 @@ def write(judged: Sequence[Judged], stream: TextIO) -> None:
         console.print(text)
     why = table("reason", "sites")
     for reason, count in reasons(judged)[:_SHOWN]:
-        why.add_row(reason, str(count))
+        why.add_row(terminal(reason), str(count))
     worst = table("file", "open", "sites")
     for path, unresolved, sites in worst_files(judged)[:_SHOWN]:
-        worst.add_row(path, str(unresolved), str(sites))
+        worst.add_row(terminal(path), str(unresolved), str(sites))
     for drawn in (why, worst):
         if drawn.row_count:
             console.print(drawn)
@@ -118,4 +124,4 @@ def as_json(judged: Sequence[Judged]) -> str:
         "reasons": dict(reasons(judged)),
         "unresolved": unresolved,
     }
-    return json.dumps(counted, indent=2) + "\n"
+    return json_document(counted)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from shardlint.output.tables import console_for
+from shardlint.output.media import lines, terminal
+from shardlint.output.tables import drawing
 from shardlint.records import dataclass
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 #: Columns of a table that is not drawn on a terminal.
 _WIDTH = 140
@@ -39,26 +43,32 @@ class FixtureTable:
 
 def write(tables: Sequence[FixtureTable], stream: TextIO) -> None:
     """Draw a table for each fixture, its disagreements below it, and one line that counts them all."""
+    with drawing(stream, _WIDTH) as console:
+        _draw(tables, console)
+
+
+def _draw(tables: Sequence[FixtureTable], console: Console) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    console = console_for(stream, _WIDTH)
     for fixture in tables:
-        table = Table(title=Text(fixture.path), title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+        table = Table(
+            title=Text(terminal(fixture.path)), title_justify="left", title_style="bold", box=SIMPLE_HEAD
+        )
         table.add_column("part", overflow="fold")
         table.add_column("shardlint says")
-        table.add_column(f"JAX {fixture.jax}" if fixture.jax else "JAX")
+        table.add_column(f"JAX {terminal(fixture.jax)}" if fixture.jax else "JAX")
         for row in fixture.rows:
             style = "red" if row.disagreements else None
-            said = Text("\n".join(row.findings) or "nothing")
-            table.add_row(Text(row.unit), said, Text(row.jax), style=style)
+            said = Text("\n".join(map(terminal, row.findings)) or "nothing")
+            table.add_row(Text(terminal(row.unit)), said, Text(lines(row.jax)), style=style)
         if fixture.rows:
             console.print(table)
         else:
-            console.print(Text(fixture.path, style="bold"))
+            console.print(Text(terminal(fixture.path), style="bold"))
         for disagreement in (*fixture.general, *(d for row in fixture.rows for d in row.disagreements)):
-            console.print(Text(f"  disagreement: {disagreement}", style="red"))
+            console.print(Text(f"  disagreement: {lines(disagreement)}", style="red"))
         console.print()
     wrong = sum(fixture.disagreements for fixture in tables)
     parts = sum(len(fixture.rows) for fixture in tables)

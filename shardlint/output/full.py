@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from shardlint.findings import Confirmation, Finding, Severity
-from shardlint.output.concise import about_file, confirmation_text, place_text, printable
+from shardlint.output.concise import about_file, confirmation_text, place_text
+from shardlint.output.media import terminal
 from shardlint.output.pages import Page, PageOf, address
 from shardlint.output.styles import Styles
 from shardlint.spans import Span
@@ -47,19 +49,19 @@ def _finding(finding: Finding, lines: Lines, styles: Styles, asked: bool, link: 
     expected = " (expected)" if finding.expected else ""
     code = finding.code if link is None else styles.link(finding.code, link)
     head = f"{finding.severity}[{code}]"
-    message = styles.strong(printable(finding.message))
+    message = styles.strong(_said(finding.message))
     out = [f"{styles.path(place_text(finding.span))}: {colour(head)} {message}{expected}"]
     spans = [finding.span, *(related.span for related in finding.related)]
     width = len(str(max(min(span.end_line, span.line + _MOST_LINES) for span in spans)))
     out += excerpt(finding.span, lines(finding.span), width, "^", colour, styles)
     for related in finding.related:
-        place, message = styles.path(place_text(related.span)), printable(related.message)
+        place, message = styles.path(place_text(related.span)), _said(related.message)
         out.append(f"{' ' * width} {styles.dim('::')} {place}: {message}")
         out += excerpt(related.span, lines(related.span), width, "-", styles.note, styles)
     if finding.help:
-        out.append(f"{' ' * width} {styles.dim('=')} {styles.help('help')}: {printable(finding.help)}")
+        out.append(f"{' ' * width} {styles.dim('=')} {styles.help('help')}: {_said(finding.help)}")
     if finding.fix and finding.fix.message != finding.help:
-        out.append(f"{' ' * width} {styles.dim('=')} {styles.help('fix')}: {printable(finding.fix.message)}")
+        out.append(f"{' ' * width} {styles.dim('=')} {styles.help('fix')}: {_said(finding.fix.message)}")
     if asked and not about_file(finding):
         out.append(f"{' ' * width} {styles.dim('=')} {_confirmation(finding, styles)}")
     return "\n".join(out) + "\n"
@@ -96,37 +98,34 @@ def excerpt(
         end = span.end_column - 1 if number == span.end_line else len(text.rstrip())
         before = _columns(text[:start])
         marks = mark * max(1, _columns(text[:end]) - before)
-        out.append(f"{styles.dim(f'{number:>{width}}')} {bar} {_printable(text)}".rstrip())
+        out.append(f"{styles.dim(f'{number:>{width}}')} {bar} {_source(text.rstrip())}".rstrip())
         out.append(f"{' ' * width} {bar} {' ' * before}{colour(marks)}")
     if last < span.end_line:
         out.append(f"{' ' * width} {styles.dim('...')}")
     return out
 
 
-def _printable(text: str) -> str:
-    """Expand tabs to fixed stops and show control characters as one column each."""
-    out: list[str] = []
-    column = 0
-    for char in text:
-        shown = " " * (_TAB - column % _TAB) if char == "\t" else "\ufffd" if _is_control(char) else char
-        out.append(shown)
-        column += _width(shown)
-    return "".join(out)
+def _said(text: str) -> str:
+    return terminal(text, begins=False)
+
+
+def _source(text: str) -> str:
+    """Return a line as a terminal shows it, with tabs expanded to fixed stops."""
+    out = ""
+    for part in re.split("(\t)", text):
+        out += " " * (_TAB - _width(out) % _TAB) if part == "\t" else _said(part)
+    return out
 
 
 def _columns(text: str) -> int:
     """Return how many columns of a terminal a text takes."""
-    return _width(_printable(text))
+    return _width(_source(text))
 
 
 def _width(text: str) -> int:
     return sum(
-        0 if unicodedata.combining(char) or unicodedata.category(char) in ("Cf", "Mn", "Me")
+        0 if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me")
         else 2 if unicodedata.east_asian_width(char) in "WF"
         else 1
         for char in text
     )  # fmt: skip
-
-
-def _is_control(char: str) -> bool:
-    return unicodedata.category(char) == "Cc"

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from shardlint.findings import Finding, Severity
 from shardlint.output.concise import place_text
+from shardlint.output.media import plain
 from shardlint.output.places import InFile, cell_text, project_path
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
@@ -39,7 +40,7 @@ def _command(finding: Finding, in_file: InFile) -> str:
     span = in_file(finding.span)
     properties = {
         "title": f"shardlint {finding.code} ({finding.name})",
-        "file": project_path(span.path),
+        "file": plain(project_path(span.path)),
         "line": str(span.line),
         "endLine": str(span.end_line),
     }
@@ -47,9 +48,9 @@ def _command(finding: Finding, in_file: InFile) -> str:
         # GitHub takes columns of one line only.
         properties |= {"col": str(span.column), "endColumn": str(span.end_column)}
     parts = [
-        f"{place_text(finding.span)}: {finding.code} {cell_text(finding.span)}{finding.message}",
-        *(f"{place_text(related.span)}: {related.message}" for related in finding.related),
-        *([f"help: {finding.help}"] if finding.help else []),
+        f"{place_text(finding.span)}: {finding.code} {cell_text(finding.span)}{plain(finding.message)}",
+        *(f"{place_text(related.span)}: {plain(related.message)}" for related in finding.related),
+        *([f"help: {plain(finding.help)}"] if finding.help else []),
     ]
     name = "notice" if finding.expected else _COMMANDS[finding.severity]
     return command(name, properties, "\n".join(parts))

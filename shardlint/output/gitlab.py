@@ -5,12 +5,12 @@ https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from shardlint.findings import Finding, Severity
 from shardlint.output.fingerprints import fingerprints
+from shardlint.output.media import json_document, message
 from shardlint.output.places import InFile, cell_text, project_path
 from shardlint.spans import Span
 
@@ -24,14 +24,14 @@ def render(findings: Sequence[Finding], lines: Callable[[Span], Sequence[str]], 
     """
     marks = fingerprints(findings, lines)
     issues = [_issue(finding, mark, in_file) for finding, mark in zip(findings, marks, strict=True)]
-    return json.dumps(issues, indent=2) + "\n"
+    return json_document(issues)
 
 
 def _issue(finding: Finding, fingerprint: str, in_file: InFile) -> dict[str, Any]:
     span = in_file(finding.span)
     return {
         "check_name": f"{finding.code} {finding.name}",
-        "description": f"{finding.code}: {cell_text(finding.span)}{finding.message}",
+        "description": f"{finding.code}: {cell_text(finding.span)}{message(finding.message)}",
         "severity": "info" if finding.expected else _SEVERITIES[finding.severity],
         "fingerprint": fingerprint,
         "location": {

@@ -5,16 +5,14 @@ It keeps to what all CI services know: the elements and attributes of the schema
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from itertools import groupby
 from xml.etree import ElementTree as xml
 
 from shardlint.findings import Finding, Severity
-from shardlint.output.concise import place_text
-
-#: What XML 1.0 has no way to write.
-_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+from shardlint.output.concise import place_text, position_text
+from shardlint.output.media import plain, xml_document
+from shardlint.output.media import xml as xml_text
 
 
 def render(findings: Iterable[Finding]) -> str:
@@ -30,13 +28,14 @@ def render(findings: Iterable[Finding]) -> str:
     _count(root, root.iter("testcase"))
     root.attrib.pop("skipped")  # which the schema knows of a suite only
     xml.indent(root)
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{xml.tostring(root).decode("ascii")}\n'
+    written = xml_document(xml.tostring(root).decode("ascii"))
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{written}\n'
 
 
 def _suite(path: str, findings: list[Finding]) -> xml.Element:
     suite = _element("testsuite", name=path)
     for finding in findings:
-        name = f"{finding.code} {finding.name} {place_text(finding.span).removeprefix(path + ':')}"
+        name = f"{finding.code} {finding.name} {position_text(finding.span)}"
         case = _element("testcase", name=name, classname=path, time="0")
         case.append(_outcome(finding))
         suite.append(case)
@@ -45,9 +44,9 @@ def _suite(path: str, findings: list[Finding]) -> xml.Element:
 
 def _outcome(finding: Finding) -> xml.Element:
     parts = [
-        f"{place_text(finding.span)}: {finding.severity}[{finding.code}] {finding.message}",
-        *(f"{place_text(related.span)}: {related.message}" for related in finding.related),
-        *([f"help: {finding.help}"] if finding.help else []),
+        f"{place_text(finding.span)}: {finding.severity}[{finding.code}] {plain(finding.message)}",
+        *(f"{place_text(related.span)}: {plain(related.message)}" for related in finding.related),
+        *([f"help: {plain(finding.help)}"] if finding.help else []),
     ]
     if finding.expected:
         outcome = _element("skipped", message=f"expected: {finding.message}")
@@ -55,16 +54,12 @@ def _outcome(finding: Finding) -> xml.Element:
         outcome = _element("system-out")
     else:
         outcome = _element("failure", message=finding.message, type=finding.severity.value)
-    outcome.text = _text("\n".join(parts))
+    outcome.text = xml_text("\n".join(parts))
     return outcome
 
 
 def _element(tag: str, **attributes: str) -> xml.Element:
-    return xml.Element(tag, {key: _text(value) for key, value in attributes.items()})
-
-
-def _text(text: str) -> str:
-    return _NOT_XML.sub("\ufffd", text)
+    return xml.Element(tag, {key: xml_text(value) for key, value in attributes.items()})
 
 
 def _count(element: xml.Element, cases: Iterable[xml.Element]) -> None:

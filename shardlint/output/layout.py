@@ -16,6 +16,7 @@ from shardlint.laws.shards import global_shape, replication, shard_shape
 from shardlint.laws.values import Marker, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api
 from shardlint.output.concise import place_text
+from shardlint.output.media import terminal
 from shardlint.output.styles import Styles
 from shardlint.records import dataclass
 from shardlint.spans import Span
@@ -118,8 +119,8 @@ def _layout(layout: Layout, styles: Styles) -> str:
     mesh, spec, shape = layout.mesh, layout.spec, layout.shape
     each = shard_shape(mesh, spec, shape)
     copies = replication(mesh, spec)
+    head = f"{styles.path(place_text(layout.span))}: {styles.strong(_said(layout.subject))}"
     lines = [
-        f"{styles.path(place_text(layout.span))}: {styles.strong(layout.subject)}",
         f"  array    {_shape(shape)} {layout.dtype or 'of unknown dtype'}{_bytes(shape, layout.dtype)}",
         f"  spec     {spec}",
         f"  mesh     {mesh}: {mesh.device_count} devices",
@@ -129,7 +130,11 @@ def _layout(layout: Layout, styles: Styles) -> str:
     lines += [f"  dropped  the axes of dimension {i}: JAX replicates it silently" for i in layout.replicated]
     if shape and all(isinstance(size, int) for size in mesh.sizes):
         lines += ["", *(f"  {line}" for line in picture(mesh, spec, len(shape)))]
-    return "\n".join(lines)
+    return "\n".join([head, *map(_said, lines)])
+
+
+def _said(text: str) -> str:
+    return terminal(text, begins=False)
 
 
 def _copies(copies: Dim, devices: Dim) -> str:

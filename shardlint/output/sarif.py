@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from shardlint.findings import Finding, Fix, Severity
 from shardlint.output.fingerprints import fingerprints
+from shardlint.output.media import json_document, message, messages, plain
 from shardlint.output.pages import Page, PageOf, address, description
 from shardlint.output.places import InFile, cell_text, project_path
 from shardlint.records import dataclass
@@ -64,7 +65,7 @@ def render(
                     {
                         "executionSuccessful": not run.failed,
                         "toolExecutionNotifications": [
-                            {"level": "note", "message": {"text": note}} for note in run.notes
+                            {"level": "note", "message": {"text": messages(note)}} for note in run.notes
                         ],
                     }
                 ],
@@ -77,7 +78,7 @@ def render(
             }
         ],
     }
-    return json.dumps(log, indent=2) + "\n"
+    return json_document(log)
 
 
 def _rule(page: Page, page_of: PageOf | None) -> dict[str, Any]:
@@ -93,24 +94,25 @@ def _rule(page: Page, page_of: PageOf | None) -> dict[str, Any]:
 
 
 def _result(finding: Finding, rule: int, fingerprint: str, in_file: InFile) -> dict[str, Any]:
-    message = cell_text(finding.span) + finding.message + (f"\n{finding.help}" if finding.help else "")
+    said = cell_text(finding.span) + message(finding.message)
+    said += f"\n{message(finding.help)}" if finding.help else ""
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": rule,
         "level": _LEVELS[finding.severity],
-        "message": {"text": message},
+        "message": {"text": said},
         "locations": [_location(finding.span, in_file)],
         "partialFingerprints": {"shardlint/v1": fingerprint},
         "properties": {"confirmation": finding.confirmation.value, "confirmedBy": finding.confirmed_by},
     }
     if finding.related:
         result["relatedLocations"] = [
-            {"id": number, **_location(related.span, in_file), "message": {"text": related.message}}
+            {"id": number, **_location(related.span, in_file), "message": {"text": message(related.message)}}
             for number, related in enumerate(finding.related, 1)
         ]
     if finding.expected:
-        said = "The program announces it."
-        result["suppressions"] = [{"kind": "inSource", "status": "accepted", "justification": said}]
+        why = "The program announces it."
+        result["suppressions"] = [{"kind": "inSource", "status": "accepted", "justification": why}]
     if finding.fix is not None:
         result["fixes"] = [_fix(finding.fix, in_file)]
     return result
@@ -124,7 +126,7 @@ def _location(span: Span, in_file: InFile) -> dict[str, Any]:
     if span.cell is not None:
         name = f"cell {span.cell}"
         location["logicalLocations"] = [
-            {"name": name, "kind": "module", "decoratedName": f"{span.path}:{name}"}
+            {"name": name, "kind": "module", "decoratedName": f"{plain(span.path)}:{name}"}
         ]
     return location
 
@@ -154,7 +156,7 @@ def _fix(fix: Fix, in_file: InFile) -> dict[str, Any]:
         replacement = {"deletedRegion": _region(in_file(edit.span)), "insertedContent": {"text": text}}
         changed.setdefault(edit.span.path, []).append(replacement)
     return {
-        "description": {"text": fix.message},
+        "description": {"text": message(fix.message)},
         "artifactChanges": [
             {"artifactLocation": _artifact(path), "replacements": replacements}
             for path, replacements in changed.items()

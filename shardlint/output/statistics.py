@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable
 
 from shardlint.findings import Finding
+from shardlint.output.media import json_document
 
 
 def counts(findings: Iterable[Finding]) -> list[tuple[int, str, str]]:
@@ -25,4 +25,4 @@ def as_text(findings: Iterable[Finding]) -> str:
 def as_json(findings: Iterable[Finding]) -> str:
     """Return a JSON array with an object a rule."""
     rows = [{"code": code, "name": name, "count": number} for number, code, name in counts(findings)]
-    return json.dumps(rows, indent=2) + "\n"
+    return json_document(rows)

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
+
+from shardlint.output.media import drawn
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-def console_for(stream: TextIO, width: int) -> Console:
-    """What writes tables to a stream: as wide as a terminal is, or, where none is, of so many columns.
+@contextmanager
+def drawing(stream: TextIO, width: int) -> Iterator[Console]:
+    """Give what draws tables for a stream: as wide as a terminal is, or, where none is, of so many columns.
 
-    It raises OSError as the stream does. Text is not read as markup.
+    All is written at the end, which raises OSError as the stream does. Text is not read as markup; what a
+    stranger wrote goes through `terminal` before, and where it was wrapped its lines are looked at again.
     """
     from rich.console import Console
 
-    class Plain(Console):
-        def on_broken_pipe(self) -> None:
-            """Leave the end to the command line: rich would exit with 1, the code of findings."""
-            raise BrokenPipeError
-
-    return Plain(file=stream, highlight=False, markup=False, width=None if stream.isatty() else width)
+    console = Console(
+        file=stream, highlight=False, markup=False, emoji=False, width=None if stream.isatty() else width
+    )
+    with console.capture() as shown:
+        yield console
+    stream.write(drawn(shown.get()))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from shardlint.laws.dims import Dim
+from shardlint.output.media import json_document
 from shardlint.report.values import Holding, InitReport, Parameter, ParameterReport, TableFinding
 from shardlint.rules.wording import size_text
 
@@ -15,7 +15,7 @@ Json = dict[str, Any]
 def render(report: ParameterReport | InitReport) -> str:
     """The report as JSON. A size that is not known is a string, anything else that is not is null."""
     data = _init(report) if isinstance(report, InitReport) else _report(report)
-    return json.dumps(data, indent=2) + "\n"
+    return json_document(data)
 
 
 def _report(report: ParameterReport) -> Json:

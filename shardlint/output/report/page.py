@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 
 from shardlint.findings import Severity
 from shardlint.laws.memory import text_of_bytes
 from shardlint.laws.values import Spec
+from shardlint.output.media import html
 from shardlint.output.report import words
 from shardlint.output.report.pictures import Segment, axes_caption, bar, mesh_picture, share_picture
 from shardlint.output.report.style import CSS, JS
@@ -28,13 +28,13 @@ def render(report: ParameterReport | InitReport) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
-        f"<title>{escape(title)}</title><style>{CSS}</style></head>\n"
-        f"<body><h1>{escape(title)}</h1>{body}<script>{JS}</script></body></html>\n"
+        f"<title>{html(title)}</title><style>{CSS}</style></head>\n"
+        f"<body><h1>{html(title)}</h1>{body}<script>{JS}</script></body></html>\n"
     )
 
 
 def _body(report: ParameterReport | InitReport, found: ParameterReport) -> Iterator[str]:
-    yield f"<p class=small>{escape(words.without_mesh(found))}</p>"
+    yield f"<p class=small>{html(words.without_mesh(found))}</p>"
     if isinstance(report, InitReport):
         yield from _problems(report)
     if found.meshes:
@@ -45,14 +45,14 @@ def _body(report: ParameterReport | InitReport, found: ParameterReport) -> Itera
         yield _rules(report.rules)
     rules = [str(row.rule) for row in report.rules or ()] if isinstance(report, InitReport) else []
     for number, named in enumerate(found.meshes):
-        yield f"<section><h2>{escape(words.mesh_text(named))}</h2>"
-        yield f"<p>{escape(words.total_text(found.totals[number]))}</p>"
+        yield f"<section><h2>{html(words.mesh_text(named))}</h2>"
+        yield f"<p>{html(words.total_text(found.totals[number]))}</p>"
         yield from _layouts(found, number)
         yield f"<h3>Parameters</h3>{_table(found, number, rules)}</section>"
     if not found.meshes:
-        yield f"<p class=small>{escape(words.NO_MESH)}</p>{_table(found, None, rules)}"
+        yield f"<p class=small>{html(words.NO_MESH)}</p>{_table(found, None, rules)}"
     for note in found.notes:
-        yield f"<p class=small>{escape(note)}</p>"
+        yield f"<p class=small>{html(note)}</p>"
 
 
 def _problems(report: InitReport) -> Iterator[str]:
@@ -60,7 +60,7 @@ def _problems(report: InitReport) -> Iterator[str]:
         return
     yield "<h2>Findings</h2><ul class=findings>"
     for failure in report.failures:
-        yield f"<li><span class=bad>error</span> {escape(failure)}</li>"
+        yield f"<li><span class=bad>error</span> {html(failure)}</li>"
     for finding in report.findings:
         yield f"<li>{_finding(finding)}</li>"
     yield "</ul>"
@@ -68,8 +68,8 @@ def _problems(report: InitReport) -> Iterator[str]:
 
 def _finding(finding: TableFinding) -> str:
     kind = "bad" if finding.severity is Severity.ERROR else "warn"
-    where = f" <span class=small>on {escape(', '.join(finding.meshes))}</span>" if finding.meshes else ""
-    return f"<span class={kind}>{escape(finding.kind)}</span> {escape(finding.message)}{where}"
+    where = f" <span class=small>on {html(', '.join(finding.meshes))}</span>" if finding.meshes else ""
+    return f"<span class={kind}>{html(finding.kind)}</span> {html(finding.message)}{where}"
 
 
 def _overview(report: ParameterReport) -> Iterator[str]:
@@ -78,12 +78,12 @@ def _overview(report: ParameterReport) -> Iterator[str]:
     yield '<div class="card bars">'
     for number, (named, total) in enumerate(zip(report.meshes, report.totals, strict=True)):
         yield (
-            f"<div class=row><div><b>{escape(named.name)}</b>"
-            f"<div class=small>{escape(words.mesh_text(named).removeprefix(named.name).strip())}</div></div>"
+            f"<div class=row><div><b>{html(named.name)}</b>"
+            f"<div class=small>{html(words.mesh_text(named).removeprefix(named.name).strip())}</div></div>"
             f"{bar(_segments(report, number), most)}"
             f"<div><span class=big>{text_of_bytes(total.device)}</span> "
             f"<span class=small>of {text_of_bytes(total.whole)}"
-            f"{'; ' + escape(words.left_out(total)) if total.open else ''}</span></div></div>"
+            f"{'; ' + html(words.left_out(total)) if total.open else ''}</span></div></div>"
         )
     yield "</div>"
 
@@ -124,10 +124,10 @@ def _layouts(report: ParameterReport, mesh: int) -> Iterator[str]:
         count = sum(parameter.count for parameter, _ in held[spec])
         copies = words.copies_text(held[spec][0][1])
         yield (
-            f"<div class=card><code>{escape(str(spec))}</code>{mesh_picture(named.mesh, spec)}"
+            f"<div class=card><code>{html(str(spec))}</code>{mesh_picture(named.mesh, spec)}"
             f"<p class=small>{count_text(count, 'parameter')}, "
             f"{_taken(taken[spec], spec in open_)} on each device<br>"
-            f"every part is on {escape(copies)} {'device' if copies == '1' else 'devices'}</p></div>"
+            f"every part is on {html(copies)} {'device' if copies == '1' else 'devices'}</p></div>"
         )
     yield "</div>"
     if len(held) > _LAYOUTS:
@@ -176,9 +176,9 @@ def _head(text: str, kind: str, sorted_now: bool = False) -> str:
 
 def _row(report: ParameterReport, parameter: Parameter, mesh: int | None, rules: list[str], most: int) -> str:
     held = None if mesh is None else parameter.holdings[mesh]
-    cells = [_name_cell(parameter, held), f"<td><code>{escape(words.shape_of(parameter))}</code></td>"]
-    cells.append(f"<td><code>{escape(parameter.dtype or '?')}</code></td>")
-    names = escape(words.names_of(parameter))
+    cells = [_name_cell(parameter, held), f"<td><code>{html(words.shape_of(parameter))}</code></td>"]
+    cells.append(f"<td><code>{html(parameter.dtype or '?')}</code></td>")
+    names = html(words.names_of(parameter))
     if mesh is None:
         cells.append(f"<td><code>{names}</code></td>")
     else:
@@ -188,9 +188,9 @@ def _row(report: ParameterReport, parameter: Parameter, mesh: int | None, rules:
             share = share_picture(report.meshes[mesh].mesh, held.spec, rank)
         cells.insert(0, f"<td>{share}</td>")
         written = f"<span class=small><code>{names}</code></span>" if names else ""
-        cells.append(f"<td><code>{escape(words.spec_text(held))}</code>{written}</td>")
+        cells.append(f"<td><code>{html(words.spec_text(held))}</code>{written}</td>")
         copies = held.copies if held is not None and isinstance(held.copies, int) else -1
-        cells.append(f"<td class=n data-sort={copies}>{escape(words.copies_text(held))}</td>")
+        cells.append(f"<td class=n data-sort={copies}>{html(words.copies_text(held))}</td>")
         size = _device_bytes(parameter, mesh)
         drawn_bar = bar([Segment(parameter.name, size)], most) if size > 0 else ""
         times = f" ×{parameter.count}" if parameter.count > 1 else ""
@@ -199,22 +199,22 @@ def _row(report: ParameterReport, parameter: Parameter, mesh: int | None, rules:
     cells.append(f"<td class=n data-sort={-1 if parameter.bytes is None else parameter.bytes}>{whole}</td>")
     if rules:
         rule = "" if parameter.rule is None else rules[parameter.rule]
-        cells.append(f"<td><code>{escape(rule)}</code></td>")
+        cells.append(f"<td><code>{html(rule)}</code></td>")
     return f"<tr>{''.join(cells)}</tr>"
 
 
 def _name_cell(parameter: Parameter, held: Holding | None) -> str:
     """Name, layer and place of a parameter, and what a reader should know of it."""
-    parts = [f"<span class=name>{escape(words.name_of(parameter))}</span>"]
+    parts = [f"<span class=name>{html(words.name_of(parameter))}</span>"]
     span = parameter.span
     if span is not None:
         where = f"{span.path}:{span.line}" if span.cell is None else f"{span.path}[{span.cell}]:{span.line}"
-        parts.append(f"<span class=small>{escape(parameter.owner)}, {escape(where)}</span>")
+        parts.append(f"<span class=small>{html(parameter.owner)}, {html(where)}</span>")
     if text := words.remark(parameter, held):
         kind = (
             "bad" if held is not None and (held.large or (held.spec is not None and held.problem)) else "warn"
         )
-        parts.append(f"<span class={kind}>{escape(text)}</span>")
+        parts.append(f"<span class={kind}>{html(text)}</span>")
     return f"<td>{''.join(parts)}</td>"
 
 
@@ -226,8 +226,8 @@ def _device_bytes(parameter: Parameter, mesh: int | None) -> int:
 
 def _rules(rows: tuple[RuleRow, ...]) -> str:
     drawn = "".join(
-        f"<tr><td class=n>{number}</td><td><code>{escape(str(row.rule))}</code></td>"
-        f"<td><code>{escape(str(row.rule.spec))}</code></td><td class=n>{row.takes}</td>"
+        f"<tr><td class=n>{number}</td><td><code>{html(str(row.rule))}</code></td>"
+        f"<td><code>{html(str(row.rule.spec))}</code></td><td class=n>{row.takes}</td>"
         f"<td class=n data-sort={row.matches}>{_matches(row)}</td></tr>"
         for number, row in enumerate(rows, 1)
     )

@@ -8,10 +8,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from html import escape
 
 from shardlint.laws.memory import text_of_bytes
 from shardlint.laws.values import Mesh, Spec, entry_axes
+from shardlint.output.media import html
 from shardlint.records import dataclass
 
 #: A picture of a mesh has at most so many rows and columns; numbers stand in cells of smaller ones.
@@ -66,8 +66,8 @@ def axes_caption(mesh: Mesh) -> str:
     """Say which axes run where in a picture of a mesh."""
     names = [name for name, size in zip(mesh.names, mesh.sizes, strict=True) if size != 1] or list(mesh.names)
     if len(names) < 2:
-        return escape(f"{names[0]} →") if names else ""
-    return escape(f"{' × '.join(names[:-1])} ↓, {names[-1]} →")
+        return html(f"{names[0]} →") if names else ""
+    return html(f"{' × '.join(names[:-1])} ↓, {names[-1]} →")
 
 
 def share_picture(mesh: Mesh, spec: Spec, rank: int) -> str:
@@ -98,7 +98,7 @@ def bar(segments: Iterable[Segment], most: int) -> str:
     drawn, start = [], 0.0
     for number, segment in enumerate(segments):
         width = 1000 * segment.bytes / most if most else 0
-        title = escape(f"{segment.label}: {text_of_bytes(segment.bytes)}")
+        title = html(f"{segment.label}: {text_of_bytes(segment.bytes)}")
         drawn.append(
             f'<rect x="{start:.2f}" width="{width:.2f}" height="18" class=s{number % 8}>'
             f"<title>{title}</title></rect>"

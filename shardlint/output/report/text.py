@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
+from shardlint.output.media import terminal
 from shardlint.output.report import words
-from shardlint.output.tables import console_for
+from shardlint.output.tables import drawing
 from shardlint.report.values import InitReport, Parameter, ParameterReport
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
 #: How wide a table may get where the output is no terminal.
@@ -18,19 +20,22 @@ _WIDTH = 160
 
 def write(report: ParameterReport | InitReport, stream: TextIO) -> None:
     """Write the tables of a report; for an init, also what its rules take and what is wrong with them."""
+    with drawing(stream, _WIDTH) as console:
+        _draw(report, console)
 
-    console = console_for(stream, _WIDTH)
+
+def _draw(report: ParameterReport | InitReport, console: Console) -> None:
     found = report.report if isinstance(report, InitReport) else report
     if not found.parameters and not isinstance(report, InitReport):
         console.print("No parameter was found.")
         return
     rules = [str(row.rule) for row in report.rules or ()] if isinstance(report, InitReport) else []
     for number, named in enumerate(found.meshes):
-        console.print(words.mesh_text(named))
+        console.print(terminal(words.mesh_text(named)))
         console.print(_table(found, number, rules))
         console.print(f"  total: {words.total_text(found.totals[number])}")
         for line in remarks(found, number):
-            console.print(f"  {line}", soft_wrap=True)
+            console.print(f"  {terminal(line)}", soft_wrap=True)
         console.print()
     if not found.meshes and found.parameters:
         console.print(_table(found, None, rules))
@@ -70,7 +75,7 @@ def _table(report: ParameterReport, mesh: int | None, rules: list[str]) -> Table
             cells.append(words.spec_text(parameter.holdings[mesh]))
         if rules:
             cells.append("" if parameter.rule is None else rules[parameter.rule])
-        drawn.add_row(*(Text(cell) for cell in cells))
+        drawn.add_row(*(Text(terminal(cell)) for cell in cells))
     return drawn
 
 
@@ -84,6 +89,7 @@ def _numbers(parameter: Parameter, mesh: int | None) -> list[str]:
 
 def _write_rules(report: InitReport, write_line: Callable[..., None]) -> None:
     for number, row in enumerate(report.rules or (), 1):
-        write_line(f"rule {number}, {row.rule} → {row.rule.spec}: takes {row.takes}, matches {row.matches}")
+        taken = f"rule {number}, {row.rule} → {row.rule.spec}: takes {row.takes}, matches {row.matches}"
+        write_line(terminal(taken))
     for finding in report.findings:
-        write_line(words.finding_text(finding), soft_wrap=True)
+        write_line(terminal(words.finding_text(finding)), soft_wrap=True)

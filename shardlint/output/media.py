@@ -1,0 +1,158 @@
+"""Text that a stranger wrote, in each medium that shows it: one function a medium.
+
+Names of files and axes, and all quoted source, may hold newlines, escape sequences, bidirectional controls,
+Markdown, HTML, and what CI services take for commands. Whatever is shown goes through one of these.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Any
+
+#: Stands for a character that is not shown.
+MARK = "\ufffd"
+#: Controls, formats (bidirectional, joiners, tags, ...), ends of lines and paragraphs, halves of surrogates.
+_SILENT = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
+
+#: GitHub's runner obeys a line that begins with `::`, and a `##[` anywhere in one, as other services obey
+#: `##vso[` and `##teamcity[`. It compares by a culture, which may ignore characters beyond ASCII.
+_FIRST = re.compile(r"^([^!-~]*):(?=[^!-~]*:)")
+_ANYWHERE = re.compile(r"(#[^\x00-\x7f]*)#(?=[^\x00-\x7f]*\w*\[)")
+
+_LINK = re.compile(r"\](?=\()")
+#: What Markdown, or GitHub's or VS Code's, may read as more than text; an underscore within a word is none.
+_MARKUP = re.compile(
+    r"[\\`*\[\]<>&~|$@] | (?<![^\W_])_ | _(?![^\W_]) | :(?=//) | (?<=www)\.", re.VERBOSE | re.IGNORECASE
+)
+_BLOCK = re.compile(r"^(?:(?=[#+=-])|(?P<number>\d+)(?=[.)]))")
+_CODE = re.compile(r"(`[^`]+`)")
+#: What has a meaning in an address, but for brackets, in which Markdown's ends.
+_RESERVED = "%:/?#@!$&'*+,;=-._~"
+#: What XML 1.0 has no way to write.
+_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_XML_CODES = {ord(char): f"&#{ord(char)};" for char in "\t\r\x7f"}
+
+
+# -- plain text -------------------------------------------------------------------------------------
+
+
+def plain(text: str) -> str:
+    """Return a text as one line of characters that can be seen, for a label or a message of an editor."""
+    if text.isprintable():
+        return text
+    return "".join(MARK if unicodedata.category(char) in _SILENT else char for char in text)
+
+
+def message(text: str) -> str:
+    """Return a text for a message in which ``[text](address)`` would become a link, of SARIF or VS Code."""
+    return _LINK.sub("] ", plain(text))
+
+
+def messages(text: str) -> str:
+    """Return a text of several lines for such a message."""
+    return "\n".join(map(message, text.split("\n")))
+
+
+# -- terminals and logs -----------------------------------------------------------------------------
+
+
+def terminal(text: str, *, begins: bool = True) -> str:
+    """Return a text for a line of a terminal or of a CI service's log.
+
+    ``begins`` tells that it may stand at the beginning of its line.
+    """
+    return _inert(plain(text), begins)
+
+
+def lines(text: str) -> str:
+    """Return a text of several lines for a terminal or a log."""
+    return "\n".join(map(terminal, text.split("\n")))
+
+
+def drawn(text: str) -> str:
+    """Return lines that were laid out of texts for a terminal, where any of them may now begin a line."""
+    return "\n".join(_inert(line, True) for line in text.split("\n"))
+
+
+def _inert(line: str, begins: bool) -> str:
+    if "::" not in line and "#" not in line and line.isascii():
+        return line
+    line = _ANYWHERE.sub(rf"\1{MARK}", line)
+    return _FIRST.sub(rf"\1{MARK}", line) if begins else line
+
+
+# -- Markdown ---------------------------------------------------------------------------------------
+
+
+def markdown(text: str) -> str:
+    """Return a text in Markdown: what stands between backticks is code, all else is itself."""
+    parts = _CODE.split(plain(text).strip())
+    return "".join(code(part[1:-1]) if _CODE.fullmatch(part) else _escaped(part) for part in parts)
+
+
+def code(text: str) -> str:
+    """Return a text as code in Markdown."""
+    shown = plain(text)
+    fence = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
+    space = " " if not shown.strip() or {shown[0], shown[-1]} & {"`", " "} else ""
+    return f"{fence}{space}{shown}{space}{fence}"
+
+
+def link(text: str, address: str) -> str:
+    """Return a link in Markdown to an address of ours."""
+    from urllib.parse import quote
+
+    return f"[{markdown(text)}]({quote(address, safe=_RESERVED, errors='replace')})"
+
+
+def block(rows: Iterable[str]) -> str:
+    """Return lines as a block of text in Markdown."""
+    return "\n".join(["```text", *(plain(row).replace("```", f"{MARK}``") for row in rows), "```"])
+
+
+def _escaped(text: str) -> str:
+    return _BLOCK.sub(lambda found: f"{found['number'] or ''}\\", _MARKUP.sub(r"\\\g<0>", text))
+
+
+# -- documents --------------------------------------------------------------------------------------
+
+
+def html(text: str) -> str:
+    """Return a text in HTML, also within quotes."""
+    from html import escape
+
+    return escape(terminal(text))
+
+
+def xml(text: str) -> str:
+    """Return a text of characters that XML has."""
+    return _NOT_XML.sub(MARK, text)
+
+
+def xml_document(written: str) -> str:
+    """Return an XML document that is written in ASCII such that no log takes its lines for commands."""
+    shown = (line.translate(_XML_CODES) for line in written.split("\n"))
+    shown = (re.sub(r"##(?=\w*\[)", "#&#35;", line) for line in shown)
+    return "\n".join(re.sub("^( *):(?=:)", r"\1&#58;", line) for line in shown)
+
+
+def json_document(value: Any) -> str:
+    """Return a value as JSON in ASCII, with a newline at its end; nothing of a text is lost."""
+    import json
+
+    return quoted(json.dumps(value, indent=2)) + "\n"
+
+
+def quoted(written: str) -> str:
+    """Return JSON or TOML with escapes in its strings for what a terminal or a log would obey."""
+    written = re.sub(r"##(?=\w*\[)", r"#\\u0023", written)
+    return "\n".join(_escapes(line) for line in written.split("\n"))
+
+
+def _escapes(line: str) -> str:
+    if line.isprintable():
+        return line
+    codes = {ord(char) for char in line if unicodedata.category(char) in _SILENT}
+    return line.translate({code: f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}" for code in codes})
