@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from shardlint import collecting, seen
 from shardlint.analyzing import Analyzer
 from shardlint.cache.facts import Facts, now, written
+from shardlint.confirm.isolation import home_of, leads_into
 from shardlint.files import Source
 from shardlint.records import dataclass
 from shardlint.resuming import Programs
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Placed", "Ran", "Record", "Source", "Stop", "Stopped", "Verdict", "alternatives", "axis_types",
-    "confirmer", "encoded", "fixed", "forget", "ignoring", "is_confirmable", "look", "opened", "page_of",
-    "placed", "recorded", "rest", "run_fixture", "staying", "stoppable",
+    "confirmer", "encoded", "fixed", "forget", "home_of", "ignoring", "is_confirmable", "leads_into", "look",
+    "opened", "page_of", "placed", "recorded", "rest", "run_fixture", "staying", "stoppable",
 ]  # fmt: skip
 
 
@@ -171,11 +172,11 @@ def is_confirmable(finding: Finding) -> bool:
     return witness_of(finding) is not None
 
 
-def confirmer(python: str | None, settings: Settings) -> Confirmer:
-    """Asks JAX about findings."""
+def confirmer(python: str, settings: Settings, shunned: Sequence[str] = ()) -> Confirmer:
+    """Asks JAX about findings, one that does not lie in the ``shunned`` folders."""
     from shardlint.confirm.confirmer import Confirmer
 
-    return Confirmer(python, settings.confirm_timeout, settings.confirm_devices)
+    return Confirmer(python, settings.confirm_timeout, settings.confirm_devices, shunned=shunned)
 
 
 @dataclass(frozen=True, slots=True)

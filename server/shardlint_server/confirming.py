@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 from typing import Any
 
 from shardlint.api import media
 from shardlint.findings import Finding
+from shardlint_server import interpreters
 from shardlint_server.progress import progress
 from shardlint_server.session import ShardlintServer
 
@@ -44,8 +43,13 @@ async def confirm(server: ShardlintServer, arguments: dict[str, Any]) -> dict[st
     settings, finding = known[1].settings, _found(known[1].analysis.findings, arguments)
     if finding is None:
         return None
+    shunned = server.shunned(known[0].path)
+    python = interpreters.found(server.python, shunned)
+    if shunned and (refusal := interpreters.refusal(python, shunned)) is not None:
+        server.warn(refusal)
+        return None
     async with progress(server, f"Confirming {finding.code} on a fake mesh") as bar:
-        asked = asyncio.ensure_future(server.witnesses.ask(finding, settings))
+        asked = asyncio.ensure_future(server.witnesses.ask(finding, settings, python, shunned))
         cancelled = asyncio.ensure_future(bar.cancelled.wait())
         try:
             await asyncio.wait((asked, cancelled), return_when=asyncio.FIRST_COMPLETED)
@@ -77,17 +81,9 @@ def _found(findings: tuple[Finding, ...], arguments: dict[str, Any]) -> Finding 
 
 
 def refused(server: ShardlintServer, of_workspace: bool = False) -> str | None:
-    """Why nothing may be run, None if it may; ``of_workspace`` is whether it would be code of the workspace.
-
-    A witness is ours. An interpreter that lies in the workspace is the workspace's, whoever has named it.
-    """
+    """Why nothing may be run, None if it may; ``of_workspace`` tells that it is the workspace's code."""
     if not server.executes:
         return "nothing is run over TCP"
-    if server.options.trusted:
-        return None
-    if of_workspace:
+    if of_workspace and not server.options.trusted:
         return "the workspace is not trusted, and its code is not run (option `trusted`)"
-    python = os.path.abspath(server.python or sys.executable)
-    if server.python is not None and server.configuration.folder_of(python) is not None:
-        return f"the workspace is not trusted, and {python}, which lies in it, is not run (option `trusted`)"
     return None

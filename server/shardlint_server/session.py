@@ -80,7 +80,7 @@ class ShardlintServer(LanguageServer):
         self.options, problems = parse_options(params.initialization_options)
         for problem in problems:
             self.warn(problem)
-        self.python = self.witnesses.python = self.options.python or self.python
+        self.python = self.options.python or self.python
         loop = asyncio.get_running_loop()
 
         def complain(problems: frozenset[Problem]) -> None:
@@ -104,6 +104,15 @@ class ShardlintServer(LanguageServer):
         """The paths of the workspace's folders."""
         uris = list(self.workspace.folders) or [uri for uri in (self.workspace.root_uri,) if uri]
         return [path.rstrip(os.sep) or os.sep for uri in uris if (path := file_of(uri)) is not None]
+
+    def shunned(self, path: str) -> list[str]:
+        """The folders of which nothing is run for a file: the workspace's, and its own, unless trusted."""
+        if self.options.trusted:
+            return []
+        folders, folder = self.folders(), os.path.dirname(path)
+        return (
+            folders if self.configuration.folder_of(path) is not None else [*folders, folder or os.getcwd()]
+        )
 
     def set_options(self, options: Options, of_folders: dict[str, Options]) -> None:
         """Take options, and those of some workspace folders, by path."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -15,21 +16,32 @@ class Witnesses:
     """Asks JAX about findings in a thread of its own, by a worker that is kept warm."""
 
     def __init__(self) -> None:
-        #: The interpreter that has JAX, None for the one that runs this.
-        self.python: str | None = None
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="confirm")
         self._confirmer: Any = None
+        self._of: tuple[str, tuple[str, ...]] | None = None
         self._lock = threading.Lock()
 
-    async def ask(self, finding: Finding, settings: Settings) -> tuple[Finding, list[str]]:
-        """Return a finding with its confirmation, and why there is none."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, self._ask, finding, settings)
+    async def ask(
+        self, finding: Finding, settings: Settings, python: str, shunned: Sequence[str]
+    ) -> tuple[Finding, list[str]]:
+        """Return a finding with its confirmation, and why there is none.
 
-    def _ask(self, finding: Finding, settings: Settings) -> tuple[Finding, list[str]]:
+        ``python`` is the interpreter that has JAX; nothing in the ``shunned`` folders is run or imported.
+        """
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(
+            self._executor, self._ask, finding, settings, python, tuple(shunned)
+        )
+
+    def _ask(
+        self, finding: Finding, settings: Settings, python: str, shunned: tuple[str, ...]
+    ) -> tuple[Finding, list[str]]:
         with self._lock:
-            if self._confirmer is None:
-                self._confirmer = editing.confirmer(self.python, settings)
+            if self._of != (python, shunned):
+                if self._confirmer is not None:
+                    self._confirmer.close()
+                self._confirmer = editing.confirmer(python, settings, shunned)
+                self._of = (python, shunned)
         confirmer = self._confirmer
         confirmer.retry()
         (confirmed,) = confirmer.confirm([finding])

@@ -36,16 +36,23 @@ class Confirmer:
     """Confirms findings in a worker that starts when first needed and is kept warm.
 
     ``python`` is an interpreter that has jax (else the one that runs shardlint), ``timeout`` is in
-    seconds for each request, ``devices`` how many fake devices to start with, ``memory`` in bytes.
+    seconds for each request, ``devices`` how many fake devices to start with, ``memory`` in bytes. Nothing in
+    the ``shunned`` folders is run or imported.
     ``notes`` says, once each, why findings stayed unconfirmed. Close it, or use it in a ``with``.
     """
 
     def __init__(
-        self, python: str | None = None, timeout: float = 60.0, devices: int = 8, memory: int = 4 << 30
+        self,
+        python: str | None = None,
+        timeout: float = 60.0,
+        devices: int = 8,
+        memory: int = 4 << 30,
+        shunned: Sequence[str] = (),
     ) -> None:
         self.notes: list[str] = []
         self._python = python or sys.executable
         self._timeout, self._devices, self._memory = timeout, devices, memory
+        self._shunned = shunned
         self._connection: Connection | None = None
         self._child: Child | None = None
         self._losses = 0
@@ -128,7 +135,12 @@ class Confirmer:
             while self._devices < needed:
                 self._devices *= 2
             self._connection = Connection(
-                self._python, self._devices, self._timeout, self._memory, started=self._started
+                self._python,
+                self._devices,
+                self._timeout,
+                self._memory,
+                started=self._started,
+                shunned=self._shunned,
             )
         return self._connection.ask(request)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from shardlint.confirm.processes import Child, ChildLost
 
 WORKER = Path(__file__).with_name("worker.py")
+_ISOLATION = Path(__file__).with_name("isolation.py")
 
 
 class Connection:
@@ -16,7 +17,7 @@ class Connection:
 
     ``timeout`` is in seconds, for the start and for each request; ``memory`` in bytes of resident
     memory; ``cwd`` is where it works. ``started`` is given the process before it is up, for another thread to
-    close. Raises ChildLost when it does not come up.
+    close. Nothing that lies in the ``shunned`` folders is used. Raises ChildLost when it does not come up.
     """
 
     def __init__(
@@ -27,16 +28,19 @@ class Connection:
         memory: int,
         cwd: Path | None = None,
         started: Callable[[Child], None] = lambda child: None,
+        shunned: Sequence[str] = (),
     ) -> None:
         self.devices = devices
         self._timeout = timeout
         command = [python, "-I", str(WORKER)]
+        if shunned:
+            command, cwd = [python, "-I", "-S", str(_ISOLATION), str(WORKER), *shunned], WORKER.parent
         self._child = Child(f"the JAX worker ({python})", command, devices=devices, memory=memory, cwd=cwd)
         started(self._child)
         hello = self._child.receive(timeout)
         if not hello.get("ready"):
             self.close()
-            raise ChildLost(_absence(python, str(hello.get("message"))))
+            raise ChildLost(_absence(python, str(hello.get("message")), bool(shunned)))
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """Send a request and return its answer. Raises ChildLost."""
@@ -48,8 +52,9 @@ class Connection:
         self._child.close()
 
 
-def _absence(python: str, message: str) -> str:
+def _absence(python: str, message: str, isolated: bool) -> str:
     """Say why there is no jax."""
     if message == "No module named 'jax'":
-        return f"jax is not installed for {python}: install shardlint[confirm]"
+        where = " outside of the workspace, which is not trusted" if isolated else ""
+        return f"jax is not installed for {python}{where}: install shardlint[confirm]"
     return f"{python} cannot import jax: {message}"
