@@ -8,6 +8,7 @@ import { commandLine } from "./launching";
 import { run } from "./probing";
 import type { Session } from "./session";
 import { folders, serverOptions } from "./settings";
+import { shown } from "./trust";
 
 /** Shows what each device holds of the arrays on the cursor's line, beside the text. */
 export class LayoutView implements vscode.TextDocumentContentProvider, vscode.Disposable {
@@ -63,7 +64,7 @@ export async function openReport(session: Session, storage: vscode.Uri): Promise
   const args = ["report", "--output-format", "html", "--output-file", file, folder.uri.fsPath];
   const progress = {
     location: vscode.ProgressLocation.Notification,
-    title: `shardlint reads ${folder.name}`,
+    title: shown(`shardlint reads ${folder.name}`),
   };
   if ((await vscode.window.withProgress(progress, () => shardlint(session, args))) === undefined) {
     return;
@@ -106,7 +107,7 @@ async function shardlint(session: Session, args: string[]): Promise<string | und
   }
   const ran = await run(commandLine(runner, args), session.folder);
   if (ran.code !== 0) {
-    void vscode.window.showErrorMessage(`shardlint ${args[0]}: ${(ran.stderr || ran.stdout).trim()}`);
+    void vscode.window.showErrorMessage(shown(`shardlint ${args[0]}: ${(ran.stderr || ran.stdout).trim()}`));
     return undefined;
   }
   return ran.stdout;

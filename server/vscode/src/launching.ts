@@ -19,6 +19,8 @@ export interface Surroundings {
   readonly selected: readonly string[];
   /** Finds an executable on PATH. */
   readonly which: (name: string) => string | undefined;
+  /** Whether a program lies in the workspace, or is reached through it; asked where the workspace is not trusted. */
+  readonly isOfWorkspace?: (command: string) => boolean;
 }
 
 /** A way to run shardlint: its own executable, or a Python that may have it installed. */
@@ -41,18 +43,27 @@ export interface CommandLine {
  * a mistake in the setting.
  *
  * In a workspace that is not trusted, the interpreter selected for it is left out: it may lie in the workspace, or
- * be named by it. (VS Code itself ignores the workspace's values of the restricted settings then.)
+ * be named by it. So is what the user's own settings name there, as `${workspaceFolder}/.venv/bin/python`. (VS Code
+ * itself ignores the workspace's values of the restricted settings then.)
  */
 export function candidates(settings: LaunchSettings, surroundings: Surroundings): Candidate[] {
   const [executable, ...executableArgs] = settings.path;
   if (executable !== undefined) {
-    return [{ kind: "executable", command: executable, args: executableArgs, origin: "shardlint.path" }];
+    return allowed(executable, surroundings).map((command) => ({
+      kind: "executable",
+      command,
+      args: executableArgs,
+      origin: "shardlint.path",
+    }));
   }
   const [interpreter, ...interpreterArgs] = settings.interpreter;
   if (interpreter !== undefined) {
-    return [
-      { kind: "interpreter", command: interpreter, args: interpreterArgs, origin: "shardlint.interpreter" },
-    ];
+    return allowed(interpreter, surroundings).map((command) => ({
+      kind: "interpreter",
+      command,
+      args: interpreterArgs,
+      origin: "shardlint.interpreter",
+    }));
   }
   const found: Candidate[] = [];
   const add = (kind: Candidate["kind"], command: string | undefined, origin: string) => {
@@ -71,6 +82,15 @@ export function candidates(settings: LaunchSettings, surroundings: Surroundings)
     add("interpreter", surroundings.which("python3") ?? surroundings.which("python"), "PATH");
   }
   return found;
+}
+
+/** The program that a setting means, if it may run. A name is looked up here: the system would look in the workspace, too. */
+function allowed(named: string, { trusted, which, isOfWorkspace }: Surroundings): string[] {
+  if (trusted) {
+    return [named];
+  }
+  const command = /[\\/]/.test(named) ? named : which(named);
+  return command === undefined || isOfWorkspace?.(command) ? [] : [command];
 }
 
 /**

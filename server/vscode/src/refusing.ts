@@ -6,6 +6,7 @@ import { type Explanation, explain, type Remedy } from "./explaining";
 import type { Refused } from "./probing";
 import { isPythonExtensionInstalled } from "./python";
 import { SECTION } from "./settings";
+import { shown } from "./trust";
 
 const TITLES: Record<Remedy, string> = {
   install: "Install in Terminal",
@@ -33,7 +34,7 @@ export class Refusals {
       (remedy) => remedy !== "select interpreter" || isPythonExtensionInstalled(),
     );
     const titles = remedies.map((remedy) => TITLES[remedy]);
-    const picked = await vscode.window.showWarningMessage(explanation.message, ...titles);
+    const picked = await vscode.window.showWarningMessage(shown(explanation.message), ...titles);
     const remedy = remedies.find((each) => TITLES[each] === picked);
     if (remedy !== undefined) {
       await this.apply(remedy, explanation);

@@ -133,6 +133,7 @@ export class Session {
         outputChannel: this.output,
         revealOutputChannelOn: RevealOutputChannelOn.Never,
         initializationOptions: this.options,
+        markdown: { isTrusted: false, supportHtml: false }, // a link in a hover runs no command
         initializationFailedHandler: () => false, // neither again nor another message: see below
         middleware: {
           workspace: {

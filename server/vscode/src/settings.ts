@@ -3,6 +3,7 @@
  */
 import { accessSync, constants, statSync } from "node:fs";
 import { homedir } from "node:os";
+import * as path from "node:path";
 import * as vscode from "vscode";
 import {
   findOnPath,
@@ -12,6 +13,7 @@ import {
   type Surroundings,
 } from "./launching";
 import { selectedInterpreter } from "./python";
+import { leadsInto } from "./trust";
 
 export const SECTION = "shardlint";
 
@@ -66,7 +68,10 @@ export async function surroundings(): Promise<Surroundings> {
       }
     }
   }
-  return { trusted, selected, which: (name) => findOnPath(name, process.env.PATH, isExecutable, shunned) };
+  const isOfWorkspace = (command: string) => leadsInto(path.resolve(command), shunned);
+  const isOurs = (file: string) => isExecutable(file) && !isOfWorkspace(file);
+  const which = (name: string) => findOnPath(name, process.env.PATH, isOurs, shunned);
+  return { trusted, selected, which, isOfWorkspace };
 }
 
 /** What the server is told: the settings of a folder, the Python that has JAX, and whether the user trusts the workspace. */

@@ -39,6 +39,16 @@ test("the selected interpreter of a workspace that is not trusted is left alone"
   assert.deepEqual(named({}, { trusted: false }), ["/usr/bin/shardlint: PATH", "/usr/bin/python3: PATH"]);
 });
 
+test("what a setting names in a workspace that is not trusted is left alone", () => {
+  const isOfWorkspace = (command: string) => command.startsWith("/ws/");
+  const untrusted = { trusted: false, isOfWorkspace };
+  assert.deepEqual(named({ interpreter: ["/ws/.venv/bin/python"] }, untrusted), []);
+  assert.deepEqual(named({ path: ["/ws/.venv/bin/shardlint"] }, untrusted), []);
+  assert.deepEqual(named({ interpreter: ["/p"] }, untrusted), ["/p: shardlint.interpreter"]);
+  assert.deepEqual(named({ interpreter: ["uv"] }, untrusted), ["/usr/bin/uv: shardlint.interpreter"]);
+  assert.deepEqual(named({ interpreter: ["uv"] }, { ...untrusted, which: () => undefined }), []);
+});
+
 test("fromPath takes the executable on PATH alone", () => {
   assert.deepEqual(named({ importStrategy: "fromPath" }), ["/usr/bin/shardlint: PATH"]);
 });
