@@ -94,9 +94,10 @@ def markdown(text: str) -> str:
 
 def code(text: str) -> str:
     """Return a text as code in Markdown."""
-    shown = plain(text)
+    shown = plain(text) or " "
     fence = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
-    space = " " if not shown.strip() or {shown[0], shown[-1]} & {"`", " "} else ""
+    # Of a text with spaces around it one is taken off at each end, unless it is all spaces.
+    space = " " if shown.strip(" ") and {shown[0], shown[-1]} & {"`", " "} else ""
     return f"{fence}{space}{shown}{space}{fence}"
 
 
@@ -104,7 +105,9 @@ def link(text: str, address: str) -> str:
     """Return a link in Markdown to an address of ours."""
     from urllib.parse import quote
 
-    return f"[{markdown(text)}]({quote(address, safe=_RESERVED, errors='replace')})"
+    # VS Code's parser takes the backslashes off brackets within a link, and then finds links in it.
+    label = _escaped(plain(text).strip()).replace("\\[", "&#91;").replace("\\]", "&#93;")
+    return f"[{label}]({quote(address, safe=_RESERVED, errors='replace')})"
 
 
 def block(rows: Iterable[str]) -> str:
@@ -113,7 +116,9 @@ def block(rows: Iterable[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _BLOCK.sub(lambda found: f"{found['number'] or ''}\\", _MARKUP.sub(r"\\\g<0>", text))
+    text = _BLOCK.sub(lambda found: f"{found['number'] or ''}\\", _MARKUP.sub(r"\\\g<0>", text))
+    # Nor does it see that a backtick is escaped where it looks for code.
+    return text.replace("\\`", "&#96;")
 
 
 # -- documents --------------------------------------------------------------------------------------
