@@ -114,7 +114,7 @@ class _Hover:
         label = f"{os.path.basename(span.path)}{cell}:{span.line}"
         place = location_of(self._server.workspace, span, self._codec)
         if place is None:
-            return media.markdown(label)
+            return media.code(label)
         # The address of a cell ends in what tells which cell it is.
         return media.link(label, place.uri if "#" in place.uri else f"{place.uri}#L{span.line}")
 

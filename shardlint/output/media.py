@@ -107,7 +107,7 @@ def link(text: str, address: str) -> str:
 
     # VS Code's parser takes the backslashes off brackets within a link, and then finds links in it.
     label = _escaped(plain(text).strip()).replace("\\[", "&#91;").replace("\\]", "&#93;")
-    return f"[{label}]({quote(address, safe=_RESERVED, errors='replace')})"
+    return f"[{label}]({quote(address, safe=_RESERVED, errors='replace').replace('&', '&amp;')})"
 
 
 def block(rows: Iterable[str]) -> str:
