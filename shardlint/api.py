@@ -343,10 +343,10 @@ class Linter:
         by_path = {source.path: source for source in sources}
         suppressor = Suppressor(sources)
         kept = []
-        for f in found:
+        for f in sorted(found, key=lambda f: f.span.path):
             editing.look()
             if self._selected(f) and not suppressor.ignores(f):
-                kept.append(with_fix(f, by_path.get(f.span.path)))
+                kept.append(with_fix(f, by_path.get(f.span.path), self.settings_of(f.span.path).target_jax))
         broken = {f.span.path for f in problems if f.severity is Severity.ERROR}
         whole = [source for source in sources if source.path not in broken]
         comments = suppressor.about_comments(whole, self._wants, uses)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from shardlint.findings import Fix
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.types import ArrayType
@@ -243,12 +242,11 @@ class ParameterUse(Use):
 class ApiReference(Use):
     """A name that belongs to some JAX versions, by its qualified name, or an argument: ``f(x=)``.
 
-    ``release`` is the one that was assumed. ``fix`` writes what it is called today.
+    ``release`` is the one that was assumed.
     """
 
     name: str
     release: Release = NEWEST
-    fix: Fix | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,7 +57,9 @@ ROOMS: dict[str, set[str]] = {
     **dict.fromkeys(sorted(VALUES), TYPES | LAWS | VALUES),
     **dict.fromkeys(sorted(OPERATIONS), TYPES | LAWS | VALUES | OPERATIONS | {OVERLAYS}),
     "shardlint.inference": TYPES | LAWS | {"shardlint.collecting", "shardlint.files", "shardlint.stopping"},
-    "shardlint.fixing": TYPES | LAWS | {"shardlint.files"},
+    "shardlint.fixing": TYPES
+    | LAWS
+    | {"shardlint.files", "shardlint.inference.nodes", "shardlint.inference.offsets"},
     "shardlint.suppression": TYPES
     | LAWS
     | {"shardlint.files", "shardlint.rules.all_rules", "shardlint.rules.base"},
@@ -133,13 +135,13 @@ ROOMS: dict[str, set[str]] = {
 }
 
 # Who may import a library that is slow to load, or that is not a dependency of the package.
-LIBRARIES: dict[str, str] = {
-    "jax": "shardlint.confirm.worker",
-    "jaxlib": "shardlint.confirm.worker",
-    "flax": "shardlint.confirm.worker",
-    "pygls": "shardlint_server",
-    "lsprotocol": "shardlint_server",
-    "libcst": "shardlint.inference",
+LIBRARIES: dict[str, tuple[str, ...]] = {
+    "jax": ("shardlint.confirm.worker",),
+    "jaxlib": ("shardlint.confirm.worker",),
+    "flax": ("shardlint.confirm.worker",),
+    "pygls": ("shardlint_server",),
+    "lsprotocol": ("shardlint_server",),
+    "libcst": ("shardlint.inference", "shardlint.fixing"),
 }
 
 HEAVY = ("libcst", "rich", "pathspec", "jax", "flax", "numpy", "pygls", "lsprotocol")
@@ -191,9 +193,9 @@ def violations(name: str, text: str, *, is_package: bool = False) -> list[str]:
     found = []
     for target in imported(name, text, is_package=is_package):
         library = target.partition(".")[0]
-        owner = LIBRARIES.get(library)
-        if owner is not None and not within(name, owner):
-            found.append(f"{name} imports {target}: only {owner} may")
+        owners = LIBRARIES.get(library)
+        if owners is not None and not any(within(name, owner) for owner in owners):
+            found.append(f"{name} imports {target}: only {' and '.join(owners)} may")
         if library == "libcst" and room in VALUES | OPERATIONS | {OVERLAYS}:
             found.append(f"{name} imports {target}: {room} knows no syntax")
         if library in PACKAGES and not may_import(room, target):

@@ -1,21 +1,21 @@
-"""Names of `jax.sharding` in a program: what they are called there, or how to import them."""
+"""Names of `jax.sharding` in a program: what they are called where a fix needs them, or how to import them.
+
+An import counts where it surely ran before: it stands in a block that the place is in too, before what the
+place is in. A new one is written behind an import of JAX that counts, so that it makes nothing run sooner,
+and only under a name that the program does not use.
+"""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
-from shardlint.files.pages import Page, parsed
-from shardlint.files.sources import Source
+import libcst as cst
+
 from shardlint.findings import Edit
+from shardlint.fixing.scopes import Binding, dotted, imports, scopes_of
+from shardlint.fixing.trees import CannotFix, Program, Tree
 from shardlint.records import dataclass
-from shardlint.spans import Span
-
-_MODULES = ("jax", "jax.sharding")
-
-
-class CannotImport(Exception):
-    """There is no good place for the import, or its name is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,86 +27,136 @@ class Needed:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
-    """The names that a page's file has at its top; in a notebook those of the cells up to the page's."""
+class _Ran:
+    """An import that ran before a place is reached: its tree, its line, and the block that this is in.
 
-    source: Source
-    page: Page
+    ``shared`` says that the place is on the same line.
+    """
+
+    tree: Tree
+    line: cst.SimpleStatementLine | cst.SimpleStatementSuite
+    statement: cst.Import | cst.ImportFrom
+    block: cst.CSTNode
+    shared: bool
+
+
+class Names:
+    """The names that are in force where a node stands. Raises CannotFix."""
+
+    def __init__(self, program: Program, tree: Tree, node: cst.CSTNode) -> None:
+        self._tree, self._node = tree, node
+        self._scopes, self._trees = scopes_of(program), program.trees()
+        self._own = [*self._before()]
+        earlier = (one for one in self._trees[: self._trees.index(tree)])
+        self._ran = [*(ran for one in earlier for ran in _imports_in(one, one.module, one.module.body))]
+        self._ran += self._own
 
     def spec(self) -> Needed:
-        """`PartitionSpec`, which most call P. Raises CannotImport."""
+        """`PartitionSpec`, which most call P. Raises CannotFix."""
         return self.of("PartitionSpec", "P")
 
     def of(self, name: str, short: str | None = None) -> Needed:
-        """A name of `jax.sharding`, imported as ``short`` where it has to be. Raises CannotImport."""
-        imports = list(self._imports())
-        for statement in imports:
-            for alias in statement.names:
-                if isinstance(statement, ast.ImportFrom):
-                    known = {name, short} if statement.module == "jax" else {name}
-                    if statement.module in _MODULES and alias.name in known and statement.level == 0:
-                        return self._free(alias.asname or alias.name)
-                    if statement.module == "jax" and alias.name == "sharding":
-                        return self._free(alias.asname or "sharding", f".{name}")
-                elif alias.name == "jax.sharding" and alias.asname is not None:
-                    return self._free(alias.asname, f".{name}")
-        for statement in imports:
-            if isinstance(statement, ast.ImportFrom) and statement.module == "jax.sharding":
-                return self._imported(statement, name, short)
-        if any(
-            alias.name.split(".")[0] == "jax" and alias.asname is None
-            for statement in imports
-            if isinstance(statement, ast.Import)
-            for alias in statement.names
-        ):
-            return self._free("jax", f".sharding.{name}")
-        raise CannotImport
+        """A name of `jax.sharding`, imported as ``short`` where it has to be. Raises CannotFix."""
+        full = f"jax.sharding.{name}"
+        aliases = {full: "", "jax.sharding": f".{name}"} | ({f"jax.{short}": ""} if short else {})
+        if (found := self._called(aliases)) is not None:
+            return found
+        place = self._place()
+        if place is not None and _brings(place.statement, "jax.sharding"):
+            return self._imported(place, name, short)
+        if (found := self._called({"jax": f".sharding.{name}"})) is not None:
+            return found
+        if place is None:
+            raise CannotFix
+        return self._imported(place, name, short)
 
-    def _imports(self) -> Iterator[ast.Import | ast.ImportFrom]:
-        for tree in self._trees():
-            yield from (s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom))
+    def module(self) -> str | None:
+        """What `jax` is called, None where nothing surely is it."""
+        found = self._called({"jax": ""})
+        return found.name if found else None
 
-    def _trees(self) -> Iterator[ast.Module]:
-        for cell in self.source.cells:
-            if cell.index is None or self.page.cell is None or cell.index <= self.page.cell:
-                yield parsed(cell.text)[0]
+    def _called(self, targets: dict[str, str]) -> Needed | None:
+        """The first name that is surely one of the targets, with the attribute that is meant of it."""
+        for ran in self._ran:
+            for binding in imports(ran.statement):
+                if binding.target in targets and self._is_in_force(ran, binding):
+                    return Needed(binding.name + targets[binding.target])
+        return None
 
-    def _free(self, bound: str, rest: str = "") -> Needed:
-        """A name that is imported, if nothing else in the file is called so."""
-        if self._taken(bound):
-            raise CannotImport
-        return Needed(bound + rest)
+    def _is_in_force(self, ran: _Ran, binding: Binding) -> bool:
+        """Whether a name means what an import made of it, whatever else happened since."""
+        scopes = self._scopes
+        try:
+            scope = scopes.resolved(self._tree, self._node, binding.name)
+        except CannotFix:
+            return False
+        made = scopes.scope_of(ran.tree, ran.statement)
+        if not scopes.is_one(scope, made):
+            return False
+        if any(one.target != binding.target for one in scopes.bindings(scope) if one.name == binding.name):
+            return False
+        return not scopes.is_open and all(self._is_over(star, ran) for star in scopes.stars)
 
-    def _taken(self, name: str) -> bool:
-        """Whether anything but an import at the top binds a name."""
-        for tree in self._trees():
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
-                    return True
-                if isinstance(node, ast.arg) and node.arg == name:
-                    return True
-                if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
-                    return True
-        return False
+    def _is_over(self, star: tuple[Tree, cst.ImportFrom], ran: _Ran) -> bool:
+        """Whether a star import ran before an import at the top, so that it binds nothing anew."""
+        tree, statement = star
+        if tree is ran.tree:
+            return isinstance(ran.block, cst.Module) and tree.start(statement) < tree.start(ran.statement)
+        return isinstance(ran.block, cst.Module) and self._trees.index(tree) < self._trees.index(ran.tree)
 
-    def _imported(self, statement: ast.ImportFrom, name: str, short: str | None) -> Needed:
-        """Import a name on a line of its own behind a statement that imports from the same module."""
-        if not any(node is statement for node in self.page.tree.body):
-            raise CannotImport  # in another cell, which may not have been run again
-        bound = next(
-            (b for b in (short, name) if b and not self._taken(b) and not self._is_imported(b)), None
-        )
-        at = self.page.span_of(statement)
-        before, after = (
-            self.page.lines[at.line - 1][: at.column - 1],
-            self.page.lines[at.end_line - 1][at.end_column - 1 :],
-        )
-        if bound is None or before.strip() or ";" in after.partition("#")[0]:
-            raise CannotImport
-        end = len(self.page.lines[at.end_line - 1]) + 1
-        place = Span(at.path, at.end_line, end, at.end_line, end, at.cell)
-        line = f"\nfrom jax.sharding import {name}" + (f" as {bound}" if bound != name else "")
-        return Needed(bound, (Edit(place, line),))
+    def _before(self) -> Iterator[_Ran]:
+        """The imports of the cell that ran before the place is reached, those of outer blocks first."""
+        path = [self._node, *self._tree.parents(self._node)]
+        for outer, inner in reversed([*zip(path[1:], path, strict=False)]):
+            if isinstance(outer, cst.Module | cst.IndentedBlock):
+                yield from _imports_in(self._tree, outer, _ahead(outer.body, inner))
+            elif isinstance(outer, cst.SimpleStatementLine | cst.SimpleStatementSuite):
+                for statement in _ahead(outer.body, inner):
+                    if isinstance(statement, cst.Import | cst.ImportFrom):
+                        yield _Ran(self._tree, outer, statement, outer, True)
 
-    def _is_imported(self, bound: str) -> bool:
-        return any((alias.asname or alias.name) == bound for s in self._imports() for alias in s.names)
+    def _place(self) -> _Ran | None:
+        """The import behind whose line another can stand: in the outermost block, of `jax.sharding` first."""
+        possible = [
+            ran
+            for ran in self._own
+            if _brings(ran.statement, "jax")
+            and not ran.shared
+            and not isinstance(self._scopes.scope_of(ran.tree, ran.statement), cst.ClassDef)
+        ]
+        possible = [ran for ran in possible if ran.block is possible[0].block]
+        nearest = (ran for ran in possible if _brings(ran.statement, "jax.sharding"))
+        return next(nearest, possible[0] if possible else None)
+
+    def _imported(self, place: _Ran, name: str, short: str | None) -> Needed:
+        """Import a name on a line of its own behind an import that ran."""
+        scopes = self._scopes
+        bound = next((one for one in (short, name) if one and one not in scopes.variables), None)
+        if bound is None or scopes.stars or scopes.is_open:
+            raise CannotFix
+        assert isinstance(place.line, cst.SimpleStatementLine)
+        alias = cst.ImportAlias(cst.Name(name), None if bound == name else cst.AsName(cst.Name(bound)))
+        module = cst.Attribute(cst.Name("jax"), cst.Name("sharding"))
+        line = place.tree.line_behind(place.line, cst.ImportFrom(module, [alias]))
+        return Needed(bound, (line,))
+
+
+def _ahead(body: Sequence[cst.CSTNode], inner: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """What stands before a part of a block."""
+    return takewhile(lambda one: one is not inner, body)
+
+
+def _imports_in(tree: Tree, block: cst.CSTNode, lines: Iterable[cst.CSTNode]) -> Iterator[_Ran]:
+    for line in lines:
+        if isinstance(line, cst.SimpleStatementLine):
+            for statement in line.body:
+                if isinstance(statement, cst.Import | cst.ImportFrom):
+                    yield _Ran(tree, line, statement, block, False)
+
+
+def _brings(statement: cst.Import | cst.ImportFrom, module: str) -> bool:
+    """Whether an import loads a module; of `jax.sharding` only one that takes names out of it."""
+    if isinstance(statement, cst.ImportFrom):
+        name = dotted(statement.module) if statement.module and not statement.relative else ""
+        return f"{name}.".startswith(f"{module}.")
+    return module == "jax" and any(f"{dotted(one.name)}.".startswith("jax.") for one in statement.names)

@@ -18,10 +18,9 @@ from shardlint.inference.facts import take_notes, unanswered
 from shardlint.inference.functions import Code
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.mentions import with_mentions
+from shardlint.inference.offsets import RECURSION_LIMIT
 from shardlint.inference.overlays import load_mentioned
-from shardlint.inference.positions import RECURSION_LIMIT
 from shardlint.inference.project import ModuleRun, Project, share_unchanged
-from shardlint.inference.rewriting import with_fixes
 from shardlint.inference.roomy import roomy
 from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.settling import Settling
@@ -95,7 +94,7 @@ class Program:
             *found,
             *names,
         ]
-        return with_fixes(self._settling.settled(told), (module.source for module in modules))
+        return self._settling.settled(told)
 
 
 def _equated(source: Source, names: naming.Pairs) -> list[Use | FileProblem]:

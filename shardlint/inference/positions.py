@@ -1,31 +1,26 @@
 """Where the nodes of a text stand, as libcst counts.
 
 `ast` tells where most expressions stand. For other nodes the text is parsed by libcst, and its tree written
-out again: that tells the same as `libcst.metadata.PositionProvider`, at a third of its cost, as offsets are
-noted meanwhile and become lines and columns only in the end.
+out again (see `offsets`).
 """
 
 from __future__ import annotations
 
 import ast
 import re
-import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
 import libcst as cst
-from libcst._nodes.internal import CodegenState
 
 from shardlint.inference.nodes import walk
+from shardlint.inference.offsets import offsets
 from shardlint.inference.translating.former import Noted
 from shardlint.inference.translating.statements import Translator
 from shardlint.inference.translating.written import Place, Untranslated, extent, parsed
 
-#: CPython 3.11 keeps the recursion of Python functions off the C stack.
-RECURSION_LIMIT = 20_000
 _NEWLINE = re.compile(r"\r\n?|\n")
 #: First line, first column, last line and the column behind: lines from 1, columns from 0.
 Range = tuple[int, int, int, int]
@@ -96,7 +91,8 @@ class Positions:
             module = cst.parse_module(self._text)
         except cst.ParserSyntaxError:
             return {}
-        found, lines = _offsets(module)
+        found, written = offsets(module)
+        lines = [0, *(newline.end() for newline in _NEWLINE.finditer(written))]
 
         def at(offset: int) -> tuple[int, int]:
             line = bisect_right(lines, offset)
@@ -204,59 +200,3 @@ def _behind(start: Place, text: str) -> Place:
     before, newline, last = text.rpartition("\n")
     column = len(last.encode())
     return (start[0] + before.count("\n") + 1, column) if newline else (start[0], start[1] + column)
-
-
-def _offsets(module: cst.Module) -> tuple[dict[int, tuple[int, int]], list[int]]:
-    """The offsets of nodes, by their identity, and where lines begin."""
-    state = _Offsets(module.default_indent, module.default_newline)
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, RECURSION_LIMIT))
-    try:
-        module._codegen(state)
-    except RecursionError:
-        state.found.clear()
-    finally:
-        sys.setrecursionlimit(before)
-    newlines = _NEWLINE.finditer("".join(state.tokens))
-    return state.found, [0, *(newline.end() for newline in newlines)]
-
-
-class _Offsets(CodegenState):
-    """Writes a tree, and notes between which offsets each node comes to stand, by its identity."""
-
-    __slots__ = ("_began", "found", "offset")
-
-    def __init__(self, indent: str, newline: str) -> None:
-        super().__init__(indent, newline)
-        self.offset = 0
-        self.found: dict[int, tuple[int, int]] = {}
-        self._began: list[int] = []
-
-    def add_indent_tokens(self) -> None:
-        self.tokens.extend(self.indent_tokens)
-        self.offset += sum(map(len, self.indent_tokens))
-
-    def add_token(self, value: str) -> None:
-        self.tokens.append(value)
-        self.offset += len(value)
-
-    def pop_trailing_newline(self) -> None:
-        """Keep it: nodes end behind it, as libcst counts."""
-
-    def before_codegen(self, node: cst.CSTNode) -> None:
-        self._began.append(self.offset)
-
-    def after_codegen(self, node: cst.CSTNode) -> None:
-        # What was recorded without the whitespace around it stays.
-        self.found.setdefault(id(node), (self._began.pop(), self.offset))
-
-    @contextmanager
-    def record_syntactic_position(
-        self, node: cst.CSTNode, *, start_node: cst.CSTNode | None = None, end_node: cst.CSTNode | None = None
-    ) -> Iterator[None]:
-        start = self.offset
-        yield
-        self.found[id(node)] = (
-            start if start_node is None else self.found[id(start_node)][0],
-            self.offset if end_node is None else self.found[id(end_node)][1],
-        )

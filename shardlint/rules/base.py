@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Union
 
-from shardlint.findings import Fix, Group, Severity
+from shardlint.findings import Group, Severity
 from shardlint.laws.versions import NEWEST_ONLY, Target
 from shardlint.records import dataclass
 from shardlint.spans import Place
@@ -36,7 +36,6 @@ class Problem:
     severity: Severity | None = None
     related: tuple[Fact, ...] = ()
     help: str | None = None
-    fix: Fix | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,7 +47,7 @@ from collections.abc import Iterable
 from shardlint.findings import Group, Severity
 from shardlint.laws.versions import is_removed, state_of
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording_versions import described, first_name, fix_for
+from shardlint.rules.wording_versions import described, first_name
 from shardlint.uses import ApiReference
 
 
@@ -62,7 +62,6 @@ def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
         f"{described(state.name)} is deprecated since JAX {state.row.since}; use {state.row.instead}",
         use.place,
         severity=Severity.WARNING,
-        fix=fix_for(use, settings.target),
     )
 
 

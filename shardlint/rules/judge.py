@@ -76,7 +76,6 @@ def _finding(rule: AnyRule, use: Use, problem: Problem) -> Finding:
         span=span,
         related=tuple(Related(at, message) for at, message in facts if not _shows(at, span)),
         help=problem.help,
-        fix=problem.fix,
         expected=use.environment.expected,
         use=use,
     )

@@ -32,7 +32,7 @@ from shardlint.findings import Group
 from shardlint.laws.verdicts import Rejected
 from shardlint.laws.versions import state_of
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.rules.wording_versions import described, fix_for, is_argument, is_guarded
+from shardlint.rules.wording_versions import described, is_argument, is_guarded
 from shardlint.uses import ApiReference
 
 
@@ -45,9 +45,7 @@ def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
         return
     since = f" since JAX {state.row.since}" if state.row.since else " from JAX"
     instead = f"; use {state.row.instead}" if state.row.instead else ""
-    yield Problem(
-        f"{described(use.name)} is gone{since}{instead}", use.place, fix=fix_for(use, settings.target)
-    )
+    yield Problem(f"{described(use.name)} is gone{since}{instead}", use.place)
 
 
 RULE = Rule(

@@ -63,7 +63,7 @@ def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
         return
     since = f" since JAX {state.row.since}" if state.row.since else ""
     instead = f"; use {state.row.instead}" if state.row.instead else ""
-    yield Problem(f"{described(use.name)} is not taken{since}{instead}", use.place, fix=use.fix)
+    yield Problem(f"{described(use.name)} is not taken{since}{instead}", use.place)
 
 
 RULE = Rule(

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 
-from shardlint.findings import Fix
 from shardlint.laws.exceptions import is_caught
-from shardlint.laws.versions import Target, is_removed
-from shardlint.laws.versions.equivalents import EQUIVALENT
 from shardlint.uses import ApiReference
 
 #: What an import of a name, an import of a module and an attribute raise; a use does not tell them apart.
@@ -26,12 +23,6 @@ def first_name(instead: str) -> str:
     """The name that a replacement in words begins with."""
     found = re.match(r"[\w.]+", instead)
     return found[0] if found else ""
-
-
-def fix_for(use: ApiReference, target: Target) -> Fix | None:
-    """The fix of a reference, where all releases that are meant have what it writes."""
-    new = EQUIVALENT.get(use.name) or ("jax.set_mesh" if use.name.endswith(".__enter__") else None)
-    return None if new is not None and is_removed(new, target.low) else use.fix
 
 
 def is_argument(name: str) -> bool:

@@ -81,12 +81,11 @@ def test_a_notebook_keeps_its_outputs(tmp_path: Path) -> None:
     ]
 
 
-def test_a_name_that_other_cells_use_stays(tmp_path: Path) -> None:
-    write_notebook(tmp_path / "a.ipynb", [HEADER + OLD, MAPPED])
-    before = (tmp_path / "a.ipynb").read_bytes()
-    ran = check(tmp_path, "a.ipynb", "--fix")
-    assert "would make a new error, and was left out" in ran.err
-    assert (tmp_path / "a.ipynb").read_bytes() == before
+def test_a_name_is_called_anew_in_all_cells(tmp_path: Path) -> None:
+    write_notebook(tmp_path / "a.ipynb", [HEADER + OLD, "shard_map", MAPPED])
+    check(tmp_path, "a.ipynb", "--fix", "--unsafe-fixes")
+    cells = [cell["source"] for cell in json.loads((tmp_path / "a.ipynb").read_text())["cells"]]
+    assert cells == [(HEADER + NEW).splitlines(keepends=True), ["shard_map"], [KEYWORDS]]
 
 
 def test_what_the_fix_of_an_error_uncovers_is_kept(tmp_path: Path) -> None:

@@ -1,0 +1,54 @@
+"""Fixes of axes and names that are not known: which is meant, only the author knows."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+
+import libcst as cst
+
+from shardlint.findings import Fix
+from shardlint.fixing.desk import UNSAFE, Desk, in_place_of, literal
+from shardlint.fixing.trees import CannotFix, Change
+from shardlint.inference.nodes import walk
+from shardlint.laws.values import Mesh, Unknown
+from shardlint.laws.verdicts import Rejected
+from shardlint.uses import CollectiveUse, LogicalAxesUse, Use
+
+_LITERAL = re.compile(r"(?P<open>[rRuU]?(?P<quote>['\"]))(?P<body>[^'\"\\]*)(?P=quote)")
+
+
+def axis(desk: Desk, instead: str | None = None) -> Fix:
+    """Write the axis that the wrong one is nearest to, or ``instead``; several in one string are a tuple."""
+    wrong, known = wrong_axis(desk.use)
+    node = desk.node()
+    if not wrong or not known or wrong in known:
+        raise CannotFix
+    parts = [part for part in re.split(r"[,\s]+", wrong) if part]
+    if instead is None and len(parts) > 1 and set(parts) <= set(known) and literal(node) == wrong:
+        names = ", ".join(f'"{part}"' for part in parts)
+        return desk.fix(f"write ({names})", UNSAFE, {node: in_place_of(f"({names})")})
+    near = get_close_matches(wrong, list(known), n=1) if instead is None else [instead]
+    changes: dict[cst.CSTNode, Change] = {}
+    for inner in walk(node):
+        if near and literal(inner) == wrong:
+            written = _LITERAL.fullmatch(desk.tree.written(inner))
+            if written is None or written["body"] != wrong:
+                raise CannotFix
+            text = f"{written['open']}{near[0]}{written['quote']}"
+            changes[inner] = lambda old, text=text: old.with_changes(value=text)  # type: ignore[misc]
+    return desk.fix(f'write "{near[0]}"' if near else "", UNSAFE, changes)
+
+
+def wrong_axis(use: Use) -> tuple[str, tuple[str, ...]]:
+    """The axis that is not known where it is named, and those that are."""
+    if isinstance(use, LogicalAxesUse):
+        return use.text, use.known
+    verdict = use.verdict
+    if not isinstance(verdict, Rejected) or verdict.axis is None:
+        return "", ()
+    if isinstance(use, CollectiveUse):
+        bound = use.environment.bound_axes
+        return verdict.axis, () if isinstance(bound, Unknown) else tuple(name for name, _ in bound)
+    mesh = getattr(use, "mesh", None)
+    return verdict.axis, mesh.names if isinstance(mesh, Mesh) else ()

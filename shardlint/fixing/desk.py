@@ -1,0 +1,87 @@
+"""What a fix is made of: a finding, and the tree of the text that it is in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import libcst as cst
+
+from shardlint.findings import Applicability, Edit, Finding, Fix
+from shardlint.fixing.importing import Names
+from shardlint.fixing.trees import Change, Program, Tree
+from shardlint.laws.versions import Target
+from shardlint.records import dataclass
+from shardlint.uses import Use
+
+SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What a rewrite looks at. ``target`` are the releases that the fixed program is to run on."""
+
+    program: Program
+    tree: Tree
+    finding: Finding
+    use: Use
+    target: Target
+
+    def node(self) -> cst.BaseExpression:
+        """The expression at the finding. Raises CannotFix."""
+        return self.tree.expression(self.finding.span)
+
+    def names(self, node: cst.CSTNode) -> Names:
+        """The names that are in force where a node stands. Raises CannotFix."""
+        return Names(self.program, self.tree, node)
+
+    def around(self, node: cst.CSTNode) -> cst.CSTNode:
+        """What an expression is directly in: a call, a display, another expression or a statement."""
+        parents = self.tree.parents(node)
+        return next(one for one in parents if not isinstance(one, cst.Arg | cst.BaseElement))
+
+    def is_argument(self, node: cst.CSTNode) -> bool:
+        """Whether an expression is an argument of a call, so that nothing else can read it."""
+        return isinstance(next(self.tree.parents(node)), cst.Arg)
+
+    def fix(
+        self,
+        message: str,
+        applicability: Applicability,
+        changes: Mapping[cst.CSTNode, Change],
+        imports: tuple[Edit, ...] = (),
+    ) -> Fix:
+        """The fix that writes other nodes, in any cells. Raises CannotFix where that changes nothing."""
+        edits = [*imports]
+        trees = [self.tree] if all(node in self.tree for node in changes) else self.program.trees()
+        for tree in trees:
+            if ours := {node: change for node, change in changes.items() if node in tree}:
+                edits += tree.edits(ours)
+        return Fix(message, applicability, tuple(sorted(edits, key=lambda edit: edit.span.order())))
+
+
+#: Makes the fix of a finding. Raises CannotFix.
+Rewrite = Callable[[Desk], Fix]
+
+
+def literal(node: cst.CSTNode | None) -> object:
+    """The value of a literal; ``...`` for what is none."""
+    match node:
+        case cst.SimpleString() | cst.ConcatenatedString():
+            return node.evaluated_value
+        case cst.Integer() | cst.Float() | cst.Imaginary():
+            return node.evaluated_value
+        case cst.Name(value=value) if value in ("None", "True", "False"):
+            return {"None": None, "True": True, "False": False}[value]
+    return ...
+
+
+def in_place_of(text: str) -> Change:
+    """Write an expression for another one, in its parentheses if it has any but a tuple's own."""
+    made = cst.parse_expression(text)
+
+    def change(old: cst.BaseExpression) -> cst.BaseExpression:
+        own = int(isinstance(old, cst.Tuple))
+        opened, closed = old.lpar[: len(old.lpar) - own], old.rpar[own:]
+        return made.with_changes(lpar=[*opened, *made.lpar], rpar=[*made.rpar, *closed])
+
+    return change

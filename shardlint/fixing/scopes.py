@@ -1,0 +1,243 @@
+"""What the names of a program mean where they stand, as far as that is sure.
+
+Names are resolved as Python does. Where that takes more than the text (`exec`, `global`, a star import that
+may come later) nothing is said of a name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+
+import libcst as cst
+
+from shardlint.fixing.trees import CannotFix, Program, Tree
+from shardlint.inference.nodes import parts, walk
+from shardlint.records import dataclass
+
+_COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
+_SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda, *_COMPREHENSIONS)
+#: What can bind names without naming them.
+_REFLECTING = frozenset({"exec", "eval", "globals", "locals", "modules"})
+_MAGIC = re.compile(
+    r"^[ \t]*%%?(?:run|pylab|store|reset|reset_selective|xdel|load|capture)(?!\w)", re.MULTILINE
+)
+
+_ASSIGNING = (
+    cst.AssignTarget | cst.AnnAssign | cst.AugAssign | cst.NamedExpr | cst.For | cst.CompFor | cst.Del
+)
+Scope = cst.Module | cst.FunctionDef | cst.ClassDef | cst.Lambda | cst.BaseExpression
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A name that is bound by a node; ``target`` is what an import brings, by its full name."""
+
+    name: str
+    node: cst.CSTNode
+    target: str | None = None
+
+
+class Scopes:
+    """The names of all cells of a program, whose modules are one scope. Raises CannotFix."""
+
+    def __init__(self, program: Program) -> None:
+        self._trees = program.trees()
+        self._cells = [cell.written for cell in program.source.cells if cell.index is not None]
+        self._bindings: dict[int, list[Binding]] = {}
+
+    def scope_of(self, tree: Tree, node: cst.CSTNode) -> Scope:
+        """The innermost scope that a node is in."""
+        return next((one for one in tree.parents(node) if isinstance(one, _SCOPES)), tree.module)
+
+    def resolved(self, tree: Tree, node: cst.CSTNode, name: str) -> Scope:
+        """The scope whose variable a name would be that stands where a node does; a module for a global.
+
+        Raises CannotFix where that is not sure.
+        """
+        if name in self._declared:
+            raise CannotFix
+        inner: cst.CSTNode = node
+        for scope in tree.parents(node):
+            if isinstance(scope, _SCOPES) and any(one.name == name for one in self.bindings(scope)):
+                if isinstance(scope, cst.ClassDef) or inner is not getattr(scope, "body", inner):
+                    raise CannotFix
+                return scope
+            inner = scope
+        return tree.module
+
+    def is_one(self, scope: Scope, other: Scope) -> bool:
+        """Whether two scopes are one: the modules of all cells are."""
+        return scope is other or (isinstance(scope, cst.Module) and isinstance(other, cst.Module))
+
+    def bindings(self, scope: Scope) -> list[Binding]:
+        """What binds names in a scope; in a module also what does so in the other cells."""
+        if id(scope) not in self._bindings:
+            if isinstance(scope, cst.Module):
+                roots: list[cst.CSTNode] = [line for tree in self._trees for line in tree.module.body]
+            elif isinstance(scope, cst.FunctionDef | cst.Lambda):
+                roots = [scope.params, scope.body]
+            else:
+                roots = [*parts(scope)]
+            self._bindings[id(scope)] = [binding for root in roots for binding in _bound(root)]
+        return self._bindings[id(scope)]
+
+    @cached_property
+    def _nodes(self) -> list[cst.CSTNode]:
+        return [node for tree in self._trees for node in tree.nodes]
+
+    @cached_property
+    def _declared(self) -> frozenset[str]:
+        """The names that a `global` or `nonlocal` speaks of."""
+        items = (node for node in self._nodes if isinstance(node, cst.NameItem))
+        return frozenset(item.name.value for item in items)
+
+    @cached_property
+    def stars(self) -> list[tuple[Tree, cst.ImportFrom]]:
+        """The imports that bind names which they do not name."""
+        found = ((tree, node) for tree in self._trees for node in tree.nodes)
+        return [
+            (tree, node)
+            for tree, node in found
+            if isinstance(node, cst.ImportFrom) and isinstance(node.names, cst.ImportStar)
+        ]
+
+    @cached_property
+    def read(self) -> list[tuple[Tree, cst.Name]]:
+        """Where variables stand, but for what imports them."""
+        return [(tree, name) for tree in self._trees for name in _variables(tree.module)]
+
+    @cached_property
+    def variables(self) -> frozenset[str]:
+        """The names of all variables, in whatever scope."""
+        return frozenset([name.value for _, name in self.read] + [one.name for one in self._everywhere])
+
+    @cached_property
+    def _everywhere(self) -> list[Binding]:
+        """What binds names, in whatever scope."""
+        return [binding for node in self._nodes for binding in _binds(node)]
+
+    def is_only_imported(self, name: str) -> bool:
+        """Whether nothing but imports that name it can bind a name, in any scope."""
+        if self.is_open or self.stars:
+            return False
+        binding = (one.node for one in self._everywhere if one.name == name)
+        return all(isinstance(node, cst.Import | cst.ImportFrom) for node in binding)
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Whether the program may bind names that it does not name, apart from star imports."""
+        if any(map(_MAGIC.search, self._cells)):
+            return True
+        attributes = {node.attr.value for node in self._nodes if isinstance(node, cst.Attribute)}
+        if not _REFLECTING.isdisjoint(self.variables) or "modules" in attributes:
+            return True
+        return "vars" in self.variables and any(map(_is_own_dict, self._nodes))
+
+
+@lru_cache(maxsize=1)
+def scopes_of(program: Program) -> Scopes:
+    """The names of a program, kept while fixes of it are made. Raises CannotFix."""
+    return Scopes(program)
+
+
+def _is_own_dict(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Call) and dotted(node.func) == "vars" and not node.args
+
+
+def _variables(root: cst.CSTNode) -> Iterator[cst.Name]:
+    """Where variables stand: no attributes, no keywords, and nothing of an import."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, cst.Name):
+            yield node
+        elif isinstance(node, cst.Attribute | cst.Arg):
+            waiting.append(node.value)
+        elif not isinstance(node, cst.Import | cst.ImportFrom):
+            waiting.extend(parts(node))
+
+
+def _type_parameters(node: cst.CSTNode) -> Iterator[str]:
+    """The names in the brackets behind a name that is defined."""
+    if (brackets := getattr(node, "type_parameters", None)) is not None:
+        yield from (one.param.name.value for one in brackets.params)
+
+
+def imports(statement: cst.Import | cst.ImportFrom) -> Iterator[Binding]:
+    """The names that an import binds; those of a relative one are of unknown targets."""
+    if isinstance(statement.names, cst.ImportStar):
+        return
+    module = ""
+    if isinstance(statement, cst.ImportFrom) and statement.module and not statement.relative:
+        module = dotted(statement.module)
+    for alias in statement.names:
+        bound = alias.evaluated_alias
+        if isinstance(statement, cst.ImportFrom):
+            target = f"{module}.{dotted(alias.name)}" if module else None
+        else:
+            target = dotted(alias.name) if bound else dotted(alias.name).partition(".")[0]
+        yield Binding(bound or dotted(alias.name).partition(".")[0], statement, target)
+
+
+def dotted(node: cst.BaseExpression) -> str:
+    """A name with its attributes as one text, empty for anything else."""
+    if isinstance(node, cst.Name):
+        return node.value
+    if isinstance(node, cst.Attribute) and (value := dotted(node.value)):
+        return f"{value}.{node.attr.value}"
+    return ""
+
+
+def _bound(root: cst.CSTNode) -> Iterator[Binding]:
+    """The names that are bound in a part of a scope, without those of the scopes in it.
+
+    A comprehension's are counted as names of the scope around it too, which is where `:=` binds.
+    """
+    waiting: list[cst.CSTNode] = [root]
+    while waiting:
+        node = waiting.pop()
+        yield from _binds(node)
+        if isinstance(node, cst.FunctionDef):
+            waiting += [*node.decorators, *_defaults(node.params)]
+        elif isinstance(node, cst.Lambda):
+            waiting += _defaults(node.params)
+        elif isinstance(node, cst.ClassDef):
+            waiting += [*node.decorators, *node.bases, *node.keywords]
+        elif not isinstance(node, cst.Import | cst.ImportFrom):
+            waiting.extend(parts(node))
+
+
+def _defaults(params: cst.Parameters) -> list[cst.CSTNode]:
+    """What of the parameters is evaluated outside the function."""
+    found = [node for node in walk(params) if isinstance(node, cst.Param)]
+    return [part for one in found for part in (one.default, one.annotation) if part is not None]
+
+
+def _binds(node: cst.CSTNode) -> Iterator[Binding]:
+    """The names that a node itself binds."""
+    if isinstance(node, cst.Import | cst.ImportFrom):
+        yield from imports(node)
+    elif isinstance(node, cst.FunctionDef | cst.ClassDef | cst.Param | cst.TypeAlias):
+        yield Binding(node.name.value, node)
+        # Those are seen in what is defined, and counted as names of the scope around it.
+        yield from (Binding(name, node) for name in _type_parameters(node))
+    elif isinstance(node, _ASSIGNING):
+        yield from _targets(node.target, node)
+    elif isinstance(node, cst.WithItem):
+        yield from _targets(node.asname and node.asname.name, node)
+    elif isinstance(node, cst.ExceptHandler | cst.ExceptStarHandler):
+        yield from _targets(node.name and node.name.name, node)
+    elif isinstance(node, cst.MatchAs | cst.MatchStar):
+        yield from _targets(node.name, node)
+    elif isinstance(node, cst.MatchMapping):
+        yield from _targets(node.rest, node)
+
+
+def _targets(target: cst.CSTNode | None, node: cst.CSTNode) -> Iterator[Binding]:
+    if isinstance(target, cst.Name):
+        yield Binding(target.value, node)
+    elif isinstance(target, cst.Tuple | cst.List):
+        for element in target.elements:
+            yield from _targets(element.value, node)
