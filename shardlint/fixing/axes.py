@@ -29,15 +29,17 @@ def axis(desk: Desk, instead: str | None = None) -> Fix:
         names = ", ".join(f'"{part}"' for part in parts)
         return desk.fix(f"write ({names})", UNSAFE, {node: in_place_of(f"({names})")})
     near = get_close_matches(wrong, list(known), n=1) if instead is None else [instead]
+    if not near:
+        raise CannotFix
     changes: dict[cst.CSTNode, Change] = {}
     for inner in walk(node):
-        if near and literal(inner) == wrong:
+        if literal(inner) == wrong:
             written = _LITERAL.fullmatch(desk.tree.written(inner))
             if written is None or written["body"] != wrong:
                 raise CannotFix
             text = f"{written['open']}{near[0]}{written['quote']}"
             changes[inner] = lambda old, text=text: old.with_changes(value=text)  # type: ignore[misc]
-    return desk.fix(f'write "{near[0]}"' if near else "", UNSAFE, changes)
+    return desk.fix(f'write "{near[0]}"', UNSAFE, changes)
 
 
 def wrong_axis(use: Use) -> tuple[str, tuple[str, ...]]:

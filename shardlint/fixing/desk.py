@@ -8,7 +8,7 @@ import libcst as cst
 
 from shardlint.findings import Applicability, Edit, Finding, Fix
 from shardlint.fixing.importing import Names
-from shardlint.fixing.trees import Change, Program, Tree
+from shardlint.fixing.trees import CannotFix, Change, Program, Tree
 from shardlint.laws.versions import Target
 from shardlint.records import dataclass
 from shardlint.uses import Use
@@ -56,6 +56,8 @@ class Desk:
         for tree in trees:
             if ours := {node: change for node, change in changes.items() if node in tree}:
                 edits += tree.edits(ours)
+        if len(edits) == len(imports):
+            raise CannotFix
         return Fix(message, applicability, tuple(sorted(edits, key=lambda edit: edit.span.order())))
 
 

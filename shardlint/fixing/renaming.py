@@ -105,12 +105,12 @@ def _of_calls(desk: Desk, statement: cst.ImportFrom, name: str, bound: str) -> t
     changes: _Changes = {}
     if name not in (_SHARD_MAP, _PJIT, _PVARY):
         return True, changes
-    mentions = [*_mentions(desk, statement, bound)]
+    mentions = {id(name) for name in _mentions(desk, statement, bound)}
     called = 0
     calls = (node for tree in desk.program.trees() for node in tree.nodes if isinstance(node, cst.Call))
     for call in calls:
         is_partial = dotted(call.func) in ("partial", "functools.partial") and bool(call.args)
-        if not any((call.args[0].value if is_partial else call.func) is one for one in mentions):
+        if id(call.args[0].value if is_partial else call.func) not in mentions:
             continue
         called += 1
         if name == _PJIT:

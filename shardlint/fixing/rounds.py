@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from shardlint.files.sources import Source
-from shardlint.findings import Applicability, Finding, Severity
+from shardlint.findings import Applicability, Edit, Finding, Severity
 from shardlint.fixing.applying import compatible, paths_of
 from shardlint.fixing.documents import CannotChange, Document
+from shardlint.spans import Span
 
 #: As many rounds as ruff takes: fixes that call for each other would go on for ever.
 MOST_ROUNDS = 10
@@ -46,41 +47,80 @@ def fix_all(documents: Iterable[Document], findings: Iterable[Finding], unsafe: 
         chosen = compatible(graver or possible)
         if not chosen:
             return work
-        if (result := _round(work, left, chosen, check)) is not None:
-            left = result
+        try:
+            left = _round(work, left, chosen, check)
             continue
-        failing = [f for f in chosen if len(chosen) == 1 or _round(_copy(work), left, [f], check) is None]
-        for finding in failing or chosen[1:]:
+        except _TakenBack as error:
+            reason = str(error)
+        alone = {f: _reason(work, left, f, check) for f in chosen} if len(chosen) > 1 else {chosen[0]: reason}
+        failing = {f: why for f, why in alone.items() if why}
+        for finding, why in (failing or dict.fromkeys(chosen[1:], reason)).items():
             given_up.add(_key(finding))
-            work.notes.append(_note(finding))
+            work.notes.append(_note(finding, why))
     if any(_applies(f, unsafe, work.before) and _key(f) not in given_up for f in left):
         paths = ", ".join(sorted({f.span.path for f in left if _applies(f, unsafe, work.before)}))
         work.notes.append(f"after {MOST_ROUNDS} rounds there is still something to fix in {paths}")
     return work
 
 
-def _round(
-    work: Fixed, left: Sequence[Finding], chosen: Sequence[Finding], check: Check
-) -> list[Finding] | None:
-    """Apply fixes; return what is found then, or None where that must not be."""
+class _TakenBack(Exception):
+    """Fixes are not made; the message says why."""
+
+
+def _reason(work: Fixed, left: Sequence[Finding], finding: Finding, check: Check) -> str:
+    """Why a fix is not made alone, empty if it could be."""
+    try:
+        _round(_copy(work), left, [finding], check)
+    except _TakenBack as error:
+        return str(error)
+    return ""
+
+
+def _round(work: Fixed, left: Sequence[Finding], chosen: Sequence[Finding], check: Check) -> list[Finding]:
+    """Apply fixes and return what is found then. Raises _TakenBack where that must not be."""
     edited: dict[str, Document] = {}
-    for path in sorted({path for f in chosen if f.fix for path in paths_of(f.fix)}):
-        ours = dict.fromkeys(edit for f in chosen if f.fix for edit in f.fix.edits if edit.span.path == path)
+    edits = dict.fromkeys(edit for f in chosen if f.fix for edit in f.fix.edits)
+    for path in sorted({edit.span.path for edit in edits}):
         document = work.after.get(path, work.before[path])
         try:
-            edited[path] = document.edited(ours)
+            edited[path] = document.edited(edit for edit in edits if edit.span.path == path)
         except CannotChange as error:
-            work.notes.append(str(error))
-            return None
+            raise _TakenBack(f"cannot be made ({error})") from None
     found = list(check([document.source for document in edited.values()]))
     elsewhere = [f for f in left if not (_paths(f) & edited.keys())]
     now = [*elsewhere, *found]
     uncovers = all(f.severity is Severity.ERROR for f in chosen)
     if _broken(found) - _broken(left) or (not uncovers and _errors(now, edited) > _errors(left, edited)):
-        return None
+        raise _TakenBack("would make a new error")
+    places = {(*_named(f), f.span.line, f.span.column) for f in found}
+    if any((*_named(f), *place) in places for f in chosen for place in _places(f.span, edits)):
+        raise _TakenBack("does not remove it, which is an internal error")
     work.after.update(edited)
     work.fixed += chosen
     return now
+
+
+def _named(finding: Finding) -> tuple[str, int | None, str, str]:
+    return finding.span.path, finding.span.cell, finding.code, finding.message
+
+
+def _places(span: Span, edits: Iterable[Edit]) -> set[tuple[int, int]]:
+    """Where what began a span stands after edits: behind what was written right there, or before that."""
+    ours = [edit for edit in edits if (edit.span.path, edit.span.cell) == (span.path, span.cell)]
+    ours.sort(key=lambda edit: edit.span.order(), reverse=True)
+    places = set()
+    for least in (0, 1):
+        line, column = span.line, span.column
+        for edit in ours:
+            at = edit.span
+            if (at.end_line, at.end_column + least) > (span.line, span.column):
+                continue
+            last = edit.text.rpartition("\n")[2]
+            if at.end_line == span.line:
+                column += len(last) - at.end_column + (1 if "\n" in edit.text else at.column)
+            line += edit.text.count("\n") - (at.end_line - at.line)
+        places.add((line, column))
+    return places
 
 
 def _copy(work: Fixed) -> Fixed:
@@ -113,8 +153,8 @@ def _key(finding: Finding) -> tuple[str, str]:
     return f"{finding.span.path}:{finding.span.cell}:{finding.code}", finding.message
 
 
-def _note(finding: Finding) -> str:
+def _note(finding: Finding, reason: str) -> str:
     span = finding.span
     where = f"{span.path}:" + (f"cell {span.cell}:" if span.cell is not None else "")
     fix = finding.fix.message if finding.fix else ""
-    return f"{where}{span.line}: the fix of {finding.code} ({fix}) would make a new error, and was left out"
+    return f"{where}{span.line}: the fix of {finding.code} ({fix}) {reason}, and was left out"

@@ -187,6 +187,19 @@ def test_a_fix_that_makes_an_error_is_left_out_and_the_others_are_not() -> None:
     assert notes == ["a.py:1: the fix of SHL801 (SHL801) would make a new error, and was left out"]
 
 
+@pytest.mark.parametrize("text", ["a", "x a", "x\n\na a"])
+def test_a_fix_that_leaves_its_finding_is_an_internal_error(text: str) -> None:
+    after, notes, _ = rounds(text.replace("a", "stays"), {"stays": ("SHL202", "stays", ERROR)})
+    assert after == text.replace("a", "stays")
+    assert all("does not remove it, which is an internal error, and was left out" in note for note in notes)
+    assert notes
+
+
+def test_what_a_fix_uncovers_in_another_place_is_no_internal_error() -> None:
+    look = {"a": ("SHL202", "b\na", ERROR)}
+    assert rounds("a", look)[1] == [f"after {MOST_ROUNDS} rounds there is still something to fix in a.py"]
+
+
 def test_overlapping_fixes_take_turns() -> None:
     span = Span("a.py", 1, 1, 1, 4)
     inner = finding(1, 2, 3, "x", "SHL802", WARNING)

@@ -1,0 +1,24 @@
+"""Safe fixes of random programs, each run before and after under Python and JAX.
+
+``SHARDLINT_FIXES`` is the number of programs.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from random_fixes import faults
+
+COUNT = int(os.environ.get("SHARDLINT_FIXES", "400"))
+_AT_ONCE = 50
+
+
+@pytest.mark.parametrize("first", range(0, COUNT, _AT_ONCE))
+def test_a_safe_fix_breaks_nothing(first: int) -> None:
+    changed = 0
+    for seed in range(first, min(first + _AT_ONCE, COUNT)):
+        found, fixes = faults(seed)
+        assert not found, "\n".join([f"seed {seed}", *found])
+        changed += fixes
+    assert changed > _AT_ONCE // 2
