@@ -84,7 +84,7 @@ def _imported(desk: Desk, alias: cst.ImportAlias, name: str, new: str) -> Fix:
         made = made.with_changes(asname=cst.AsName(cst.Name(bound)))
     others = [other for other in statement.names if other is not alias]
     applicability = SAFE if safe else UNSAFE
-    parent = cst.parse_expression(module)
+    parent: Any = cst.parse_expression(module)
     if not others:
         changes[statement] = lambda old: old.with_changes(module=parent, names=[made])
         return desk.fix(f"use {new}", applicability, changes)

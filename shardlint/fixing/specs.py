@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import libcst as cst
 
@@ -48,10 +48,10 @@ def _called(function: cst.BaseExpression, old: cst.BaseExpression) -> cst.Call:
         return cst.Call(function, [cst.Arg(bare)], lpar=old.lpar, rpar=old.rpar)
     if isinstance(old, cst.Tuple):
         opened, closed = old.lpar[-1].whitespace_after, old.rpar[0].whitespace_before
-        outer = {"lpar": old.lpar[:-1], "rpar": old.rpar[1:]}
+        outside = old.lpar[:-1], old.rpar[1:]
     else:
         opened, closed = old.lbracket.whitespace_after, old.rbracket.whitespace_before
-        outer = {"lpar": old.lpar, "rpar": old.rpar}
+        outside = old.lpar, old.rpar
     arguments = []
     for element in old.elements:
         star: Literal["", "*"] = "*" if isinstance(element, cst.StarredElement) else ""
@@ -61,7 +61,7 @@ def _called(function: cst.BaseExpression, old: cst.BaseExpression) -> cst.Call:
         arguments[-1] = arguments[-1].with_changes(comma=behind)
     elif arguments:
         arguments[-1] = arguments[-1].with_changes(whitespace_after_arg=closed)
-    return cst.Call(function, arguments, whitespace_before_args=opened, **outer)
+    return cst.Call(function, arguments, *outside, whitespace_before_args=opened)
 
 
 def surplus(desk: Desk) -> Fix:
@@ -102,7 +102,8 @@ def _is_special(entry: cst.Arg | cst.BaseElement) -> bool:
 def _shortened(old: cst.Call | cst.Tuple, rank: int) -> cst.Call | cst.Tuple:
     """A call or tuple with its first entries; what stood behind the last one stays there."""
     entries = old.args if isinstance(old, cst.Call) else old.elements
-    kept, last = list(entries[:rank]), entries[-1]
+    kept: list[Any] = [*entries[:rank]]
+    last: Any = entries[-1]
     if not isinstance(last.comma, cst.Comma) and isinstance(old, cst.Tuple) and rank == 1:
         kept[-1] = kept[-1].with_changes(comma=cst.Comma())
     elif kept:

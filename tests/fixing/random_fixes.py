@@ -18,7 +18,7 @@ from dataclasses import dataclass
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
-from random_programs import random_program
+from programs_to_fix import random_program
 
 from shardlint.api import Linter, Settings
 from shardlint.files.notebook import read_cells
@@ -75,7 +75,7 @@ def notebook(statements: list[str], rng: random.Random) -> Document:
         if rng.random() < 0.5:
             cells.append([])
         cells[-1].append(statement)
-    written = [
+    written: list[dict[str, object]] = [
         {
             "cell_type": "code",
             "execution_count": None,
