@@ -21,14 +21,17 @@ _LITERAL = re.compile(r"(?P<open>[rRuU]?(?P<quote>['\"]))(?P<body>[^'\"\\]*)(?P=
 def axis(desk: Desk, instead: str | None = None) -> Fix:
     """Write the axis that the wrong one is nearest to, or ``instead``; several in one string are a tuple."""
     wrong, known = wrong_axis(desk.use)
-    node = desk.node()
     if not wrong or not known or wrong in known:
         raise CannotFix
     parts = [part for part in re.split(r"[,\s]+", wrong) if part]
-    if instead is None and len(parts) > 1 and set(parts) <= set(known) and literal(node) == wrong:
+    several = instead is None and len(parts) > 1 and set(parts) <= set(known)
+    near = get_close_matches(wrong, list(known), n=1) if instead is None else [instead]
+    if not several and not near:
+        raise CannotFix
+    node = desk.node()
+    if several and literal(node) == wrong:
         names = ", ".join(f'"{part}"' for part in parts)
         return desk.fix(f"write ({names})", UNSAFE, {node: in_place_of(f"({names})")})
-    near = get_close_matches(wrong, list(known), n=1) if instead is None else [instead]
     if not near:
         raise CannotFix
     changes: dict[cst.CSTNode, Change] = {}

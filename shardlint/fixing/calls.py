@@ -16,10 +16,11 @@ BY_KEYWORD = ("mesh", "in_specs", "out_specs", "check_vma")
 
 def keywords(desk: Desk) -> Fix:
     """Name the arguments that `jax.shard_map` takes by keyword only."""
-    node, verdict = desk.node(), desk.use.verdict
-    if not isinstance(node, cst.Call) or not isinstance(verdict, Rejected):
+    verdict = desk.use.verdict
+    if not isinstance(verdict, Rejected) or "by position" not in verdict.detail:
         raise CannotFix
-    if "by position" not in verdict.detail:
+    node = desk.node()
+    if not isinstance(node, cst.Call):
         raise CannotFix
     return desk.fix("name the arguments", SAFE, {node: named(node, 1)})
 

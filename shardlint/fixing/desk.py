@@ -21,10 +21,14 @@ class Desk:
     """What a rewrite looks at. ``target`` are the releases that the fixed program is to run on."""
 
     program: Program
-    tree: Tree
     finding: Finding
     use: Use
     target: Target
+
+    @property
+    def tree(self) -> Tree:
+        """The tree of the finding's cell, made when it is first asked for. Raises CannotFix."""
+        return self.program.tree(self.finding.span.cell)
 
     def node(self) -> cst.BaseExpression:
         """The expression at the finding. Raises CannotFix."""

@@ -80,6 +80,6 @@ def _rewritten(
     module, function = REWRITES[finding.code]
     rewrite = rewrite or getattr(import_module(f"shardlint.fixing.{module}"), function)
     try:
-        return rewrite(Desk(program, program.tree(finding.span.cell), finding, finding.use, target))
+        return rewrite(Desk(program, finding, finding.use, target))
     except (CannotFix, RecursionError):
         return None

@@ -17,13 +17,14 @@ from shardlint.uses import ParameterUse, Placement, ShardingUse
 
 def spec(desk: Desk) -> Fix:
     """Make a spec of a tuple, a list or a string that stands where one is meant."""
-    node, use = desk.node(), desk.use
+    use = desk.use
     if not isinstance(use, ShardingUse | Placement):
         raise CannotFix
     if isinstance(use, Placement) and not use.api.value.startswith("shard_map"):
         raise CannotFix  # a bare spec would need a mesh in the context
     if isinstance(use.spec, str) and "P(" in use.spec:
         raise CannotFix  # a tuple or list of specs: which is meant, only the author knows
+    node = desk.node()
     nothing = literal(node) is None
     if not nothing and not isinstance(literal(node), str) and not isinstance(node, cst.Tuple | cst.List):
         raise CannotFix
