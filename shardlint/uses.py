@@ -218,8 +218,9 @@ class ParameterUse(Use):
 
     ``owner`` is the layer or module in words (``nn.Dense``), ``owner_place`` the call that makes it
     (uses of one layer share it), ``name`` the parameter (``kernel``). ``names`` is the partitioning
-    the initializer carries: None when it is bare, a str when a bare string was given. ``axes`` is what
-    logical rules make of the names where rules are known, ``path`` where `init` puts the parameter.
+    the initializer carries: None when it is bare, a str when a bare string was given. ``logical`` names are
+    those that rules translate; ``axes`` is what they make of the names where rules are known, ``path`` where
+    `init` puts the parameter.
     ``initializer_place`` is where an initializer was given the names, which may be written elsewhere.
     """
 
@@ -233,6 +234,7 @@ class ParameterUse(Use):
     names_place: Place | None = None
     entry_places: tuple[Place | None, ...] = ()
     mesh: Mesh | Unknown | None = None
+    logical: bool = False
     axes: Spec | None = None
     path: tuple[str, ...] = ()
     initializer_place: Place | None = None

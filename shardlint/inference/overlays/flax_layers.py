@@ -105,8 +105,7 @@ def _is_explicit(*arrays: Array) -> bool:
 def initialized(call: Call, init: Value, args: Sequence[Value], kwargs: dict[str, Value]) -> Value:
     """What an initializer returns: JAX's own make an array that is replicated over the context's mesh."""
     made = call.interpreter.call(init, list(args), dict(kwargs), call.place)
-    name = init.name if isinstance(init, External) else init.description if isinstance(init, Native) else ""
-    if isinstance(made, Array) and made.typed is None and name.startswith(_INITIALIZERS):
+    if isinstance(made, Array) and made.typed is None and _is_library_initializer(init):
         return replace(made, typed=made_here(call.interpreter, made.shape))
     return made
 
@@ -199,10 +198,23 @@ def dims_of(value: Value | None) -> Shape:
     return (dim,)
 
 
-def asked_shape(value: Value) -> Shape | None:
-    """The shape that an initializer is asked for; sizes that are not known are fresh."""
-    items = as_items(value)
-    return as_shape(value) if items is None else tuple(map(dim_of, items))
+def shape_by_convention(init: Value, args: Sequence[Value]) -> Shape | None:
+    """Return the shape of what an initializer makes, where that itself is not known; None if anything may be.
+
+    By convention an initializer takes a key, a shape and a dtype. One of the program's own need not, and of
+    one that is not known only what is surely a shape is taken for one. Sizes that are not known are fresh.
+    """
+    if len(args) < 2:
+        return None
+    items = as_items(args[1])
+    if _is_library_initializer(init):
+        return as_shape(args[1]) if items is None else tuple(map(dim_of, items))
+    return tuple(map(dim_of, items)) if isinstance(init, Unknown) and items is not None else None
+
+
+def _is_library_initializer(init: Value) -> bool:
+    name = init.name if isinstance(init, External) else init.description if isinstance(init, Native) else ""
+    return name.startswith(_INITIALIZERS)
 
 
 def ints_of(value: Value | None) -> tuple[int, ...]:

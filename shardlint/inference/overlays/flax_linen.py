@@ -20,10 +20,10 @@ from shardlint.inference.overlays.flax_derived import linen_class, linen_layer
 from shardlint.inference.overlays.flax_functions import functions
 from shardlint.inference.overlays.flax_layers import (
     aliases,
-    asked_shape,
     initialized,
     initializer_makers,
     refuse_array,
+    shape_by_convention,
 )
 from shardlint.inference.overlays.flax_lifted import LIFTED
 from shardlint.inference.overlays.flax_linen_cells import CELLS, attribute, initialize_carry
@@ -242,10 +242,7 @@ def _variable(
 
 def _made_by(call: Call, init: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     made = initialized(call, init, args, kwargs)
-    if not isinstance(made, Unknown) or len(args) < 2:
-        return made
-    # By convention an initializer takes (key, shape, dtype) and returns an array of that shape.
-    shape = asked_shape(args[1])
+    shape = shape_by_convention(init, args) if isinstance(made, Unknown) else None
     if shape is None:
         return made
     return LibraryObject(
@@ -289,11 +286,7 @@ def _with_partitioning(call: Call) -> Value:
         if refuse_array(call, "nn.with_partitioning", init):
             return call.unknown("rejected")
         value = initialized(inner, init, inner.args, inner.kwargs)
-        if (
-            isinstance(value, Unknown)
-            and len(inner.args) > 1
-            and (shape := asked_shape(inner.args[1])) is not None
-        ):
+        if isinstance(value, Unknown) and (shape := shape_by_convention(init, inner.args)) is not None:
             value = Array(shape)
         return LibraryObject(kind, {"value": value, **fields}, call.place)
 

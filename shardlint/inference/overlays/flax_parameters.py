@@ -77,21 +77,16 @@ def make_variable(
         read = unbox_now(interpreter, box)
         names, verdict = read.names, read.verdict
     if collection == "params":
-        axes = _axes_of(interpreter, box, mesh)
-        named = box.origin if isinstance(box, LibraryObject) else None
-        record_parameter(interpreter, owner, name, unboxed(box), names, mesh, verdict, axes, path, named)
+        axes, named, logical, made = None, None, False, unboxed(box)
+        if isinstance(box, LibraryObject):
+            named, logical = box.origin, box.kind == LOGICALLY_PARTITIONED
+            axes = foresee(interpreter, box_setting(interpreter, box), mesh) if logical else None
+        record_parameter(interpreter, owner, name, made, names, mesh, verdict, axes, path, named, logical)
     if not interpreter.muted:
         _store(run, collection, path, box)
         if may_not_happen(interpreter, run):
             run.uncertain.add(binding.path)
     return _value(name, box, verdict)
-
-
-def _axes_of(interpreter: Evaluator, box: Value, mesh: Mesh | Unknown | None) -> Spec | None:
-    """What the logical rules that are known here make of a box's names."""
-    if not isinstance(box, LibraryObject) or box.kind != LOGICALLY_PARTITIONED:
-        return None
-    return foresee(interpreter, box_setting(interpreter, box), mesh)
 
 
 def _value(name: str, box: Value, verdict: Verdict) -> Value:

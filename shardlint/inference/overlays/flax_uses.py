@@ -156,8 +156,9 @@ def record_parameter(
     axes: Spec | None = None,
     path: tuple[str, ...] = (),
     initializer_place: Place | None = None,
+    logical: bool = False,
 ) -> None:
-    """Record that a layer made a parameter; the last three arguments as in `ParameterUse`.
+    """Record that a layer made a parameter; the last four arguments as in `ParameterUse`.
 
     A bare parameter meets no mesh here, even if there is one: where it goes is decided later.
     """
@@ -176,6 +177,7 @@ def record_parameter(
             names_place=names.place,
             entry_places=names.entry_places,
             mesh=None if names.spec is None else mesh,
+            logical=logical,
             axes=axes,
             path=path,
             initializer_place=initializer_place,
