@@ -54,7 +54,6 @@ from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 from shardlint.rules.wording import array_text, spec_text
 from shardlint.uses import Fact, ParameterUse, Use
 
-
 #: A smaller bias is left alone.
 _WORTH_SPLITTING = 16
 

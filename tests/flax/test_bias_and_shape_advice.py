@@ -86,7 +86,7 @@ def test_a_linen_bias_is_advised_to_be_split_where_the_outputs_are(seed: int) ->
         outputs = (*spec, *(None,) * 3)[1 : 1 + bias.ndim]
         if any(outputs):
             wanted.append(layer)
-    count = {kind: 0 for kind in ("Dense", "DenseGeneral")}
+    count = dict.fromkeys(("Dense", "DenseGeneral"), 0)
     lines = []
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("        nn."):

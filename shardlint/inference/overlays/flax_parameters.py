@@ -35,7 +35,7 @@ from shardlint.inference.overlays.flax_uses import (
 from shardlint.inference.values import Array, Const, DictValue, LibraryObject, Value
 from shardlint.laws.dims import Shape
 from shardlint.laws.logical_axes import Resolved, given, mesh_spec
-from shardlint.laws.values import Mesh, Spec, Unknown
+from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Rejected, Undecided, Verdict
 from shardlint.records import dataclass
 from shardlint.spans import Place
