@@ -52,7 +52,8 @@ class Environment:
 class Use:
     """What all uses have. ``variant`` of ``variants``: one of the possible values met here.
 
-    ``supposed`` values are not the program's: what is not known may be any of them.
+    ``supposed`` values are not the program's: what is not known may be any of them. ``doubted`` tells that a
+    test led here which is decided by what is not known: it may never come out so.
     """
 
     place: Place
@@ -62,6 +63,7 @@ class Use:
     variant: int = 0
     variants: int = 1
     supposed: bool = False
+    doubted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from shardlint.files.lexing import words_in
 from shardlint.inference.alternatives import each
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.calls import Call, CannotBind
+from shardlint.inference.choices import undecided
 from shardlint.inference.classes import library_bases, method_called
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import changed, now
@@ -369,7 +370,7 @@ def _attempt(call: Call, handler: Callable[[Call], Value]) -> Value:
     # What a library makes of a size is another one, but for a few functions of Python's own.
     if isinstance(found, Unknown) and not call.name.startswith(("builtins.", "operator.", "typing.")):
         return unsized(found)
-    return found
+    return undecided(found.reason, *call.args) if type(found) is Unknown else found
 
 
 def _call_object(

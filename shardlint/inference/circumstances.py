@@ -12,11 +12,13 @@ from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.joins import is_supposed
 
 #: Whether uses are not recorded, whether a test that is not decided led here, and whether it is one of the
-#: program; whether it is not known of any of several values that it is met.
+#: program; whether one did that may never come out so (see `choices`); whether it is not known of any of
+#: several values that it is met.
 _ANSWERS: dict[str, Callable[[Evaluator], bool]] = {
     "muted": lambda interpreter: bool(interpreter.muted),
     "forked": lambda interpreter: bool(interpreter.path),
     "guarded": lambda interpreter: any(fork > 0 for fork in interpreter.path),
+    "doubted": lambda interpreter: not interpreter.doubtful.isdisjoint(interpreter.path),
     "supposed": lambda interpreter: is_supposed(interpreter.assumed),
 }
 #: Answers, by what was asked.

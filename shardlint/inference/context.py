@@ -215,7 +215,7 @@ class Frame:
     ``path`` are the undecided branches it was entered in, ``exits`` its variables at each return;
     ``called_at`` is where a known caller calls it. ``yields`` are what a generator gave, with the contexts
     and how many uses there were; ``unsure`` tells that it may give them otherwise. ``inside`` are the path
-    and the number of passes without recording around its body.
+    and the number of passes without recording around its body. ``doubts`` counts the doubtful paths in it.
     """
 
     scope: Scope
@@ -230,6 +230,7 @@ class Frame:
     yields: list[tuple[Value, Context, int]] = field(default_factory=list)
     unsure: bool = False
     inside: tuple[tuple[int, ...], int] = ((), 0)
+    doubts: int = 0
 
 
 @dataclass(slots=True)

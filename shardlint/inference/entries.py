@@ -16,6 +16,7 @@ from shardlint.inference.annotations import describe_fields
 from shardlint.inference.assumed import assumed_mesh
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.calling import around_method, wrapped_function
+from shardlint.inference.choices import Choice
 from shardlint.inference.context import Context, Frame, assumed_rules
 from shardlint.inference.cutoff import Cutoff
 from shardlint.inference.effects import EFFECTS, born
@@ -351,7 +352,7 @@ def _construct(interpreter: Interpreter, constructor: Function, instance: Instan
 
 def _unknown_argument(name: str) -> Unknown:
     """The value of a parameter whose caller is not known."""
-    return Unknown(f"`{name}` is decided by the caller")
+    return Choice(f"`{name}` is decided by the caller")
 
 
 def unknown_arguments(interpreter: Interpreter, function: Function, starred: bool) -> dict[str, Value]:
@@ -367,5 +368,5 @@ def unknown_arguments(interpreter: Interpreter, function: Function, starred: boo
         bound |= {name: _unknown_argument(name) for name in keyword_only}
         for param in (params.star_arg, params.star_kwarg):
             if isinstance(param, cst.Param):
-                bound[code.parameter_name(param)] = Unknown("starred arguments")
+                bound[code.parameter_name(param)] = Choice("starred arguments")
     return bound

@@ -14,6 +14,7 @@ import libcst as cst
 from shardlint.inference.assignment import assign
 from shardlint.inference.attributes import get_attribute
 from shardlint.inference.calling import call_value
+from shardlint.inference.choices import is_doubtful
 from shardlint.inference.context import Frame, Scope
 from shardlint.inference.described import sized
 from shardlint.inference.editing import TELLING, note_read
@@ -221,7 +222,7 @@ def _boolean(interpreter: Interpreter, node: cst.BooleanOperation) -> Value:
     if outcome is not None:
         return evaluate(interpreter, node.right)
     scope, before = interpreter.scope, dict(interpreter.scope.variables)
-    with interpreter.forked():
+    with interpreter.forked(doubtful=is_doubtful(left)):
         right = evaluate(interpreter, node.right)
     scope.variables = join_variables([before, scope.variables])
     # What the left side can be when it decides.
@@ -247,7 +248,8 @@ def _comparison(interpreter: Interpreter, node: cst.Comparison) -> Value:
 
 
 def _conditional(interpreter: Interpreter, node: cst.IfExp) -> Value:
-    outcome = truth(evaluate(interpreter, node.test))
+    test = evaluate(interpreter, node.test)
+    outcome = truth(test)
     if outcome is not None:
         return evaluate(interpreter, node.body if outcome else node.orelse)
     scope, before = interpreter.scope, interpreter.scope.variables
@@ -255,7 +257,10 @@ def _conditional(interpreter: Interpreter, node: cst.IfExp) -> Value:
     ends: list[dict[str, Value]] = []
     for branch, holds in ((node.body, True), (node.orelse, False)):
         scope.variables = state = dict(before)
-        with interpreter.forked(), interpreter.assuming(node.test, holds) as tag:
+        with (
+            interpreter.forked(doubtful=is_doubtful(test)),
+            interpreter.assuming(node.test, holds) as tag,
+        ):
             if tag is not None and (learned := refine(interpreter, node.test, holds)) is not None:
                 interpreter.assumed = combined(interpreter.assumed, learned) or interpreter.assumed
                 found.append((evaluate(interpreter, branch), tag | learned))
@@ -427,16 +432,18 @@ def _run_item(
     interpreter: Interpreter, clause: cst.CompFor, collect: Callable[[], Value]
 ) -> list[Value] | None:
     """What one item of a comprehension's iterable gives; None when it may give nothing."""
-    tests = [truth(evaluate(interpreter, test.test)) for test in clause.ifs]
-    if False in tests:
+    tests = [evaluate(interpreter, test.test) for test in clause.ifs]
+    outcomes = [truth(test) for test in tests]
+    if False in outcomes:
         return []
     inner = clause.inner_for_in
-    with interpreter.forked() if None in tests else nullcontext():
+    open_ones = [test for test, outcome in zip(tests, outcomes, strict=True) if outcome is None]
+    with interpreter.forked(doubtful=any(map(is_doubtful, open_ones))) if open_ones else nullcontext():
         if inner is None:
             found: list[Value] | None = [collect()]
         else:
             found = _run_clause(interpreter, inner, evaluate(interpreter, inner.iter), collect)
-    return None if None in tests else found
+    return None if open_ones else found
 
 
 def _await(interpreter: Interpreter, node: cst.Await) -> Value:

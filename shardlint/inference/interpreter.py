@@ -102,6 +102,8 @@ class Interpreter:
         self.forks = 0
         #: The paths that may be taken many times.
         self._repeating: set[int] = set()
+        #: Those that may never be taken: what decides them is not known, and is no choice (see `choices`).
+        self.doubtful: set[int] = set()
         #: The outcomes of undecided tests on the path that is followed.
         self.assumed: Tag = frozenset()
         self.tests = Tests()
@@ -157,6 +159,8 @@ class Interpreter:
             variant, variants = self.variants
             if variants > 1:
                 use = altered(use, variant=variant, variants=variants, supposed=self.supposes)
+            if ask(self, "doubted"):
+                use = altered(use, doubted=True)
             reached = self._reached_from()
             self.uses.append(use if reached is None else altered(use, facts=(*use.facts, reached)))
 
@@ -246,24 +250,29 @@ class Interpreter:
             return Meanwhile(self, "assumed", self.assumed, None)
         return Meanwhile(self, "assumed", possible, tag)
 
-    def forked(self, repeats: bool = False, guards: bool = True) -> Meanwhile[None]:
+    def forked(self, repeats: bool = False, guards: bool = True, doubtful: bool = False) -> Meanwhile[None]:
         """Evaluate a path that may not be taken: changes to older objects make them unknown.
 
-        With ``repeats`` it may be taken any number of times; ``guards`` tells that a test decides.
+        With ``repeats`` it may be taken any number of times; ``guards`` tells that a test decides, and
+        ``doubtful`` that it may be one which never comes out so.
         """
-        fork = self._fork(guards)
+        fork = self._fork(guards, doubtful)
         if repeats:
             self._repeating.add(fork)
         return Meanwhile(self, "path", (*self.path, fork), None)
 
-    def diverge(self) -> None:
+    def diverge(self, doubtful: bool) -> None:
         """From here on this path may not be taken, because another one has left the function or loop."""
-        self.path = (*self.path, self._fork(False))
+        self.path = (*self.path, self._fork(False, doubtful))
 
-    def _fork(self, guards: bool) -> int:
+    def _fork(self, guards: bool, doubtful: bool) -> int:
         """A number for a path; it is positive if a test of the program decides whether it is taken."""
         self.forks += 1
-        return self.forks if guards else -self.forks
+        fork = self.forks if guards else -self.forks
+        if doubtful:
+            self.doubtful.add(fork)
+            self.frames[-1].doubts += 1
+        return fork
 
     @property
     def guarded(self) -> bool:

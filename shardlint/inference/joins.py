@@ -8,6 +8,7 @@ from itertools import compress
 from operator import is_not
 
 from shardlint.inference import naming
+from shardlint.inference.choices import swallowed
 from shardlint.inference.effects import born
 from shardlint.inference.forgetting import forget
 from shardlint.inference.values import (
@@ -134,7 +135,7 @@ def _rows(value: Perhaps) -> tuple[tuple[Value, Tag], ...]:
 def _swallowed(unknown: Unknown, pairs: Sequence[tuple[Value, Tag]]) -> Unknown:
     """What is unknown on some branches and may be constants on others, of which tests may be made."""
     if _PERHAPS_CONSTANT.isdisjoint([type(value) for value, _ in pairs]):
-        return unsized(unknown)
+        return _other(unknown, pairs)
     constants: list[Const] = []
     tags: list[Tag] = []
     others: list[Tag] = []
@@ -150,8 +151,13 @@ def _swallowed(unknown: Unknown, pairs: Sequence[tuple[Value, Tag]]) -> Unknown:
                 others.append(tag)
     common = NO_TAG if not others else frozenset.intersection(*others)
     if not common or not constants or len(constants) > MAX_ALTERNATIVES:
-        return unsized(unknown)
+        return _other(unknown, pairs)
     return Perhaps(unknown.reason, constants=tuple(constants), tags=(common, *tags))
+
+
+def _other(unknown: Unknown, pairs: Sequence[tuple[Value, Tag]]) -> Unknown:
+    """What takes the place of all these, being unknown: another value than any of them."""
+    return swallowed(unsized(unknown), *(value for value, _ in pairs))
 
 
 def _merged(a: Value, b: Value) -> Value | None:

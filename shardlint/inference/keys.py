@@ -14,6 +14,7 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import Any
 
+from shardlint.inference.choices import Choice
 from shardlint.inference.context import Context, Scope, Shard
 from shardlint.inference.joins import Perhaps
 from shardlint.inference.looks import OPAQUE, ORIGIN
@@ -59,8 +60,8 @@ _MAX_VALUES = 2_000
 CHANGING = (ListValue, DictValue, SetValue, Instance, LibraryObject)
 #: Values of which a new one can be made at any time.
 FROZEN = (
-    Alternatives, Array, Bound, Const, Devices, External, Generated, Integer, MeshValue, Missing, Partial,
-    Perhaps, ShardingValue, Sized, Slice, SpecValue, Tuple, Unknown,
+    Alternatives, Array, Bound, Choice, Const, Devices, External, Generated, Integer, MeshValue, Missing,
+    Partial, Perhaps, ShardingValue, Sized, Slice, SpecValue, Tuple, Unknown,
 )  # fmt: skip
 _DESCRIBED = frozenset({*CHANGING, *FROZEN, Function})
 #: What has one key wherever it stands.

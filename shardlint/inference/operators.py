@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shardlint.inference import naming
 from shardlint.inference.alternatives import each_option, each_pair
+from shardlint.inference.choices import undecided
 from shardlint.inference.classes import class_attribute, lineage, special_method, stands_for
 from shardlint.inference.iteration import hashable, iterate
 from shardlint.inference.joins import options
@@ -94,7 +95,7 @@ def binary_operation(interpreter: Evaluator, name: str, a: Value, b: Value, plac
         x, y = delegate(x), delegate(y)
         if isinstance(x, Array) or isinstance(y, Array):
             if _unknown(x, y):
-                return Unknown("an operand is unknown")
+                return undecided("an operand is unknown", x, y)
             result = finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place)
             return computed(interpreter, result, (x, y))
         if isinstance(x, Instance) or isinstance(y, Instance):
@@ -175,7 +176,7 @@ def _python_binary(
     if isinstance(x, SetValue) and isinstance(y, SetValue) and symbol in "|&-^":
         known = x.items is not None and y.items is not None
         return SetValue(function(x.items, y.items) if known else None, frozen=x.frozen)
-    return Unknown(f"`{symbol}` on values that are not known")
+    return undecided(f"`{symbol}` on values that are not known", x, y)
 
 
 def _fold(symbol: str, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Value:
@@ -234,7 +235,7 @@ def _concatenate(interpreter: Evaluator, x: Value, y: Value) -> Value:
     if isinstance(x, ListValue) and isinstance(y, ListValue):
         known = x.items is not None and y.items is not None
         return ListValue([*(x.items or ()), *(y.items or ())] if known else None, path=interpreter.path)
-    return Unknown("`+` on values that are not known")
+    return undecided("`+` on values that are not known", x, y)
 
 
 def _repeat(interpreter: Evaluator, x: Value, y: Value) -> Value:
@@ -246,7 +247,7 @@ def _repeat(interpreter: Evaluator, x: Value, y: Value) -> Value:
         if isinstance(sequence, Tuple):
             return Tuple(sequence.items * count, sequence.origin)
         return ListValue(list(sequence.items) * count, path=interpreter.path)
-    return Unknown("`*` on values that are not known")
+    return undecided("`*` on values that are not known", x, y)
 
 
 def compare(interpreter: Evaluator, name: str, a: Value, b: Value, place: Place | None = None) -> Value:
@@ -257,14 +258,20 @@ def compare(interpreter: Evaluator, name: str, a: Value, b: Value, place: Place 
 def _compare(interpreter: Evaluator, name: str, x: Value, y: Value, place: Place | None) -> Value:
     if name in ("Is", "IsNot"):
         outcome = _identical(x, y)
-        return Unknown("identity is not known") if outcome is None else Const(outcome is (name == "Is"))
+        return (
+            undecided("identity is not known", x, y) if outcome is None else Const(outcome is (name == "Is"))
+        )
     if name in ("In", "NotIn"):
         outcome = _has(interpreter, y, x, place)
-        return Unknown("membership is not known") if outcome is None else Const(outcome is (name == "In"))
+        return (
+            undecided("membership is not known", x, y)
+            if outcome is None
+            else Const(outcome is (name == "In"))
+        )
     x, y = stands_for(x) or x, stands_for(y) or y
     sizes = as_size(x) is not None and as_size(y) is not None
     if _unknown(x, y) and not sizes:
-        return Unknown("compared with something unknown")
+        return undecided("compared with something unknown", x, y)
     if isinstance(x, Instance) or isinstance(y, Instance):
         at = place or Span("", 1, 1, 1, 1)
         found = _by_methods(interpreter, (x, y), _COMPARE_METHODS[name], _REFLECTED[name], at)
@@ -408,7 +415,7 @@ def unary_operation(interpreter: Evaluator, name: str, value: Value, place: Plac
     """Evaluate ``-x``, ``+x``, ``~x`` or ``not x``; ``name`` is the operator's (``Minus``)."""
     if name == "Not":
         outcome = truth(value)
-        return Unknown("`not` of something undecided") if outcome is None else Const(not outcome)
+        return undecided("`not` of something undecided", value) if outcome is None else Const(not outcome)
     return each_option(interpreter, value, lambda option: _unary(interpreter, name, option, place))
 
 
@@ -423,4 +430,4 @@ def _unary(interpreter: Evaluator, name: str, value: Value, place: Place) -> Val
             return Unknown("raises in Python")
     if isinstance(value, Integer) and symbol in "-+":
         return integer(value.dim * (-1 if symbol == "-" else 1))
-    return Unknown(f"`{symbol}` on something unknown")
+    return undecided(f"`{symbol}` on something unknown", value)

@@ -7,6 +7,7 @@ from dataclasses import fields
 from operator import is_
 from typing import Any
 
+from shardlint.inference.choices import Choice
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import born
 from shardlint.inference.joins import Perhaps
@@ -36,7 +37,7 @@ _SLOTS = {kind: tuple(one.name for one in fields(kind)) for kind in CHANGING}
 
 
 #: What may be something else each time that a program runs: tests tell such values by their identity.
-_OPEN = frozenset({Array, Integer, Perhaps, Sized, Unknown})
+_OPEN = frozenset({Array, Choice, Integer, Perhaps, Sized, Unknown})
 
 
 class NotRenewable(Exception):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Set
 from typing import TYPE_CHECKING
 
 from shardlint.inference.alike import Alike
+from shardlint.inference.choices import Choice
 from shardlint.inference.classes import all_fields, class_attribute, library_bases, lineage
 from shardlint.inference.copies import copied
 from shardlint.inference.effects import born, depends
@@ -110,7 +111,7 @@ def entry_instance(
     """An instance about which only the class itself is known: ``self`` of a method nobody calls."""
     said = _said(interpreter, cls)
     attributes: dict[str, Value] = {
-        name: Unknown(f"`self.{name}` is set by the caller")
+        name: Choice(f"`self.{name}` is set by the caller")
         for name in all_fields(cls)
         if is_dataclass(cls) or "typing.NamedTuple" in library_bases(cls)
     }

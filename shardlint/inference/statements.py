@@ -10,6 +10,7 @@ import libcst as cst
 from shardlint.inference.alternatives import met
 from shardlint.inference.annotations import annotated, description
 from shardlint.inference.assignment import assign, bind, delete
+from shardlint.inference.choices import is_doubtful
 from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.expressions import evaluate
 from shardlint.inference.facts import with_notes
@@ -68,12 +69,13 @@ def execute(interpreter: Interpreter, node: Statement) -> bool:
 def _compound(interpreter: Interpreter, node: Statement) -> bool:
     kind = type(node)
     path, left, forks = interpreter.path, _departures(interpreter), interpreter.forks
+    doubts = interpreter.frames[-1].doubts
     falls_through = _HANDLERS[kind](interpreter, node)
     if kind in _LOOPS:
         interpreter.path = path
     undecided = falls_through or interpreter.forks != forks
     if undecided and interpreter.path == path and _departures(interpreter) != left:
-        interpreter.diverge()
+        interpreter.diverge(interpreter.frames[-1].doubts != doubts)
     return falls_through
 
 
@@ -86,9 +88,14 @@ def _departures(interpreter: Interpreter) -> int:
     return len(frame.exits) + len(jumps.breaks) + len(jumps.continues)
 
 
-def execute_branch(interpreter: Interpreter, body: Sequence[Statement]) -> dict[str, Any] | None:
-    """Execute a block on a copy of the variables; return them after it, or None if it does not end there."""
-    with interpreter.forked():
+def execute_branch(
+    interpreter: Interpreter, body: Sequence[Statement], doubtful: bool
+) -> dict[str, Any] | None:
+    """Execute a block on a copy of the variables; return them after it, or None if it does not end there.
+
+    A ``doubtful`` one may never be taken.
+    """
+    with interpreter.forked(doubtful=doubtful):
         falls_through = execute_block(interpreter, body)
     return interpreter.scope.variables if falls_through else None
 
@@ -208,7 +215,8 @@ def _assert(interpreter: Interpreter, node: cst.Assert) -> bool:
 
 
 def _if(interpreter: Interpreter, node: cst.If) -> bool:
-    outcome = truth(evaluate(interpreter, node.test))
+    test = evaluate(interpreter, node.test)
+    outcome = truth(test)
     otherwise: Sequence[Statement] = ()
     if type(node.orelse) is cst.If:
         otherwise = (node.orelse,)
@@ -216,11 +224,15 @@ def _if(interpreter: Interpreter, node: cst.If) -> bool:
         otherwise = node.orelse.body.body
     if outcome is not None:
         return execute_block(interpreter, node.body.body if outcome else otherwise)
-    return _fork(interpreter, node.test, node.body.body, otherwise)
+    return _fork(interpreter, node.test, node.body.body, otherwise, is_doubtful(test))
 
 
 def _fork(
-    interpreter: Interpreter, test: cst.BaseExpression, then: Sequence[Statement], other: Sequence[Statement]
+    interpreter: Interpreter,
+    test: cst.BaseExpression,
+    then: Sequence[Statement],
+    other: Sequence[Statement],
+    doubtful: bool,
 ) -> bool:
     """Follow both branches of an undecided test, and join where they meet."""
     scope, before, context = interpreter.scope, interpreter.scope.variables, interpreter.context
@@ -235,7 +247,7 @@ def _fork(
             if tag is None or (learned := refine(interpreter, test, outcome)) is None:
                 continue
             interpreter.assumed = combined(interpreter.assumed, learned) or interpreter.assumed
-            if (end := execute_branch(interpreter, body)) is not None:
+            if (end := execute_branch(interpreter, body, doubtful)) is not None:
                 ends.append(widened(scope, before, end))
                 contexts.append(interpreter.context)
                 tags.append(tag | learned)
@@ -265,7 +277,7 @@ def _try(interpreter: Interpreter, node: cst.Try) -> bool:
             scope.variables = dict(start)
             if handler.name is not None:
                 assign(interpreter, handler.name.name, Unknown("an exception"))
-            if (end := execute_branch(interpreter, handler.body.body)) is not None:
+            if (end := execute_branch(interpreter, handler.body.body, doubtful=True)) is not None:
                 ends.append(end)
     scope.variables = join_variables(ends) if ends else start
     if node.finalbody is not None:
@@ -369,7 +381,7 @@ def _match(interpreter: Interpreter, node: cst.Match) -> bool:
             # None before it may have taken the subject.
             return execute_block(interpreter, case.body.body)
         first = False
-        if (end := execute_branch(interpreter, case.body.body)) is not None:
+        if (end := execute_branch(interpreter, case.body.body, is_doubtful(subject))) is not None:
             ends.append(end)
         may_fall_through = may_fall_through and taken is None
         if taken is True:

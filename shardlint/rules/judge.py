@@ -66,13 +66,16 @@ def _is_caught(use: Use) -> bool:
 
 def _finding(rule: AnyRule, use: Use, problem: Problem) -> Finding:
     plain = Severity.ERROR if isinstance(use.verdict, Rejected) else Severity.WARNING
+    severity, message = problem.severity or plain, problem.message
+    if use.doubted and severity is Severity.ERROR:
+        severity, message = Severity.WARNING, f"{message} (if this branch is taken)"
     span = problem.place.resolve()
     facts = dict.fromkeys((fact.place.resolve(), fact.message) for fact in (*problem.related, *use.facts))
     finding = Finding(
         code=rule.code,
         name=rule.name,
-        severity=problem.severity or plain,
-        message=problem.message + (f" ({entry})" if (entry := use.environment.entry) else ""),
+        severity=severity,
+        message=message + (f" ({entry})" if (entry := use.environment.entry) else ""),
         span=span,
         related=tuple(Related(at, message) for at, message in facts if not _shows(at, span)),
         help=problem.help,

@@ -22,7 +22,7 @@ LOOPS = {
         "for n in (8, 7):\n        m = n + 1\n        if matches(m):\n            put(n)",
         [],
     ),
-    "none would do": ("for n in (9, 7):\n        if matches(n):\n            put(n)", ["error"]),
+    "none would do": ("for n in (9, 7):\n        if matches(n):\n            put(n)", ["warning"]),
     "not picked by the test": ("for n in (8, 7):\n        if flag:\n            put(n)", ["error"]),
     "after both branches": (
         "for n in (8, 7):\n        if matches(n):\n            pass\n        put(n)",
