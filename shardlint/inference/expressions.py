@@ -24,6 +24,7 @@ from shardlint.inference.generators import give, items_of, opened
 from shardlint.inference.indexing import get_item
 from shardlint.inference.iteration import hashable, too_large
 from shardlint.inference.joins import combined, join, join_tagged, join_variables, options, same_kind
+from shardlint.inference.nodes import is_next
 from shardlint.inference.operators import binary_operation, compare, unary_operation
 from shardlint.inference.overlays import transfer
 from shardlint.inference.overlays.py_mocks import replace_written
@@ -357,7 +358,7 @@ def _index_part(interpreter: Interpreter, node: cst.BaseSlice) -> Value:
             NONE if part is None else evaluate(interpreter, part)
             for part in (node.lower, node.upper, node.step)
         )
-        return Slice(start, stop, step)
+        return Slice(start, stop, step, node.step is None and is_next(node.lower, node.upper))
     assert isinstance(node, cst.Index)
     return Unknown("a starred index") if node.star else evaluate(interpreter, node.value)
 

@@ -146,6 +146,17 @@ def structure(part: Any) -> str:
     return f"[{', '.join(map(structure, part))}]" if isinstance(part, list | tuple) else repr(part)
 
 
+def is_next(lower: cst.BaseExpression | None, upper: cst.BaseExpression | None) -> bool:
+    """Whether one expression surely is the other plus 1: ``i - 1`` and ``i``, ``i`` and ``i + 1``."""
+    for binary, other, operator in ((lower, upper, cst.Subtract), (upper, lower, cst.Add)):
+        if type(binary) is cst.BinaryOperation and type(binary.operator) is operator:
+            name, one = binary.left, binary.right
+            alike = type(name) in (cst.Name, cst.Attribute) and other is not None
+            if alike and type(one) is cst.Integer and one.value == "1":
+                return structure(name) == structure(other)
+    return False
+
+
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """A node and all in it, each before what it consists of."""
     waiting = [node]

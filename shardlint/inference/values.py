@@ -140,12 +140,12 @@ class SetValue:
 
 @frozen
 class Slice:
-    """``start:stop:step`` inside brackets."""
+    """``start:stop:step`` inside brackets; ``single`` if it takes one item: ``i:i + 1``."""
 
     start: Value
     stop: Value
     step: Value
-    origin: Place | None = field(default=None, compare=False)
+    single: bool = False
 
 
 @frozen

@@ -48,7 +48,7 @@ BRANCHES = {
     "comprehension": "[bad() for _ in range(2) if k % 4]",
     "match": "match k:\n    case 6:\n        bad()",
     "return": "def f():\n    if k == 8:\n        return\n    bad()\nf()",
-    "return in a loop": "def f():\n    for _ in 'ab':\n        if k == 8:\n            return\n    bad()\nf()",
+    "in a loop": "def f():\n    for _ in 'ab':\n        if k > 6:\n            return\n    bad()\nf()",
     "break": "for _ in range(3):\n    if k == 8:\n        break\n    bad()",
     "called": "def f():\n    g()\ndef g():\n    bad()\nif k % 4:\n    f()",
     "called before": "with_k = lambda k: bad() if k % 4 else None\nwith_k(k)",

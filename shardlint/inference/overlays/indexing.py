@@ -120,7 +120,8 @@ def sliced(size: Dim, item: Slice) -> Dim:
     unknown_start = start is None and not is_none(item.start)
     unknown_stop = stop is None and not is_none(item.stop)
     if unknown_start or unknown_stop or not isinstance(step, int):
-        return fresh()
+        # Where there is no such item it is empty, which nobody means.
+        return 1 if item.single else fresh()
     if isinstance(size, int) and isinstance(start, int | None) and isinstance(stop, int | None):
         return len(range(size)[start:stop:step])
     if step < 0:
@@ -128,7 +129,7 @@ def sliced(size: Dim, item: Slice) -> Dim:
     low = 0 if start is None else _clipped(start, size)
     high = size if stop is None else _clipped(stop, size)
     if low is None or high is None:
-        return fresh()
+        return 1 if item.single else fresh()
     if at_most(high, low):
         return 0
     return floordiv(high - low + (step - 1), step) if at_most(low, high) else fresh()
