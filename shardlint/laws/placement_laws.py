@@ -29,6 +29,7 @@ from shardlint.laws.checks import (
     even_unless_unconstrained,
     found_or_none,
     has_devices,
+    held_passes,
     meshless_passes,
     nameless_passes,
     none_in_tuple,
@@ -84,7 +85,8 @@ def _converted(stage: str, *, eager: bool) -> Law:
     made = raising("KeyError", stage, unconstrained_in_type) + array_type(stage)
     typed = tuple(in_context(check) for check in made)
     uneven = raising("IndivisibleError", stage, even_unless_unconstrained) if eager else ()
-    return typed + raising("ValueError", stage, rank) + staged(stage, constrained_as_typed) + uneven
+    placed = raising("ValueError", stage, rank) + staged(stage, constrained_as_typed) + uneven
+    return (held_passes, *typed, *placed)
 
 
 def _reshard(stage: str, *, eager: bool) -> Law:

@@ -66,6 +66,7 @@ _EINSUMS = (
     "...d,df->...f", "ab,ab->", "i,j->ij", "bqhd,bkhd->bhqk",
     "...i,...i", "btd, dnh -> btnh", "ij->", "i...->...",
     "abc->cab", "ij,j->i", "a...b,b->...a",
+    "ii->i", "ii", "iji->j", "ii,i->i",
 )  # fmt: skip
 
 
@@ -80,7 +81,8 @@ def einsum(d: Draw) -> Case:
             if letter == ".":
                 shape.extend(d.meeting(batch))
             else:
-                shape.append(letters.setdefault(letter, d.dim()) if d.chance(0.98) else d.dim())
+                size = letters.setdefault(letter, d.dim()) if d.chance(0.98) else d.dim()
+                shape.append(1 if "ii" in text and d.chance(0.2) else size)
         arrays.append(d.array(tuple(shape)))
     return [Const(text), *arrays], {} if d.numpy else d.maybe(
         0.2, preferred_element_type=lambda: Const("float32")
@@ -162,7 +164,8 @@ def select(d: Draw) -> Case:
 
 
 def searchsorted(d: Draw) -> Case:
-    return [d.array((d.dim(),), "float32"), d.array(dtype="float32")], {}
+    rows = d.shape(0, 2)
+    return [d.array((d.dim(), *rows), "float32"), d.array(d.meeting(rows), "float32")], {}
 
 
 def digitize(d: Draw) -> Case:

@@ -12,6 +12,7 @@ from shardlint.inference.overlays.jax_jit import function_name
 from shardlint.inference.overlays.mapped_axes import refuse_mapping
 from shardlint.inference.overlays.prefixes import arrays_in, map_arrays, traced, untyped
 from shardlint.inference.overlays.spmd_axes import refuse_constraints
+from shardlint.inference.overlays.trees import tree_map
 from shardlint.inference.values import (
     Array,
     Const,
@@ -246,6 +247,20 @@ def _identity(call: Call) -> Value:
     return call.args[0] if call.args else Unknown(call.name)
 
 
+def _device_get(call: Call) -> Value:
+    """`device_get(x)`: numpy arrays on the host, of which none has a mesh; traced ones raise."""
+    (tree,) = call.bind("x")
+    if call.interpreter.context.in_jit is not False:
+        return Unknown("what `device_get` gives of a traced array")
+    return tree_map(_on_host, tree)
+
+
+def _on_host(leaf: Value) -> Value:
+    if not isinstance(leaf, Array):
+        return leaf
+    return Array(leaf.shape, leaf.dtype, numpy=True, origin=leaf.origin, name=leaf.name)
+
+
 def _typeof(call: Call) -> Value:
     """`typeof(x)`: shape, dtype, and the sharding in the type."""
     (x,) = call.bind("x")
@@ -288,7 +303,7 @@ TABLE: dict[str, Transfer] = {
     "jax.profiler.annotate_function": _keeps,
     **{f"jax.{name}": _harmless for name in _CONTEXTS},
     "jax.block_until_ready": _identity,
-    "jax.device_get": _identity,
+    "jax.device_get": _device_get,
     "jax.typeof": _typeof,
 }
 

@@ -198,8 +198,12 @@ def einsum_shape(subscripts: str, shapes: Sequence[Shape | None]) -> Shape | Non
         letters, ellipsis = _match(term, shape)
         if ellipsis is not None:
             ellipses.append(ellipsis)
+        own = dict(letters)
         for letter, dim in letters:
             sizes[letter] = broadcast_dim(sizes[letter], dim) if letter in sizes else dim
+        for letter in [letter for letter, dim in letters if dim != own[letter]]:
+            # The diagonal of what is not square is what JAX makes of it.
+            sizes[letter] = fresh()
     if vague and "..." in terms and ("..." in output or not arrow):
         return None
     for letter in vague & sizes.keys():

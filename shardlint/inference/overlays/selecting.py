@@ -187,11 +187,14 @@ def trapezoid(call: Call) -> Value:
 
 
 def polyval(call: Call) -> Value:
-    """`polyval(p, x)`: shaped as x."""
+    """`polyval(p, x)`: x beside each of the coefficients, which lie along the first axis of p."""
     p, x, _ = call.bind("p", "x", unroll=None)
     arrays = operands([p, x], is_numpy(call))
+    coefficients = known_rank(arrays[0])
+    if not coefficients:
+        unresolved("coefficients without an axis")
     dtype, weak = mixed(call, arrays)
-    return result(call, arrays[1].shape, dtype, weak)
+    return result(call, broadcast([coefficients[1:], arrays[1].shape]), dtype, weak)
 
 
 def lexsort(call: Call) -> Value:

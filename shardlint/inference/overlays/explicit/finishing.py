@@ -32,7 +32,17 @@ from shardlint.inference.overlays.explicit.types import context_of, has_explicit
 from shardlint.inference.overlays.out_shardings import PLACED
 from shardlint.inference.overlays.shard_map_operations import note_impossible
 from shardlint.inference.overlays.varying import computes
-from shardlint.inference.values import Array, DictValue, LibraryObject, ListValue, Tuple, Value, as_items
+from shardlint.inference.values import (
+    Array,
+    DictValue,
+    LibraryObject,
+    ListValue,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_items,
+)
 from shardlint.laws.frozen import altered
 from shardlint.laws.types import ArrayType, TypeSharding
 from shardlint.laws.values import Mesh, Spec, Unknown
@@ -40,6 +50,8 @@ from shardlint.spans import Place
 
 #: Methods that take a shape or axes as one argument or as several.
 _STARRED = frozenset({"reshape", "transpose"})
+#: Arguments that say how the result is sharded.
+_SHARDINGS = ("out_sharding", "device", "sharding")
 #: The sharding in the type of a result's array, by its number among the result's arrays.
 Give = Callable[[int, Array], "TypeSharding | None"]
 
@@ -98,6 +110,7 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
     if refuse_no_sharding(call, name):
         return Unknown("JAX rejects this out_sharding")
     asked = given(call.kwargs.get("out_sharding")) and call.place is not None
+    placed = _is_given_sharding(call)
     if isinstance(result, Unknown):
         if asked:
             record_result(call, function, None, result)
@@ -106,7 +119,7 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
         return result
     context = context_of(call.interpreter)
     kinds = list(_types((*call.args, *call.kwargs.values())))
-    if not _concerned(context, kinds) and not given(call.kwargs.get("out_sharding")):
+    if not _concerned(context, kinds) and not placed:
         return _over_arrays(result, _plain(context, kinds))
     rule = rule_of(name)
     results = list(_arrays(result))
@@ -131,9 +144,18 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
         reason = unknown if isinstance(context, Mesh) else context
         shaped = next((ArrayType(array.shape) for array in results), None)
         record_result(call, function, next(iter(found), None) or shaped, reason)
-    if len(found) != len(results):
+    if placed and (len(found) != len(results) or not trace.heeded):
+        # What no rule follows is not known: the operands do not tell.
+        found = [None] * len(results)
+    elif len(found) != len(results):
         found = [_as_replicated(context, kinds, array) for array in results]
-    return _over_arrays(result, lambda i, array: _grafted(found[i], array))
+    return _over_arrays(result, lambda i, array: _grafted(found[i], array, context))
+
+
+def _is_given_sharding(call: Call) -> bool:
+    """Whether a call says how its result is to be sharded, by whichever argument."""
+    by_position = any(isinstance(value, SpecValue | ShardingValue) for value in call.args)
+    return by_position or any(given(call.kwargs.get(name)) for name in _SHARDINGS)
 
 
 def _as_replicated(
@@ -197,11 +219,15 @@ def _plain(context: Mesh | Unknown | None, kinds: Sequence[ArrayType]) -> Give:
     return lambda i, array: None if array.shape is None else replicated(mesh, array.shape)
 
 
-def _grafted(kind: ArrayType | None, array: Array) -> TypeSharding | None:
-    """The sharding a rule gives an array, where they agree on its rank."""
+def _grafted(kind: ArrayType | None, array: Array, context: Mesh | Unknown | None) -> TypeSharding | None:
+    """The sharding a rule gives an array, where they agree on its rank.
+
+    What is computed under a mesh from arrays without one is not followed: some functions put it there.
+    """
     if kind is None or kind.shape is None or array.shape is None or len(kind.shape) != len(array.shape):
         return None
-    return kind.sharding
+    meshless = kind.sharding is not None and kind.sharding.mesh is None and isinstance(context, Mesh)
+    return None if meshless else kind.sharding
 
 
 def _over_arrays(result: Value, give: Give) -> Value:

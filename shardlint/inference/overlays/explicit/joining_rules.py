@@ -138,14 +138,14 @@ def broadcast_constant(t: Trace, call: Call) -> ArrayType:
 def filled(t: Trace, call: Call) -> ArrayType:
     """`jnp.full(shape, fill_value)` of a number."""
     value = call.argument(1, "fill_value")
-    if not isinstance(value, Const):
+    if not isinstance(value, Const) or given(call.argument(3, "sharding")):
         raise Open
     return broadcast_constant(t, call)
 
 
 def made_like(t: Trace, call: Call) -> ArrayType:
     """`jnp.zeros_like(a)` and its kin: as the array, unless another shape or sharding is asked for."""
-    options = ("shape", "device", "out_sharding")
+    options = ("shape", "device", "out_sharding", "sharding")
     if any(given(call.kwargs.get(name)) for name in options) or len(call.args) > 2:
         raise Open
     like = call.args[0] if call.args else call.argument(None, "a")

@@ -144,18 +144,19 @@ def at_least(width: int) -> Rule:
 def broadcast_to(t: Trace, call: Call) -> ArrayType:
     """`jnp.broadcast_to(array, shape, out_sharding=)`."""
     a, _, out = call.bind("array", "shape", out_sharding=None)
-    if given(out):
+    x, shape = t.operand(a), t.result_shape()
+    if not given(out):
+        return t.broadcast_to(x, shape)
+    if shape_of(x) == shape:
         raise Open
-    return t.broadcast_to(t.operand(a), t.result_shape())
+    return t.broadcast_in_dim(x, shape, range(len(shape) - rank(x), len(shape)), out)
 
 
 def broadcast(t: Trace, call: Call) -> ArrayType:
     """`lax.broadcast(operand, sizes)`: new dimensions in front."""
     a, _, out = call.bind("operand", "sizes", out_sharding=None)
-    if given(out):
-        raise Open
     x, shape = t.operand(a), t.result_shape()
-    return t.broadcast_in_dim(x, shape, range(len(shape) - rank(x), len(shape)))
+    return t.broadcast_in_dim(x, shape, range(len(shape) - rank(x), len(shape)), out)
 
 
 def broadcast_in_dim(t: Trace, call: Call) -> ArrayType:

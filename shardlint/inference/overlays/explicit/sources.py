@@ -36,6 +36,8 @@ def typed_by(
         return kind.sharding
     if api is Api.CREATE_IN_JIT:
         return made_here(interpreter, array.shape)
+    if api is Api.DEVICE_PUT_IN_JIT and isinstance(mesh, Mesh) and len(set(mesh.types)) > 1:
+        return None
     if not isinstance(mesh, Mesh) or not isinstance(spec, Spec) or Marker.UNCONSTRAINED in spec.entries:
         return None
     if api in (Api.CONSTRAINT, Api.CONSTRAINT_EAGER):

@@ -59,6 +59,8 @@ class Trace:
         self.callers = isinstance(context, Unknown)
         self.results = results
         self.eager = eager
+        #: Whether a rule asked what sharding the call was given.
+        self.heeded = False
 
     # -- what comes in ---------------------------------------------------------------------------------
 
@@ -351,6 +353,7 @@ class Trace:
 
         In order, a spec goes as it is to the primitive, which also sees what is too long in it.
         """
+        self.heeded = self.heeded or arrays.given(value)
         wanted = out_sharding(value)
         if self.callers and isinstance(wanted, Spec):
             return Unknown("the mesh of the context is the caller's")
