@@ -76,7 +76,8 @@ CALLS: dict[str, tuple[str, ...]] = {
     "jax.lax.full_like": ("{a}, 2.0",),
     "jax.lax.ragged_dot": ("{a}, jnp.ones((2, 8, 8)), jnp.array([4, 4])",),
     "jax.lax.ragged_dot_general": (
-        "{a}, jnp.ones((2, 8, 8)), jnp.array([4, 4]), lax.RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), [0], [0])",
+        "{a}, jnp.ones((2, 8, 8)), jnp.array([4, 4]), "
+        "lax.RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), [0], [0])",
     ),
     "jax.lax.reduce": ("{a}, 0.0, lax.add, (0,)", "{a}, 0.0, lax.max, (1,)"),
     "jax.lax.reduce_sum": ("{a}, (0,)", "{a}, axes=(1,)"),

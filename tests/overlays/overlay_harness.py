@@ -80,10 +80,11 @@ def function(name: str, abstract: Callable[[Call], Value], python: Callable[...,
 
 @dataclass
 class Draw:
-    """Draws sizes, shapes, arrays and arguments for one case."""
+    """Draws sizes, shapes, arrays and arguments for a case; ``unusual`` ones have a rank more, and sizes of 0."""
 
     rng: random.Random
     numpy: bool = False
+    unusual: bool = False
     sizes: dict[str, int] = field(default_factory=dict)
     pool: list[Dim] = field(default_factory=list)
 
@@ -93,6 +94,8 @@ class Draw:
         if fitting and self.chance(0.35):
             return self.rng.choice(fitting)
         size = self.rng.randint(low, high)
+        if self.unusual and low == 1 and self.chance(0.3):
+            size = self.rng.randint(0, 1)
         if self.chance(0.5):
             found: Dim = symbol(f"n{len(self.sizes)}")
             self.sizes[f"n{len(self.sizes)}"] = size
@@ -117,6 +120,7 @@ class Draw:
         return self.rng.randint(low, high)
 
     def shape(self, low: int = 0, high: int = 3, least: int = 1) -> Shape:
+        high += self.unusual
         return tuple(self.dim(least) for _ in range(self.between(low, high)))
 
     def dtype(self) -> str:
@@ -380,7 +384,7 @@ def run_entry(
     """
     tally = Tally()
     for number in range(cases):
-        draw = Draw(random.Random(f"{name}/{seed}/{number}"), numpy=numpy)
+        draw = Draw(random.Random(f"{name}/{seed}/{number}"), numpy=numpy, unusual=number % 4 == 3)
         args, kwargs = generate(draw)
         plain_args = [concrete(arg, draw.sizes) for arg in args]
         plain_kwargs = {key: concrete(arg, draw.sizes) for key, arg in kwargs.items()}

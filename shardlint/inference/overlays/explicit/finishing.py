@@ -149,7 +149,10 @@ def _finish(call: Call, name: str, result: Value, function: str, written: Writte
         found = [None] * len(results)
     elif len(found) != len(results):
         found = [_as_replicated(context, kinds, array) for array in results]
-    return _over_arrays(result, lambda i, array: _grafted(found[i], array, context))
+    elif isinstance(context, Mesh) and any(isinstance(x, Array) and x.numpy for x in call.args):
+        # Some functions put a numpy array on the context's mesh, some do not.
+        found = [None if _is_meshless(kind) else kind for kind in found]
+    return _over_arrays(result, lambda i, array: _grafted(found[i], array))
 
 
 def _is_given_sharding(call: Call) -> bool:
@@ -173,6 +176,10 @@ def _as_replicated(
     if not meshes and kinds and mesh is not None:
         return None
     return ArrayType(array.shape, None, replicated(mesh, array.shape))
+
+
+def _is_meshless(kind: ArrayType | None) -> bool:
+    return kind is not None and kind.sharding is not None and kind.sharding.mesh is None
 
 
 def _is_plain(spec: Spec) -> bool:
@@ -219,15 +226,11 @@ def _plain(context: Mesh | Unknown | None, kinds: Sequence[ArrayType]) -> Give:
     return lambda i, array: None if array.shape is None else replicated(mesh, array.shape)
 
 
-def _grafted(kind: ArrayType | None, array: Array, context: Mesh | Unknown | None) -> TypeSharding | None:
-    """The sharding a rule gives an array, where they agree on its rank.
-
-    What is computed under a mesh from arrays without one is not followed: some functions put it there.
-    """
+def _grafted(kind: ArrayType | None, array: Array) -> TypeSharding | None:
+    """The sharding a rule gives an array, where they agree on its rank."""
     if kind is None or kind.shape is None or array.shape is None or len(kind.shape) != len(array.shape):
         return None
-    meshless = kind.sharding is not None and kind.sharding.mesh is None and isinstance(context, Mesh)
-    return None if meshless else kind.sharding
+    return kind.sharding
 
 
 def _over_arrays(result: Value, give: Give) -> Value:
