@@ -19,7 +19,7 @@ from shardlint.inference.overlays.arrays import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.values import Array, Const, Value, as_dim
-from shardlint.laws.dims import Dim, Shape
+from shardlint.laws.dims import Dim, Shape, lower_bound
 
 #: The dtype of a typed key with the default generator.
 KEY = "key<fry>"
@@ -161,6 +161,10 @@ def choice(call: Call) -> Value:
     source = operand(a)
     dims = known_rank(source)
     at = axis_of(axis, len(dims))
+    least = [lower_bound(size) for size in picked]
+    if not all(least) and len(dims) > 1:
+        # Where nothing is drawn the result has the shape that was asked for, and no other axis.
+        return like(call, source, picked) if 0 in picked else unresolved("how many are drawn")
     return like(call, source, (*dims[:at], *picked, *dims[at + 1 :]))
 
 
