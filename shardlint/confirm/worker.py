@@ -471,9 +471,32 @@ def program(request: Request) -> Any:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
             look_up(node, names)
+    refuse_foreign(tree, names)
     at("program")
     exec(compile(tree, "<witness>", "exec"), names)
     return names.get("result")
+
+
+#: What programs name besides JAX's own.
+BUILTINS = ("set", "frozenset", "slice", "zip", "inspect")
+
+
+def refuse_foreign(tree: ast.AST, names: Request) -> None:
+    """Raise Unsupported for a name that no witness has, or that leads out of JAX, Flax and NumPy."""
+    bound = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.add(node.id)
+    known = {*names, *bound, *BUILTINS}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id not in known:
+            raise Unsupported(f"{node.id} is no name of a witness")
+        if isinstance(node, ast.Attribute):
+            found = look_up(node, names)
+            home = found.__name__.partition(".")[0] if inspect.ismodule(found) else "jax"
+            hidden = node.attr.startswith("_") and node.attr not in ("__enter__", "__exit__")
+            if hidden or home not in ("jax", "flax", "numpy"):
+                raise Unsupported(f"{ast.unparse(node)} is no name of a witness")
 
 
 def look_up(node: ast.expr, names: Request) -> Any:

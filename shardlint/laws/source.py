@@ -5,6 +5,7 @@ The names are those of a witness program: ``jax np P Mesh AbstractMesh AxisType`
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterable
 
 from shardlint.laws.dims import Shape
@@ -30,6 +31,11 @@ def set_source(members: Iterable[object]) -> str:
     """Write a set with these members: ``{'data', 'model'}``, ``set()``."""
     written = sorted(map(constant_source, members))
     return "{" + ", ".join(written) + "}" if written else "set()"
+
+
+def keyword_source(name: str, value: str) -> str | None:
+    """Write ``name=value``, or return None where a name that came through ``**`` is none of Python's."""
+    return f"{name}={value}" if name.isidentifier() and not keyword.iskeyword(name) else None
 
 
 def shape_source(shape: Shape) -> str | None:

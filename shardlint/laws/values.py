@@ -116,7 +116,8 @@ class Spec:
 def entry_text(entry: object) -> str:
     """Write an entry as a user would: ``"model"``, ``("data", "model")``, ``None``, ``?``."""
     if isinstance(entry, str) and not isinstance(entry, Marker):
-        return f'"{entry}"'
+        plain = entry.isprintable() and '"' not in entry and "\\" not in entry
+        return f'"{entry}"' if plain else repr(entry)
     if isinstance(entry, Marker):
         return f"P.{entry.value}"
     if isinstance(entry, Junk):

@@ -24,6 +24,7 @@ from shardlint.inference.values import (
 from shardlint.laws.dims import product
 from shardlint.laws.source import (
     constant_source,
+    keyword_source,
     mesh_source,
     shape_source,
     spec_source,
@@ -67,8 +68,9 @@ def call_source(function: str, args: Iterable[Value], kwargs: dict[str, Value]) 
     written, named = _sources(args), _sources(kwargs.values())
     if written is None or named is None:
         return None
-    keywords = [f"{key}={text}" for key, text in zip(kwargs, named, strict=True)]
-    return f"{function}({', '.join([*written, *keywords])})"
+    keywords = [keyword_source(key, text) for key, text in zip(kwargs, named, strict=True)]
+    valid = [text for text in keywords if text is not None]
+    return f"{function}({', '.join([*written, *valid])})" if len(valid) == len(keywords) else None
 
 
 def _sources(values: Iterable[Value]) -> list[str] | None:

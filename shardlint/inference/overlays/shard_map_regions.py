@@ -35,6 +35,7 @@ from shardlint.laws.shard_map import (
     judging_mesh,
     no_mesh,
 )
+from shardlint.laws.source import keyword_source
 from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Rejected, Verdict
 from shardlint.records import dataclass
@@ -270,7 +271,7 @@ def written(name: str, args: Iterable[Value], options: dict[str, Value | None]) 
     """A call in Python; options that are None are left out. None where a value is not wholly known."""
     texts = [source_of(arg) for arg in args]
     texts += [
-        None if (text := source_of(value)) is None else f"{key}={text}"
+        None if (text := source_of(value)) is None else keyword_source(key, text)
         for key, value in options.items()
         if value is not None
     ]
