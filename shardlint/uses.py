@@ -12,7 +12,7 @@ from dataclasses import field
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.types import ArrayType
-from shardlint.laws.values import Mesh, Spec, Unknown
+from shardlint.laws.values import Data, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Api, Undecided, Verdict
 from shardlint.laws.versions import NEWEST, Release
 from shardlint.records import dataclass
@@ -76,10 +76,10 @@ class SpecUse(Use):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardingUse(Use):
-    """``NamedSharding(mesh, spec)``; a ``spec`` that is a str says what stands where a spec is meant."""
+    """``NamedSharding(mesh, spec)``."""
 
     mesh: Mesh | Unknown
-    spec: Spec | str
+    spec: Spec | Junk
     entry_places: tuple[Place | None, ...] = ()
 
 
@@ -88,15 +88,15 @@ class Placement(Use):
     """A spec meets an array through an API.
 
     ``subject`` is the array in the user's words (``kernel``, ``argument 0 of `step```); ``raw`` is
-    true for a bare ``P`` that takes its mesh from the context. ``spec`` is a str (what the user
-    wrote) when something else stands where a spec is meant. ``dtype`` is a numpy-style name. ``held``
+    true for a bare ``P`` that takes its mesh from the context. ``spec`` is Junk
+    when something else stands where a spec is meant. ``dtype`` is a numpy-style name. ``held``
     is how the array is sharded on that mesh already, None where that is not known. ``beside`` tells that the
     code that places the array makes the spec too, or stands in a function that does.
     """
 
     api: Api
     mesh: Mesh | Unknown | None
-    spec: Spec | str | Unknown
+    spec: Spec | Junk | Unknown
     shape: Shape | Unknown
     dtype: str | None = None
     subject: str = "the array"
@@ -142,13 +142,13 @@ class CollectiveUse(Use):
 class OperationUse(Use):
     """Operands meet in jax.numpy or lax, and their types hold shardings on Explicit axes.
 
-    ``function`` is the operation as users know it (``jnp.add``). ``call`` is the call in Python with its
-    operands named ``x0``, ``x1``, …, where it can be written so; ``out_sharding`` is what it was given.
+    ``function`` is the operation as users know it (``jnp.add``). ``call`` is the call as data, None where it
+    is not wholly known; ``out_sharding`` is what it was given.
     """
 
     function: str
     operands: tuple[ArrayType, ...]
-    call: str | None = None
+    call: Data | None = None
     out_sharding: Spec | None = None
 
 
@@ -172,13 +172,13 @@ class CallUse(Use):
     """A call judged as a whole: JAX does not take what it is given, or it does not do what it says.
 
     ``function`` is its canonical name; the verdict's ``detail`` says in words what JAX wants, ``silent``
-    what an accepted call does not do. ``call`` is the call in Python with its arguments' values in place,
-    and ``repaired`` one that JAX accepts; None where that cannot be written.
+    what an accepted call does not do. ``call`` is the call as data, with its arguments' values in place, and
+    ``repaired`` one that JAX accepts; None where that is not wholly known.
     """
 
     function: str
-    call: str | None = None
-    repaired: str | None = None
+    call: Data | None = None
+    repaired: Data | None = None
     silent: str | None = None
 
 

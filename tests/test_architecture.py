@@ -17,8 +17,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = {"shardlint": ROOT / "shardlint", "shardlint_server": ROOT / "server" / "shardlint_server"}
 LONGEST = 500
-#: The worker is one file by contract: any interpreter that has jax runs it by itself.
-LONGER = {"shardlint.confirm.worker": 600}
 
 RECORDS = {"shardlint.records"}
 TYPES = {"shardlint.spans", "shardlint.findings", "shardlint.uses", "shardlint.seen"} | RECORDS
@@ -272,7 +270,7 @@ def test_a_permitted_import_is_not(name: str, text: str, is_package: bool) -> No
 @pytest.mark.parametrize("name", MODULES)
 def test_files_are_short(name: str) -> None:
     lines = len(MODULES[name].read_text(encoding="utf-8").splitlines())
-    assert lines <= LONGER.get(name, LONGEST), f"{MODULES[name].relative_to(ROOT)} has {lines} lines"
+    assert lines <= LONGEST, f"{MODULES[name].relative_to(ROOT)} has {lines} lines"
 
 
 def test_version_loads_nothing_heavy() -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shardlint.confirm.connection import Connection
+from shardlint.confirm.connection import INITIALIZER, Connection
 from shardlint.confirm.processes import ChildLost
-from shardlint.confirm.requests import mesh_json
 from shardlint.laws.path_rules import PathRule
 from shardlint.laws.values import Entry, Junk, Marker, Mesh, Spec
+from shardlint.laws.witness_data import mesh_data
 from shardlint.records import dataclass
 
 #: A mesh of more devices has none: the model is made under an `AbstractMesh`.
@@ -68,14 +69,16 @@ def abstract_init(
     """
     count = mesh.device_count if mesh is not None else devices
     assert isinstance(count, int)
-    shape = mesh_json(mesh)
-    if shape is not None and count > MOST_DEVICES:
-        shape["abstract"], count = True, devices
+    if mesh is not None and count > MOST_DEVICES:
+        mesh, count = replace(mesh, abstract=True), devices
     roots = [str(Path(root).resolve()) for root in roots]
-    request = {"kind": "init", "init": init, "rules": rules, "mesh": shape, "roots": roots}
+    on = None if mesh is None else mesh_data(mesh)
+    request = {"init": init, "rules": rules, "mesh": on, "roots": roots}
     connection = None
     try:
-        connection = Connection(python or sys.executable, count, timeout, memory, Path(roots[0]))
+        connection = Connection(
+            python or sys.executable, count, timeout, memory, Path(roots[0]), program=INITIALIZER
+        )
         answer = connection.ask({**request, "traced": True})
         if not answer.get("ok") and answer.get("stage") == "init":
             answer = _eagerly(connection, request, answer)

@@ -6,21 +6,20 @@ import math
 from typing import Any
 
 from shardlint.confirm import repair
-from shardlint.confirm.programs import request_of
 from shardlint.confirm.requests import (
     NotRunnable,
     Request,
     Witness,
     cause_of,
     expected_of,
-    is_literal,
+    known,
     known_int,
 )
 from shardlint.confirm.sizes import MAX_DEVICES, MAX_ELEMENTS, Sizes, integers
 from shardlint.laws.dims import Dim
-from shardlint.laws.source import mesh_source, spec_source
 from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.witness_data import Known, apply_data, call_data, constant_data, function_data, mesh_data
 from shardlint.records import dataclass
 from shardlint.uses import CollectiveUse
 
@@ -93,27 +92,30 @@ def _repaired(call: _Call, mesh: Mesh, cause: Cause | None) -> _Call:
 
 
 def _request(call: _Call) -> Request:
-    """The program: a leading dimension carries the split, so that scalars vary too; it is dropped inside."""
-    asked = repr(call.axes[0] if len(call.axes) == 1 else call.axes)
-    if call.function in ("axis_index", "axis_size"):
-        made = f"lax.{call.function}({asked})"
-    else:
-        options = "".join(f", {key}={_literal(value)}" for key, value in call.arguments.items())
-        made = f"lax.{call.function}(v, {asked}{options})"
-    value = "x[0]"
-    for axis in call.mapped:
-        made = f"jax.vmap(lambda v: {made}, axis_name={axis!r})(v)"
-        value = f"jnp.stack([{value}] * 2)"
-    body = f"lambda x: keep((lambda v: {made})({value}), x)"
-    if call.mesh is None:
-        return request_of(f"result = run({body}, np.ones({(1, *call.shape)}, np.float32))")
-    split = spec_source(Spec((call.varying,) if call.varying else ()))
-    # What comes out may vary over any axis.
-    whole = spec_source(Spec((call.mesh.names,)))
-    parts = math.prod(known_int(call.mesh.size_of(axis)) for axis in call.varying)
-    mapped = f"shard_map({body}, {mesh_source(call.mesh)}, ({split},), {whole}, {call.check})"
-    devices = math.prod(known_int(size) for size in call.mesh.sizes)
-    return request_of(f"result = run({mapped}, np.ones({(parts, *call.shape)}, np.float32))", devices)
+    """The collective on one shard; under `vmap` for each axis that is mapped over."""
+    asked = constant_data(call.axes[0] if len(call.axes) == 1 else call.axes)
+    index = call.function in ("axis_index", "axis_size")
+    options = {key: constant_data(value) for key, value in call.arguments.items()}
+    shard: Known = ("operand", 0)
+    made = call_data(
+        f"jax.lax.{call.function}", (asked,) if index else (shard, asked), {} if index else options
+    )
+    for number, axis in enumerate(call.mapped, 1):
+        stacked = shard
+        for _ in call.mapped if number == len(call.mapped) else ():
+            stacked = call_data("jax.numpy.stack", (("list", stacked, stacked),))
+        mapped = call_data("jax.vmap", (function_data(made),), {"axis_name": axis})
+        made = apply_data(mapped, (stacked,))
+    return {
+        "kind": "mapped",
+        "mesh": None if call.mesh is None else known(mesh_data(call.mesh)),
+        "operands": [[list(call.varying) if call.mesh else [], list(call.shape), "float32"]],
+        # What comes out may vary over any axis.
+        "out": [] if call.mesh is None else list(call.mesh.names),
+        "check": call.check,
+        "body": known(made),
+        "devices": 1 if call.mesh is None else math.prod(known_int(size) for size in call.mesh.sizes),
+    }
 
 
 def _sizes(use: CollectiveUse, names: tuple[str, ...], bound: tuple[Dim, ...]) -> tuple[Mesh | None, Sizes]:
@@ -141,9 +143,3 @@ def _sizes(use: CollectiveUse, names: tuple[str, ...], bound: tuple[Dim, ...]) -
     mesh = Mesh(names, sizes[:count], (AxisType.AUTO,) * count) if names else None
     fitting = math.prod(size for name, size in zip(names, sizes, strict=False) if name in use.axes)
     return mesh, sizes[count:] or (fitting, fitting)
-
-
-def _literal(value: object) -> str:
-    if not is_literal(repr(value)):
-        raise NotRunnable
-    return repr(value)

@@ -116,15 +116,17 @@ class Confirmer:
             return _UNCONFIRMED
         try:
             answer, twin = self._ask(witness.request), self._ask(witness.repaired)
+            other = None if witness.elsewhere is None else self._ask(witness.elsewhere)
         except ChildLost as reason:
             self._losses = _MAX_LOSSES if self._connection is None else self._losses + 1
             self._connection = None
             self._note(str(reason))
             return _UNCONFIRMED
-        for said in (answer, twin):
+        for said in (answer, twin, *([] if other is None else [other])):
             if "unsupported" in said:
                 return Outcome(Confirmation.NOT_RUNNABLE, f"JAX {said['jax']}: {said['unsupported']}")
-        return judged(witness, answer, twin)
+        outcome = judged(witness, answer, twin)
+        return outcome if other is None else agreed(outcome, judged(witness, other, twin))
 
     def _ask(self, request: dict[str, Any]) -> Answer:
         """Ask the worker, starting one with enough devices first. Raises ChildLost."""
@@ -154,7 +156,8 @@ class Confirmer:
 
 def _key(witness: Witness) -> str:
     """What findings with the same outcome have in common."""
-    return json.dumps([witness.request, witness.repaired, witness.expects, witness.unsharded], sort_keys=True)
+    asked = (witness.request, witness.elsewhere, witness.repaired)
+    return json.dumps([*asked, witness.expects, witness.unsharded], sort_keys=True)
 
 
 def judged(witness: Witness, answer: Answer, twin: Answer) -> Outcome:
@@ -164,7 +167,7 @@ def judged(witness: Witness, answer: Answer, twin: Answer) -> Outcome:
         if witness.expects is not None:
             # Over an AbstractMesh nothing is lowered or run, so that acceptance proves nothing.
             mesh = witness.request.get("mesh")
-            abstract = mesh is not None and mesh["abstract"]
+            abstract = isinstance(mesh, dict) and mesh["abstract"]
             return _UNCONFIRMED if abstract else Outcome(Confirmation.REFUTED, f"{jax}: accepted")
         if any(_is_sharded(answer, dimension) for dimension in witness.unsharded):
             return Outcome(Confirmation.REFUTED, f"{jax}: accepted, sharded {answer['spec']}")
@@ -175,6 +178,14 @@ def judged(witness: Witness, answer: Answer, twin: Answer) -> Outcome:
     matches = witness.expects in raised and twin["ok"]
     confirmation = Confirmation.CONFIRMED if matches else Confirmation.UNCONFIRMED
     return Outcome(confirmation, f"{jax}: {answer['exception']}")
+
+
+def agreed(returned: Outcome, inside: Outcome) -> Outcome:
+    """What holds of an array whether jit returns it or computes with it: what holds of both."""
+    if returned.confirmation is inside.confirmation:
+        return returned
+    said = f"{returned.said} where jit returns it, {inside.said} where it does not"
+    return Outcome(Confirmation.UNCONFIRMED, said)
 
 
 def _is_sharded(answer: Answer, dimension: int) -> bool:

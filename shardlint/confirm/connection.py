@@ -8,12 +8,15 @@ from typing import Any
 
 from shardlint.confirm.processes import Child, ChildLost
 
-WORKER = Path(__file__).with_name("worker.py")
+#: What runs witnesses: a folder, as Python runs one, on its path alone.
+WORKER = Path(__file__).with_name("worker")
+#: What runs a model's init, the user's own code.
+INITIALIZER = WORKER / "initializer.py"
 _ISOLATION = Path(__file__).with_name("isolation.py")
 
 
 class Connection:
-    """A worker that is up, with so many fake devices.
+    """A worker that is up, with so many fake devices: ``program``, which is that of witnesses.
 
     ``timeout`` is in seconds, for the start and for each request; ``memory`` in bytes of resident
     memory; ``cwd`` is where it works. ``started`` is given the process before it is up, for another thread to
@@ -29,12 +32,13 @@ class Connection:
         cwd: Path | None = None,
         started: Callable[[Child], None] = lambda child: None,
         shunned: Sequence[str] = (),
+        program: Path = WORKER,
     ) -> None:
         self.devices = devices
         self._timeout = timeout
-        command = [python, "-I", str(WORKER)]
+        command = [python, "-I", str(program)]
         if shunned:
-            command, cwd = [python, "-I", "-S", str(_ISOLATION), str(WORKER), *shunned], WORKER.parent
+            command, cwd = [python, "-I", "-S", str(_ISOLATION), str(program), *shunned], WORKER.parent
         self._child = Child(f"the JAX worker ({python})", command, devices=devices, memory=memory, cwd=cwd)
         started(self._child)
         hello = self._child.receive(timeout)

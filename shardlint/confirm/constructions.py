@@ -12,12 +12,13 @@ from shardlint.confirm.requests import (
     Witness,
     cause_of,
     expected_of,
+    known,
     known_int,
 )
 from shardlint.confirm.sizes import MAX_DEVICES, Sizes, integers
-from shardlint.laws.source import mesh_source, tuple_source
-from shardlint.laws.values import Spec, Unknown
+from shardlint.laws.values import Data, Spec, Unknown
 from shardlint.laws.verdicts import Api, Cause, Rejected
+from shardlint.laws.witness_data import Known, call_data, constant_data, devices_data, mesh_data, tuple_data
 from shardlint.uses import ApiReference, ArityUse, MeshUse
 
 _MESH_FUNCTIONS = ("Mesh", "make_mesh", "AbstractMesh", "create_device_mesh")
@@ -30,19 +31,15 @@ def arity(use: ArityUse) -> Witness:
 
 def _arity(use: ArityUse, given: int) -> Request:
     """``given`` specs or shardings for a function with ``due`` arguments or results."""
-    mesh, ins = mesh_source(repair.mesh_for(Spec())), use.api in (Api.SHARD_MAP_IN, Api.JIT_IN)
-    mapped = use.api in (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT)
-    one = "P()" if mapped else f"NamedSharding({mesh}, P())"
-    # One result takes one that is not in a tuple.
-    several = one if not ins and given == use.due == 1 else tuple_source([one] * given)
-    results = "x[0]" if ins or use.due == 1 else f"(x[0],) * {use.due}"
-    data = ", ".join(["np.ones(1, np.float32)"] * (use.due if ins else 1))
-    function = f"lambda *x: {results}"
-    if mapped:
-        specs = f"{several}, P()" if ins else f"(P(),), {several}"
-        return request_of(f"run(shard_map({function}, {mesh}, {specs}, False), {data})", 2)
-    keyword = "in_shardings" if ins else "out_shardings"
-    return request_of(f"run({function}, {data}, {keyword}={several})", 2)
+    return {
+        "kind": "arity",
+        "mesh": known(mesh_data(repair.mesh_for(Spec()))),
+        "arguments": use.api in (Api.SHARD_MAP_IN, Api.JIT_IN),
+        "shard_map": use.api in (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT),
+        "given": given,
+        "due": use.due,
+        "devices": 2,
+    }
 
 
 def mesh_construction(use: MeshUse) -> Witness:
@@ -67,31 +64,37 @@ def mesh_construction(use: MeshUse) -> Witness:
     shape, names = sizes[:rank], use.names or ()
     count = sizes[-1] if known else math.prod(shape)
     twin_shape = shape if math.prod(shape) == count else (count, *(1 for _ in shape[1:]))
-    types = ""
+    options: dict[str, Known] = {}
     if isinstance(use.verdict, Rejected) and use.verdict.detail == "axis_types":
-        types = f", axis_types={tuple_source(['AxisType.Auto'] * known_int(use.verdict.ways))}"
+        auto = ("constant", "jax.sharding.AxisType.Auto")
+        options["axis_types"] = tuple_data([auto] * known_int(use.verdict.ways))
     twin_names = repair.repaired_names(names, rank) if names else ()
     return Witness(
-        request_of(_construction(function, shape, names, count, types), count),
-        request_of(_construction(function, twin_shape, twin_names, count, ""), count),
+        request_of(_construction(function, shape, names, count, options), count),
+        request_of(_construction(function, twin_shape, twin_names, count, {}), count),
         expected_of(use.verdict),
     )
 
 
-def _construction(function: str, shape: Sizes, names: tuple[str, ...], count: int, types: str) -> str:
+def _construction(
+    function: str, shape: Sizes, names: tuple[str, ...], count: int, options: dict[str, Known]
+) -> Data:
     """Build a mesh, or arrange devices, from the first ``count`` fake ones."""
-    devices = f"jax.devices()[:{count}]"
+    devices, sizes, named = devices_data(range(count)), constant_data(shape), constant_data(names)
     match function:
         case "Mesh":
-            return f"Mesh(np.array({devices}).reshape({shape}), {names}{types})"
+            grid = devices_data(range(count), shape)
+            return known(call_data("jax.sharding.Mesh", (grid, named), options))
         case "make_mesh":
-            return f"jax.make_mesh({shape}, {names}, devices={devices}{types})"
+            return known(call_data("jax.make_mesh", (sizes, named), {"devices": devices, **options}))
         case "AbstractMesh":
             # Names and sizes are first compared when the shape is asked for.
-            return f"AbstractMesh({shape}, {names}{types}).shape"
+            made = call_data("jax.sharding.AbstractMesh", (sizes, named), options)
+            return known(call_data("AbstractMesh.shape", (made,)))
         case "create_device_mesh":
-            return f"jax.experimental.mesh_utils.create_device_mesh({shape}, devices={devices})"
-    return f"np.array({devices}).reshape({shape})"
+            name = "jax.experimental.mesh_utils.create_device_mesh"
+            return known(call_data(name, (sizes,), {"devices": devices}))
+    return known(devices_data(range(count), shape))
 
 
 def reference(use: ApiReference) -> Witness:
@@ -99,15 +102,6 @@ def reference(use: ApiReference) -> Witness:
 
     An argument ``f(x=)`` is asked of the signature; the twin gives none.
     """
-    if use.name.endswith("=)"):
-        function, _, argument = use.name.removesuffix("=)").partition("(")
-        bound = f"import inspect\ninspect.signature({function}).bind_partial({{}})"
-        given, nothing = (request_of(bound.format(text)) for text in (f"{argument}=None", ""))
-        return Witness(given, nothing, expected_of(use.verdict))
-    request = {
-        "kind": "reference",
-        "name": use.name,
-        "from_import": expected_of(use.verdict) == "ImportError",
-    }
-    package = use.name.partition(".")[0]
-    return Witness(request, {**request, "name": package, "from_import": False}, expected_of(use.verdict))
+    from_import = expected_of(use.verdict) == "ImportError"
+    request = {"kind": "reference", "name": use.name, "from_import": from_import, "there": False}
+    return Witness(request, {**request, "there": True}, expected_of(use.verdict))

@@ -12,30 +12,26 @@ from shardlint.confirm.requests import (
     Witness,
     cause_of,
     expected_of,
-    is_literal,
     known_int,
     mesh_json,
     spec_json,
 )
 from shardlint.confirm.sizes import Sizes, even, integers, parts_of, shrunk, ways
-from shardlint.laws.values import AxisType, Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.uses import ParameterUse, Placement
 
 #: Without a mesh these have a meaning of their own.
 _MESHLESS = (Api.PARTITION_SPEC, Api.LINEN_UNBOX_EAGER)
-#: Where a str in the place of a spec is itself, and not how the program writes something else.
-_TAKE_NAMES = (
-    Api.LINEN_SHARDING,
-    Api.LINEN_UNBOX,
-    Api.LINEN_UNBOX_EAGER,
-    Api.NNX_PARAM,
-    Api.NNX_PARAM_IN_JIT,
-    Api.NNX_SHARDING,
-)
-
 #: These take the mesh of ``with mesh:`` too, and there never only assert.
 _TAKE_LEGACY_MESHES = (Api.CONSTRAINT, Api.CONSTRAINT_EAGER)
+#: These place an array inside jit.
+_IN_JIT = frozenset(
+    {
+        *(Api.CONSTRAINT, Api.DEVICE_PUT_IN_JIT, Api.RESHARD_IN_JIT, Api.CREATE_IN_JIT, Api.ARANGE_IN_JIT),
+        *(Api.CONVERT_IN_JIT, Api.CREATE_OUT_IN_JIT, Api.RANDOM_OUT_IN_JIT),
+    }
+)
 #: These run on the devices of the context's mesh, whatever else names a mesh.
 _IN_CONTEXT = (Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, Api.RESHARD_IN_JIT, *repair.MAKE_TYPED)
 
@@ -43,7 +39,7 @@ _IN_CONTEXT = (Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, Api.RESHARD_IN_JIT, *repair.
 def placement(
     api: Api,
     mesh: Mesh | Unknown | None,
-    spec: Spec | str | Unknown | None,
+    spec: Spec | Junk | str | Unknown | None,
     shape: object,
     verdict: Verdict,
     raw: bool = False,
@@ -58,8 +54,6 @@ def placement(
     if isinstance(spec, Unknown) or cause is Cause.OTHER_MESH:
         # A request has one mesh, which is that of its context too.
         raise NotRunnable
-    if isinstance(spec, str) and api in _TAKE_NAMES and not is_literal(spec):
-        spec = repr(spec)
     known = spec if isinstance(spec, Spec) else Spec()
     held = held if api in repair.TYPE_TAKEN else None
     within = None if cause is Cause.MESH_CONTEXT else _within(api, mesh, raw, context)
@@ -108,7 +102,9 @@ def placement(
         "shape": list(twin_sizes),
         "context": _within(api, mesh, raw, context),
     }
-    return Witness(request, twin, expected_of(verdict), unsharded)
+    # Whether jit returns the array, or computes with it, is not known; JAX may tell them apart.
+    elsewhere = {**request, "returned": False} if api in _IN_JIT else None
+    return Witness(request, twin, expected_of(verdict), unsharded, elsewhere)
 
 
 def varying(use: Placement) -> Witness:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Any
 
-from shardlint.laws.values import Entry, Junk, Marker, Mesh, Name, Spec, Unknown
+from shardlint.laws.values import Data, Entry, Junk, Marker, Mesh, Name, Spec, Unknown
 from shardlint.laws.verdicts import Cause, Rejected, Verdict
 from shardlint.records import dataclass
 
@@ -18,12 +17,15 @@ class Witness:
 
     ``expects`` is the class of the exception, or None when JAX accepts the mistake in silence;
     then ``unsharded`` lists the dimensions of the result that come out whole on every device.
+    ``elsewhere`` is the mistake at the other place where the program may have it, where it is not known
+    which one: both must agree.
     """
 
     request: Request
     repaired: Request
     expects: str | None
     unsharded: tuple[int, ...] = ()
+    elsewhere: Request | None = None
 
 
 class NotRunnable(Exception):
@@ -44,6 +46,13 @@ def known_int(size: object) -> int:
     return size
 
 
+def known(data: Data | None) -> Data:
+    """Return data. Raises NotRunnable where there are none."""
+    if data is None:
+        raise NotRunnable
+    return data
+
+
 def mesh_json(mesh: Mesh | None) -> Request | None:
     if mesh is None:
         return None
@@ -55,11 +64,11 @@ def mesh_json(mesh: Mesh | None) -> Request | None:
     }
 
 
-def spec_json(spec: Spec | str | None) -> Request | None:
+def spec_json(spec: Spec | Junk | str | None) -> Request | None:
     if spec is None:
         return None
-    if isinstance(spec, str):
-        return {"junk": spec}
+    if isinstance(spec, Junk | str):
+        return {"junk": spec if isinstance(spec, str) else known(spec.data)}
     return {
         "entries": [_entry_json(entry) for entry in spec.entries],
         "unreduced": sorted(spec.unreduced),
@@ -73,23 +82,9 @@ def _entry_json(entry: Entry | Name) -> Any:
         case Marker():
             return {"marker": entry.value}
         case Junk():
-            return {"junk": _literal(entry.text)}
+            return {"junk": known(entry.data)}
         case Unknown():
             return None
         case tuple():
             return [_entry_json(part) for part in entry]
     return entry
-
-
-def _literal(text: str) -> str:
-    if not is_literal(text):
-        raise NotRunnable
-    return text
-
-
-def is_literal(text: str) -> bool:
-    try:
-        ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return False
-    return True

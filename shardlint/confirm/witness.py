@@ -72,6 +72,6 @@ def witness_of(finding: Finding) -> Witness | None:
 def devices_needed(request: Request) -> int:
     """How many devices a request needs."""
     mesh = request.get("mesh")
-    if mesh:
+    if isinstance(mesh, dict):
         return 1 if mesh["abstract"] else math.prod(mesh["sizes"])
     return int(request.get("devices", 1))

@@ -11,7 +11,7 @@ from shardlint.findings import Fix
 from shardlint.fixing.desk import SAFE, UNSAFE, Desk, in_place_of, literal
 from shardlint.fixing.trees import CannotFix
 from shardlint.inference.nodes import walk
-from shardlint.laws.values import Unknown
+from shardlint.laws.values import Junk, Unknown
 from shardlint.uses import ParameterUse, Placement, ShardingUse
 
 
@@ -22,7 +22,7 @@ def spec(desk: Desk) -> Fix:
         raise CannotFix
     if isinstance(use, Placement) and not use.api.value.startswith("shard_map"):
         raise CannotFix  # a bare spec would need a mesh in the context
-    if isinstance(use.spec, str) and "P(" in use.spec:
+    if isinstance(use.spec, Junk) and "P(" in use.spec.text:
         raise CannotFix  # a tuple or list of specs: which is meant, only the author knows
     node = desk.node()
     nothing = literal(node) is None

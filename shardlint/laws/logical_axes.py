@@ -13,7 +13,7 @@ from typing import Union
 
 from shardlint.laws.checks import is_axis
 from shardlint.laws.specs import normalize
-from shardlint.laws.values import Entry, Junk, Name, Spec, Unknown, entry_text
+from shardlint.laws.values import Data, Entry, Junk, Name, Spec, Unknown, entry_text
 from shardlint.laws.verdicts import Cause, Rejected, Undecided
 from shardlint.records import dataclass
 
@@ -50,10 +50,11 @@ class LogicalRule:
 
 @dataclass(frozen=True, slots=True)
 class NotAPair:
-    """What stands among rules and cannot be unpacked into a name and its axes."""
+    """What stands among rules and cannot be unpacked into a name and its axes; ``data`` as in a Junk."""
 
     text: str
     exception: str
+    data: Data | None = None
 
 
 #: Rules as a program gives them: a tuple or list, a Junk for what is neither, or not known.

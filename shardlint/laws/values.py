@@ -77,17 +77,26 @@ class Marker(StrEnum):
     UNCONSTRAINED = "UNCONSTRAINED"
 
 
+#: A value or a call as data: itself, or a tuple that begins with its tag (see `laws.witness_data`).
+Data = Union[bool, int, float, str, tuple]
+
+
 @dataclass(frozen=True, slots=True)
 class Junk:
     """A value that has no business in a spec: ``text`` as Python writes it, ``type`` its class.
 
-    ``hashable`` and ``falsy`` matter to JAX: ``P({"x"})`` raises, ``P(0)`` becomes ``P(None)``.
+    ``hashable`` and ``falsy`` matter to JAX: ``P({"x"})`` raises, ``P(0)`` becomes ``P(None)``. ``data`` is
+    the value itself, None where it is not wholly known.
     """
 
     text: str
     type: str
     hashable: bool = True
     falsy: bool = False
+    data: Data | None = None
+
+    def __str__(self) -> str:
+        return self.text
 
 
 #: One element of an entry. In a tuple entry JAX lets anything stand until a mesh is asked.

@@ -40,6 +40,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.laws.values import Junk
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import api_text
@@ -52,7 +53,7 @@ def check(use: ShardingUse | Placement | CallUse, settings: RuleSettings) -> Ite
     if not isinstance(verdict, Rejected) or verdict.cause is not Cause.NOT_A_SPEC:
         return
     spec = None if isinstance(use, CallUse) else use.spec
-    written = spec if isinstance(spec, str) else verdict.detail
+    written = spec.text if isinstance(spec, Junk) else verdict.detail
     yield Problem(
         f"{written} is not a PartitionSpec, which {api_text(use)} needs; {_way_out(written)}", use.place
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from shardlint.findings import Severity
 from shardlint.laws.dims import Dim, Shape, product
-from shardlint.laws.values import Entry, Mesh, Spec, Unknown, entry_axes, entry_text, nearest_sizes
+from shardlint.laws.values import Entry, Junk, Mesh, Spec, Unknown, entry_axes, entry_text, nearest_sizes
 from shardlint.laws.verdicts import Api
 from shardlint.rules.base import Problem
 from shardlint.spans import LookedUp, Place
@@ -153,7 +153,7 @@ def call_text(name: str, detail: str) -> str:
     return detail if re.search(rf"\b{owner}\b", detail) else f"{name}: {detail}"
 
 
-def spec_of(use: SpecHolder) -> Spec | str | Unknown | None:
+def spec_of(use: SpecHolder) -> Spec | Junk | str | Unknown | None:
     """The spec of a use, or a parameter's names as a spec."""
     return use.names if isinstance(use, ParameterUse) else use.spec
 

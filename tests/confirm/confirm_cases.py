@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from typing import Any
 
 from shardlint.findings import Finding, Severity
-from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
+from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Verdict
+from shardlint.laws.witness_data import constant_data
 from shardlint.spans import Span
 from shardlint.uses import (
     ApiReference,
@@ -40,7 +42,7 @@ def finding(use: Use | None, severity: Severity = Severity.ERROR, **fields: Any)
 
 def placement(
     api: Api,
-    spec: Spec | str | Unknown,
+    spec: Spec | Junk | Unknown,
     shape: Any,
     verdict: Verdict,
     mesh: Mesh | Unknown | None = MESH,
@@ -124,3 +126,34 @@ def parameter(
 
 def reference(name: str, verdict: Verdict) -> Finding:
     return finding(ApiReference(place=HERE, environment=Environment(), name=name, verdict=verdict))
+
+
+_OPERATORS = {ast.Add: "2 +", ast.Mult: "2 *", ast.MatMult: "2 @"}
+_HOMES = {"jnp": "jax.numpy", "lax": "jax.lax", "np": "numpy"}
+
+
+def data(text: str) -> Any:
+    """Return what an expression says as the data of a witness; ``x0``, ``x1``, … are operands."""
+    return _data(ast.parse(text, mode="eval").body)
+
+
+def _data(node: ast.expr) -> Any:
+    match node:
+        case ast.Constant():
+            return constant_data(node.value)
+        case ast.Name() if node.id[1:].isdigit():
+            return ("operand", int(node.id[1:]))
+        case ast.Tuple():
+            return ("tuple", *map(_data, node.elts))
+        case ast.List():
+            return ("list", *map(_data, node.elts))
+        case ast.BinOp():
+            return ("call", _OPERATORS[type(node.op)], (_data(node.left), _data(node.right)), ())
+        case ast.Call():
+            args = tuple(map(_data, node.args))
+            if ast.unparse(node.func) == "P":
+                return ("spec", args, (), ())
+            home, _, rest = ast.unparse(node.func).partition(".")
+            kwargs = tuple((str(keyword.arg), _data(keyword.value)) for keyword in node.keywords)
+            return ("call", f"{_HOMES.get(home, home)}.{rest}", args, kwargs)
+    raise ValueError(ast.unparse(node))

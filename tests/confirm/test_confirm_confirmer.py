@@ -12,13 +12,15 @@ import confirm_cases as cases
 import pytest
 from confirm_cases import MESH, rejected
 
-from shardlint.confirm.confirmer import Confirmer, judged
+from shardlint.confirm.confirmer import Confirmer, agreed, judged
 from shardlint.confirm.requests import Witness
+from shardlint.confirm.witness import witness_of
 from shardlint.findings import Confirmation, Finding, Severity
-from shardlint.laws.values import Spec, Unknown
+from shardlint.laws.values import Junk, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Undecided
 
 READY = """print('{"ready": true, "jax": "0.10.2", "devices": 8}', flush=True)"""
+AS_TUPLE = Junk("('data',)", "tuple", data=("tuple", "data"))
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +58,7 @@ ALL_BOUND = (("data", 2), ("model", 4))
             "ValueError",
         ),
         (
-            cases.placement(
-                Api.JIT_IN, "('data', None)", (8, 8), rejected(Cause.NOT_A_SPEC, "TypeError"), raw=True
-            ),
+            cases.placement(Api.JIT_IN, AS_TUPLE, (8, 8), rejected(Cause.NOT_A_SPEC, "TypeError"), raw=True),
             "TypeError",
         ),
         (cases.arity(Api.SHARD_MAP_IN, 1, 2), "ValueError"),
@@ -106,7 +106,7 @@ ALL_BOUND = (("data", 2), ("model", 4))
             "ValueError",
         ),
         (
-            cases.reference("jax.sharding.Nothing", rejected(Cause.BAD_ARGUMENT, "ImportError")),
+            cases.reference("jax.sharding.PositionalSharding", rejected(Cause.BAD_ARGUMENT, "ImportError")),
             "ImportError",
         ),
         (cases.mesh_use("Mesh", (2, 4), ("x",), None, rejected(Cause.MESH_NAMES)), "ValueError"),
@@ -313,3 +313,24 @@ def test_the_users_own_settings_do_not_reach_the_worker(monkeypatch: pytest.Monk
     assert marked.confirmation is Confirmation.CONFIRMED
     assert os.environ["JAX_PLATFORMS"] == "tpu"
     assert MESH.device_count == 8
+
+
+def test_what_holds_where_jit_returns_an_array_must_hold_where_it_does_not() -> None:
+    """From JAX 0.11.2 on an uneven constraint is accepted, unless jit returns what it constrains."""
+    found = cases.placement(Api.CONSTRAINT, Spec(("data",)), (7, 8), Accepted(replicated=(0,)))
+    witness = witness_of(found)
+    assert witness is not None and witness.elsewhere == {**witness.request, "returned": False}
+    accepted = {"ok": True, "jax": "0.11.2", "spec": [], "replicated": True, "devices": 8}
+    raised = {"ok": False, "jax": "0.11.2", "exception": "IndivisibleError", "bases": ["ValueError"]}
+    inside, returned = (judged(witness, answer, accepted) for answer in (accepted, raised))
+    assert agreed(inside, inside).confirmation is Confirmation.CONFIRMED
+    assert agreed(returned, inside).confirmation is Confirmation.UNCONFIRMED
+    assert "IndivisibleError where jit returns it" in str(agreed(returned, inside).said)
+
+
+@pytest.mark.parametrize("api", [api for api in Api if "inside jit" in api.value or api is Api.CONSTRAINT])
+def test_both_places_are_asked(api: Api) -> None:
+    found = cases.placement(api, Spec(("row",)), (8, 8), rejected(Cause.UNKNOWN_AXIS))
+    witness = witness_of(found)
+    assert witness is not None
+    assert (witness.elsewhere is None) == ("nnx" in api.value)

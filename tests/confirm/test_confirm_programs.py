@@ -1,4 +1,4 @@
-"""Witnesses that are programs: whole calls, operations on Explicit axes, and what loops carry."""
+"""Witnesses of calls as data: whole calls, operations on Explicit axes, and what loops carry."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ MANUAL = replace(cases.MESH, types=(AxisType.MANUAL,) * 2)
 SMALL = replace(cases.EXPLICIT, sizes=(2, 2))
 LARGE = replace(cases.EXPLICIT, sizes=(64, 64))
 BOUND = (("data", 2), ("model", 4))
+READ = "jax.sharding.get_abstract_mesh()"
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,12 @@ def call(text: str | None, repaired: str | None, exception: str | None, **enviro
     around = Environment(**environment)
     function = (text or "").partition("(")[0]
     use = CallUse(
-        place=cases.HERE, environment=around, verdict=verdict, function=function, call=text, repaired=repaired
+        place=cases.HERE,
+        environment=around,
+        verdict=verdict,
+        function=function,
+        call=None if text is None else cases.data(text),
+        repaired=None if repaired is None else cases.data(repaired),
     )
     return cases.finding(use, severity)
 
@@ -49,7 +55,7 @@ def operation(text: str, exception: str, *operands: ArrayType, **fields: Any) ->
     verdict = cases.rejected(Cause.CONFLICT, exception)
     around = Environment(context_mesh=fields.pop("context", cases.EXPLICIT), in_jit=True)
     given = {"place": cases.HERE, "environment": around, "verdict": verdict, **fields}
-    return cases.finding(OperationUse(function=text, operands=operands, call=text, **given))
+    return cases.finding(OperationUse(function=text, operands=operands, call=cases.data(text), **given))
 
 
 def carry(function: str, before: ArrayType, after: ArrayType, mesh: Mesh) -> Finding:
@@ -61,7 +67,7 @@ def carry(function: str, before: ArrayType, after: ArrayType, mesh: Mesh) -> Fin
 @pytest.mark.parametrize(
     "finding",
     [
-        call("jax.set_mesh((4, 2))", "jax.sharding.Mesh(np.array(jax.devices()), ('x',))", "ValueError"),
+        call("jax.set_mesh((4, 2))", "jax.set_mesh(None)", "ValueError"),
         call("jax.sharding.get_mesh()", "jax.sharding.get_abstract_mesh()", "ValueError", in_jit=True),
         call(
             "lax.ppermute(jnp.ones(1), 'data', [(0, 1), (1, 1)])",
@@ -71,8 +77,19 @@ def carry(function: str, before: ArrayType, after: ArrayType, mesh: Mesh) -> Fin
             bound_axes=BOUND,
         ),
         # What holds wherever it is called holds where nothing is set.
-        call("jax.set_mesh(8)", "jax.devices()", "ValueError", in_jit=None, context_mesh=Unknown("?")),
-        call("jax.set_mesh(8)", "jax.devices()", "ValueError", bound_axes=Unknown("the caller's")),
+        call(
+            "jax.set_mesh(8)",
+            "jax.sharding.get_abstract_mesh()",
+            "ValueError",
+            in_jit=None,
+            context_mesh=Unknown("?"),
+        ),
+        call(
+            "jax.set_mesh(8)",
+            "jax.sharding.get_abstract_mesh()",
+            "ValueError",
+            bound_axes=Unknown("the caller's"),
+        ),
         call(
             "jax.sharding.reshard(jnp.ones((8, 8)), P('data', 'data'))",
             "jax.sharding.reshard(jnp.ones((8, 8)), P('data'))",
@@ -125,7 +142,7 @@ def test_true_errors_are_confirmed(confirmer: Confirmer, finding: Finding) -> No
 @pytest.mark.parametrize(
     "finding",
     [
-        call("jax.devices()", "jax.devices()", "ValueError"),
+        call("jax.sharding.get_abstract_mesh()", "jax.sharding.get_abstract_mesh()", "ValueError"),
         operation("x0 + x1", "ShardingTypeError", array("data"), array("data")),
         carry("lax.scan", array("data"), array("data"), cases.EXPLICIT),
     ],
@@ -145,7 +162,7 @@ def test_what_is_silent_is_confirmed_by_running(confirmer: Confirmer) -> None:
     "finding",
     [
         call(None, None, "ValueError"),
-        call("jax.devices()", None, "ValueError"),
+        call("jax.sharding.get_abstract_mesh()", None, "ValueError"),
         operation("x0 + x0", "ValueError", array(shape=None)),
         carry("lax.map", array("data"), array("model"), cases.EXPLICIT),
         carry("lax.scan", ArrayType((4,)), ArrayType((4,)), MANUAL),

@@ -35,13 +35,13 @@ def test_the_twin_has_the_nearest_size_that_divides() -> None:
         (Cause.UNKNOWN_AXIS, Spec((("data", "modle"), None)), (8, 8), [["data"], None]),
         (Cause.DUPLICATE_AXIS, Spec(("data", "data")), (8, 8), ["data", None]),
         (Cause.DUPLICATE_AXIS, Spec((("data", "data"),)), (8, 8), [["data"]]),
-        (Cause.BAD_ENTRY, Spec((Junk("3", "int"), "model")), (8, 8), [None, "model"]),
+        (Cause.BAD_ENTRY, Spec((Junk("3", "int", data=3), "model")), (8, 8), [None, "model"]),
         (Cause.UNCONSTRAINED, Spec((Marker.UNCONSTRAINED, "model")), (8, 8), [None, "model"]),
-        (Cause.NOT_A_SPEC, "('data', None)", (8, 8), []),
+        (Cause.NOT_A_SPEC, Junk("('data',)", "tuple", data=("tuple", "data")), (8, 8), []),
     ],
 )
 def test_the_twins_spec_lacks_the_mistake(
-    cause: Cause, spec: Spec | str, shape: object, repaired: list
+    cause: Cause, spec: Spec | Junk, shape: object, repaired: list
 ) -> None:
     witness = witness_of(cases.placement(Api.DEVICE_PUT, spec, shape, rejected(cause)))
     assert witness is not None
@@ -144,10 +144,11 @@ def test_twins_of_meshes() -> None:
     names = witness_of(cases.mesh_use("Mesh", (2, 4), ("x",), None, rejected(Cause.MESH_NAMES)))
     twice = witness_of(cases.mesh_use("Mesh", (2, 4), ("x", "x"), None, Accepted()))
     assert count is not None and names is not None and twice is not None
-    assert "make_mesh((8, 1), ('x', 'y')" in count.repaired["code"]
-    assert "('x', 'x')" in twice.request["code"]
-    assert "('x', 'shardlint_axis_0')" in names.repaired["code"]
-    assert "('x', 'shardlint_axis_0')" in twice.repaired["code"]
+    fresh = ("tuple", "x", "shardlint_axis_0")
+    assert count.repaired["call"][2] == (("tuple", 8, 1), ("tuple", "x", "y"))
+    assert twice.request["call"][2][1] == ("tuple", "x", "x")
+    assert names.repaired["call"][2][1] == fresh
+    assert twice.repaired["call"][2][1] == fresh
     assert twice.expects is None
 
 

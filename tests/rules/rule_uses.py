@@ -95,8 +95,9 @@ def sharding(*entries: Any, **other: Any) -> ShardingUse:
 
 
 def not_spec(written: str, kind: str = "tuple") -> ShardingUse:
-    verdict = judge_sharding(MESH, Junk(written, kind))
-    return ShardingUse(place=at(1), environment=Environment(), verdict=verdict, mesh=MESH, spec=written)
+    junk = Junk(written, kind)
+    verdict = judge_sharding(MESH, junk)
+    return ShardingUse(place=at(1), environment=Environment(), verdict=verdict, mesh=MESH, spec=junk)
 
 
 def arity(api: Api, given: int, due: int) -> ArityUse:

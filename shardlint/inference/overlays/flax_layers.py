@@ -10,7 +10,6 @@ from shardlint.inference.overlays import jax_initializers
 from shardlint.inference.overlays.arrays import known_int, reject, unresolved
 from shardlint.inference.overlays.dtypes import as_dtype, kind, promote
 from shardlint.inference.overlays.explicit.types import made_here
-from shardlint.inference.overlays.printing import source_of
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.values import (
     Array,
@@ -33,6 +32,7 @@ from shardlint.laws.dims import Dim, Shape, floordiv, fresh, lower_bound
 from shardlint.laws.types import TypeSharding
 from shardlint.laws.values import AxisType, Spec, Unknown
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.witness_data import array_data, call_data
 
 _INITIALIZERS = ("jax.nn.initializers.", "flax.linen.initializers.", "flax.nnx.initializers.")
 
@@ -118,11 +118,11 @@ def typed_as_made(made: Value, shape: Shape) -> TypeSharding | None:
     return replace(held, spec=Spec((None,) * len(shape)))
 
 
-#: Calls of an initializer in Python, by who makes them.
+#: The recipes that call an initializer, by who calls it.
 _INITIALIZING = {
-    "nn.with_partitioning": "nn.with_partitioning({}, (None, None))(jax.random.key(0), (1, 1))",
-    "nnx.with_partitioning": "nnx.with_partitioning({}, (None, None))(jax.random.key(0), (1, 1))",
-    "the layer": "nn.Dense(1, kernel_init={}).init(jax.random.key(0), np.ones((1, 1)))",
+    "nn.with_partitioning": "nn.with_partitioning called",
+    "nnx.with_partitioning": "nnx.with_partitioning called",
+    "the layer": "nn.Dense initialized",
 }
 
 
@@ -132,10 +132,12 @@ def refuse_array(call: Call, function: str, init: Value) -> bool:
         return False
     detail = f"{function} takes an initializer, which Flax calls with a key and a shape; this is an array"
     verdict = Rejected(Cause.MISUSE, "TypeError", "init", detail=detail)
-    array = source_of(replace(init, shape=(1, 1), dtype=init.dtype or "float32", sharding=None))
-    made = _INITIALIZING[function]
-    texts = (None if array is None else made.format(array), made.format("jax.nn.initializers.ones"))
-    record_of_value(call.interpreter, function, verdict, init.origin or call.place, *texts)
+    array = array_data((1, 1), init.dtype or "float32", init.numpy)
+    calls = [
+        call_data(_INITIALIZING[function], (one,))
+        for one in (array, ("constant", "jax.nn.initializers.ones"))
+    ]
+    record_of_value(call.interpreter, function, verdict, init.origin or call.place, *calls)
     return True
 
 

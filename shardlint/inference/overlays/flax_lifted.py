@@ -56,6 +56,7 @@ from shardlint.laws.dims import Dim
 from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.values import Entry, Spec, Unknown
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.witness_data import call_data
 from shardlint.records import dataclass
 from shardlint.spans import Place
 
@@ -280,21 +281,13 @@ def _is_named(value: LibraryObject) -> bool:
     return is_box(value) and not isinstance(names_of(value.fields.get("names")).spec, Unknown)
 
 
-#: Stacked layers in Python, with a kernel that has partitioning names.
-_LIFTED = (
-    "nn.vmap(nn.Dense, variable_axes={{'params': 0}}, split_rngs={{'params': True}}{})"
-    "(4, kernel_init=nn.with_partitioning(nn.initializers.ones, (None, 'x')))"
-    ".init(jax.random.key(0), jnp.ones((2, 4)))"
-)
-
-
 def _record_unnamed(interpreter: Evaluator, lift: Lift, box: LibraryObject) -> None:
     names = names_of(box.fields.get("names"))
     subject = as_str(box.fields.get("subject")) or "a parameter"
     setting = Setting("linen", Names(None), (), lift.place, function=f"nn.{lift.prefix.lower()}")
     detail = f"{names.spec}" if isinstance(names.spec, Spec) else ""
     verdict = Rejected(Cause.RULES, "PartitioningUnspecifiedError", "init", detail=detail)
-    calls = Calls(_LIFTED.format(""), _LIFTED.format(", metadata_params={nn.PARTITION_NAME: None}"))
+    calls = Calls(*(call_data("stacked layers", (named,)) for named in (False, True)))
     record_mistake(interpreter, setting, Mistake.UNNAMED_AXIS, subject, verdict, calls=calls)
 
 

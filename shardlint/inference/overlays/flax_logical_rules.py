@@ -12,6 +12,7 @@ from dataclasses import replace
 from shardlint.inference.calls import Call
 from shardlint.inference.context import assumed_rules
 from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.flax_metadata import entry_of
 from shardlint.inference.overlays.placing import junk_of, text_of
 from shardlint.inference.values import (
@@ -34,7 +35,7 @@ def rules_of(value: Value | None) -> RuleTable:
     if items is not None:
         return tuple(_rule_of(item) for item in items)
     if isinstance(value, DictValue) and value.items is not None:
-        return Junk(text_of(value), "dict", hashable=False, falsy=not value.items)
+        return Junk(text_of(value), "dict", hashable=False, falsy=not value.items, data=data_of(value))
     if value is None or is_none(value):
         return ()
     if isinstance(value, Const):
@@ -49,8 +50,12 @@ def _rule_of(value: Value) -> LogicalRule | NotAPair | Unknown:
     if pair is not None and len(pair) == 2:
         return LogicalRule(entry_of(pair[0]), entry_of(pair[1]))
     if pair is not None:
-        return NotAPair(text_of(value), "ValueError")
-    return NotAPair(text_of(value), "TypeError") if isinstance(value, Const) else Unknown("a rule")
+        return NotAPair(text_of(value), "ValueError", data_of(value))
+    return (
+        NotAPair(text_of(value), "TypeError", data_of(value))
+        if isinstance(value, Const)
+        else Unknown("a rule")
+    )
 
 
 def effective_rules(interpreter: Evaluator, own: Value | None) -> Value:

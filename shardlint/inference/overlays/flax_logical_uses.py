@@ -9,9 +9,18 @@ from shardlint.inference.overlays.flax_metadata import Names
 from shardlint.inference.values import Value, as_items, as_str
 from shardlint.laws.dims import Shape
 from shardlint.laws.logical_axes import LogicalRule, Mistake, NotAPair, RuleTable
-from shardlint.laws.source import mesh_source, spec_source
 from shardlint.laws.values import Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Verdict
+from shardlint.laws.witness_data import (
+    NO_SPEC,
+    Known,
+    array_data,
+    call_data,
+    entry_data,
+    mesh_data,
+    spec_data,
+    tuple_data,
+)
 from shardlint.records import dataclass
 from shardlint.spans import Place
 from shardlint.uses import Fact, LogicalAxesUse
@@ -61,10 +70,10 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """The smallest call that shows a mistake, and the same call without it, as Python."""
+    """The smallest call that shows a mistake, and the same call without it."""
 
-    broken: str | None = None
-    repaired: str | None = None
+    broken: Known = None
+    repaired: Known = None
 
 
 def record_mistake(
@@ -125,75 +134,68 @@ def _axes_place(rules: Value | None, name: str, axes: tuple[str, ...]) -> Place 
 
 def resolving(names: Spec, rules: RuleTable) -> Calls:
     """`logical_to_mesh_axes`, and the same without names."""
-    names_text, rules_text = spec_source(names), _rules_source(rules)
-    if names_text is None or rules_text is None:
-        return Calls()
-    return Calls(
-        f"nn.logical_to_mesh_axes({_as_tuple(names_text)}, {rules_text})", "nn.logical_to_mesh_axes((), ())"
+    function, empty = "flax.linen.logical_to_mesh_axes", ("tuple",)
+    return _calls(
+        call_data(function, (_names_data(names), _rules_data(rules))), call_data(function, (empty, empty))
     )
 
 
 def constraining(names: Spec, rules: RuleTable, shape: Shape | Unknown) -> Calls:
     """`with_logical_constraint` that raises for a name without an axis, and one that does not."""
-    names_text, rules_text = spec_source(names), _rules_source(rules)
-    if names_text is None or rules_text is None or not isinstance(shape, tuple):
+    if not isinstance(shape, tuple):
         return Calls()
-    call = f"nn.with_logical_constraint(jnp.ones({(2,) * len(shape)}), {_as_tuple(names_text)}, {rules_text}"
-    return Calls(f"{call}, fallback=nn.spmd.RulesFallback.RAISE_ERROR)", f"{call})")
+    args = (array_data((2,) * len(shape), numpy=False), _names_data(names), _rules_data(rules))
+    return _calls(_constrained(args, {"fallback": f"{_FALLBACK}.RAISE_ERROR"}), _constrained(args, {}))
 
 
 def dropping(names: Spec, rules: RuleTable, mesh: Mesh) -> Calls:
     """`with_logical_constraint` that constrains nothing for a name without an axis, and the usual one."""
-    names_text, rules_text, mesh_text = spec_source(names), _rules_source(rules), mesh_source(mesh)
-    if names_text is None or rules_text is None or mesh_text is None:
-        return Calls()
-    array = f"jnp.ones({(mesh.device_count,) * len(names.entries)})"
-    call = f"nn.with_logical_constraint({array}, {_as_tuple(names_text)}, {rules_text}, mesh={mesh_text}"
-    return Calls(f"{call}, fallback=nn.spmd.RulesFallback.NO_CONSTRAINT)", f"{call})")
+    array = array_data((mesh.device_count,) * len(names.entries), numpy=False)
+    args, on = (array, _names_data(names), _rules_data(rules)), mesh_data(mesh)
+    fallback = {"fallback": f"{_FALLBACK}.NO_CONSTRAINT"}
+    return _calls(_constrained(args, fallback, mesh=on), _constrained(args, {}, mesh=on))
 
 
 def placing(names: Spec, rules: RuleTable, mesh: Mesh) -> Calls:
     """`logical_to_mesh_sharding` on the mesh, and the same without names."""
-    names_text, rules_text, mesh_text = spec_source(names), _rules_source(rules), mesh_source(mesh)
-    if names_text is None or rules_text is None or mesh_text is None:
-        return Calls()
-    return Calls(
-        f"nn.logical_to_mesh_sharding({names_text}, {mesh_text}, {rules_text})",
-        f"nn.logical_to_mesh_sharding(P(), {mesh_text}, {rules_text})",
-    )
+    function, rest = "flax.linen.logical_to_mesh_sharding", (mesh_data(mesh), _rules_data(rules))
+    return _calls(call_data(function, (spec_data(names), *rest)), call_data(function, (NO_SPEC, *rest)))
 
 
 def making(names: Spec, rules: RuleTable, shape: Shape | Unknown) -> Calls:
     """An nnx variable with these names and rules, and one without."""
-    names_text, rules_text = spec_source(names), _rules_source(rules)
-    if names_text is None or rules_text is None or not isinstance(shape, tuple):
+    if not isinstance(shape, tuple):
         return Calls()
-    array = f"jnp.ones({tuple(size if isinstance(size, int) else 8 for size in shape)})"
-    return Calls(
-        f"nnx.Param({array}, out_sharding={_as_tuple(names_text)}, sharding_rules={rules_text})",
-        f"nnx.Param({array})",
-    )
+    array = array_data(tuple(size if isinstance(size, int) else 8 for size in shape), numpy=False)
+    named = {"out_sharding": _names_data(names), "sharding_rules": _rules_data(rules)}
+    return _calls(call_data("flax.nnx.Param", (array,), named), call_data("flax.nnx.Param", (array,)))
 
 
-def _as_tuple(spec_text: str) -> str:
+_FALLBACK = "flax.linen.spmd.RulesFallback"
+
+
+def _constrained(args: tuple[Known, ...], constants: dict[str, str], **options: Known) -> Known:
+    named: dict[str, Known] = {key: ("constant", name) for key, name in constants.items()}
+    return call_data("flax.linen.with_logical_constraint", args, {**options, **named})
+
+
+def _calls(broken: Known, repaired: Known) -> Calls:
+    """Both, or neither where what they have in common is not known."""
+    return Calls() if broken is None or repaired is None else Calls(broken, repaired)
+
+
+def _names_data(names: Spec) -> Known:
     """``P("a", None)`` as the tuple of names that it is made of."""
-    inner = spec_text.removeprefix("P(").removesuffix(")")
-    return f"({inner},)" if inner else "()"
+    return tuple_data(map(entry_data, names.entries))
 
 
-def _rules_source(rules: RuleTable) -> str | None:
+def _rules_data(rules: RuleTable) -> Known:
     if isinstance(rules, Unknown):
         return None
-    if isinstance(rules, Junk):
-        return rules.text
-    texts = [_rule_source(rule) for rule in rules]
-    if None in texts:
-        return None
-    return f"({', '.join(text for text in texts if text is not None)},)" if texts else "()"
+    return rules.data if isinstance(rules, Junk) else tuple_data(map(_rule_data, rules))
 
 
-def _rule_source(rule: LogicalRule | NotAPair | Unknown) -> str | None:
+def _rule_data(rule: LogicalRule | NotAPair | Unknown) -> Known:
     if isinstance(rule, LogicalRule):
-        pair = spec_source(Spec((rule.name, rule.axes)))
-        return None if pair is None else pair.removeprefix("P")
-    return rule.text if isinstance(rule, NotAPair) else None
+        return tuple_data((entry_data(rule.name), entry_data(rule.axes)))
+    return rule.data if isinstance(rule, NotAPair) else None

@@ -16,7 +16,7 @@ from shardlint.inference.overlays.flax_metadata import Names
 from shardlint.inference.values import Array, Value
 from shardlint.laws.dims import Shape
 from shardlint.laws.placements import judge_placement
-from shardlint.laws.values import Mesh, Spec, Unknown
+from shardlint.laws.values import Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.records import dataclass
 from shardlint.spans import Place
@@ -106,7 +106,7 @@ class Meeting:
                 facts=facts,
                 api=self.api,
                 mesh=self.mesh,
-                spec=names.spec,
+                spec=Junk(names.spec, "str", data=names.spec) if isinstance(names.spec, str) else names.spec,
                 shape=shape_known(value),
                 dtype=value.dtype if isinstance(value, Array) else None,
                 subject=subject,

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.following import following, holds_marked, marked
 from shardlint.inference.overlays.placing import context_mesh, place_array
 from shardlint.inference.overlays.prefixes import map_arrays
-from shardlint.inference.overlays.printing import source_of
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.values import (
     Array,
@@ -22,9 +22,21 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.arguments import DeviceOrder, Layout, judge_committed, judge_devices
 from shardlint.laws.placements import judge_placement
-from shardlint.laws.source import shape_source
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Api, Cause, Rejected
+from shardlint.laws.witness_data import (
+    ANY_FUNCTION,
+    IDENTITY,
+    NO_SPEC,
+    Known,
+    apply_data,
+    array_data,
+    call_data,
+    devices_data,
+    function_data,
+    sharding_data,
+    tuple_data,
+)
 from shardlint.records import dataclass
 from shardlint.spans import Place
 
@@ -47,13 +59,12 @@ def refuse_keywords(call: Call, in_shardings: Value, function: str) -> bool:
     names = ", ".join(f"`{name}`" for name in call.kwargs)
     detail = f"`{function}` is jitted with in_shardings, and takes no keyword arguments: {names}"
     verdict = Rejected(Cause.MISUSE, "ValueError", "trace", detail=detail)
-    sharding, name = source_of(in_shardings), next(iter(call.kwargs))
-    texts: list[str | None] = [None, None]
-    if sharding is not None:
-        jitted, given = "jax.jit(lambda *args, **kwargs: 0", f"(**{{{name!r}: np.float32(1)}})"
-        texts = [f"{jitted}, in_shardings={sharding}){given}", f"{jitted}){given}"]
-    place = call.place_of(None, name)
-    record_of_value(call.interpreter, "jax.jit", verdict, place, *texts)
+    name = next(iter(call.kwargs))
+    calls = [
+        apply_data(call_data("jax.jit", (ANY_FUNCTION,), options), (), {name: array_data(())})
+        for options in ({"in_shardings": data_of(in_shardings)}, {})
+    ]
+    record_of_value(call.interpreter, "jax.jit", verdict, call.place_of(None, name), *calls)
     return True
 
 
@@ -88,13 +99,10 @@ def check_committed(
         return False
     lies = f"to {held.spec} on {held.mesh}" if held.mesh is not None else "to one device"
     detail = f"{subject} is committed {lies}, but in_shardings say {asked.spec} on {asked.mesh}"
-    target, source = source_of(wanted) if wanted is not None else None, _committed_source(array)
-    plain = _plain_source(array)
-    texts: list[str | None] = [None, None]
-    if target is not None and source is not None and plain is not None:
-        jitted = f"jax.jit(lambda x: x, in_shardings={target})"
-        texts = [f"{jitted}({source})", f"{jitted}({plain})"]
-    record_of_value(call.interpreter, "jax.jit", replace(verdict, detail=detail), place, *texts)
+    target = data_of(wanted) if wanted is not None else None
+    jitted = call_data("jax.jit", (IDENTITY,), {"in_shardings": target})
+    calls = [apply_data(jitted, (given,)) for given in (_committed(array), _plain(array))]
+    record_of_value(call.interpreter, "jax.jit", replace(verdict, detail=detail), place, *calls)
     return True
 
 
@@ -149,28 +157,27 @@ def check_devices(
                 f"{one.subject} lies on {_devices_text(orders[0])}, {subject} on {_devices_text(orders[1])}"
             )
             place = call.place_of(one.key, "") if isinstance(one.key, int) else call.place_of(None, one.key)
-            texts = _meeting(orders if other is not None else orders[:1])
-            record_of_value(call.interpreter, "jax.jit", replace(verdict, detail=detail), place, *texts)
+            calls = _meeting(orders if other is not None else orders[:1])
+            record_of_value(call.interpreter, "jax.jit", replace(verdict, detail=detail), place, *calls)
             return True
     return False
 
 
-def _meeting(orders: Sequence[DeviceOrder | None]) -> tuple[str | None, str | None]:
+def _meeting(orders: Sequence[DeviceOrder | None]) -> tuple[Known, Known]:
     """A computation with an array on the devices of each order, and the same with arrays put nowhere."""
-    placed = [None if order is None else _placed_source(order) for order in orders]
-    if None in placed:
-        return None, None
-    jitted = "jax.jit(lambda *arrays: [array + 0 for array in arrays])"
-    plain = ["np.float32(1)"] * len(placed)
-    return f"{jitted}({', '.join(filter(None, placed))})", f"{jitted}({', '.join(plain)})"
+    sums = (call_data("2 +", (("operand", i), 0)) for i in range(len(orders)))
+    jitted = call_data("jax.jit", (function_data(tuple_data(sums)),))
+    placed = (None if order is None else _placed(order) for order in orders)
+    return apply_data(jitted, placed), apply_data(jitted, (array_data(()) for _ in orders))
 
 
-def _placed_source(order: DeviceOrder) -> str | None:
-    """An array on devices in this order, as Python; the first there are where only their number is known."""
+def _placed(order: DeviceOrder) -> Known:
+    """An array on devices in this order; the first there are where only their number is known."""
     if not isinstance(order.count, int):
         return None
-    ids = list(range(order.count) if order.ids is None else order.ids)
-    return f"jax.device_put(1.0, NamedSharding(Mesh(np.array(jax.devices())[{ids}], ('x',)), P()))"
+    ids = range(order.count) if order.ids is None else order.ids
+    mesh = call_data("jax.sharding.Mesh", (devices_data(ids, (order.count,)), ("tuple", "x")))
+    return call_data("jax.device_put", (1.0, sharding_data(mesh, NO_SPEC)))
 
 
 def _others(
@@ -266,16 +273,15 @@ def _used(
         return holds_marked(call.interpreter.call(function, positional, named, call.place))
 
 
-def _plain_source(value: Value) -> str | None:
-    """An array of this shape that is committed nowhere, as Python."""
+def _plain(value: Value) -> Known:
+    """An array of this shape that is committed nowhere."""
     if not isinstance(value, Array) or value.shape is None or value.dtype is None:
         return None
-    shape = shape_source(value.shape)
-    return None if shape is None else f'jnp.ones({shape}, "{value.dtype}")'
+    return array_data(value.shape, value.dtype, numpy=False)
 
 
-def _committed_source(array: Array) -> str | None:
+def _committed(array: Array) -> Known:
     if not isinstance(array.committed, Devices):
-        return source_of(array)
-    ids, plain = array.committed.ids, _plain_source(array)
-    return None if ids is None or plain is None else f"jax.device_put({plain}, jax.devices()[{ids[0]}])"
+        return data_of(array)
+    ids = array.committed.ids
+    return None if ids is None else call_data("jax.device_put", (_plain(array), ("device", ids[0])))

@@ -9,8 +9,8 @@ from shardlint.inference.assumed import assumed_mesh, is_assumed
 from shardlint.inference.calls import Call
 from shardlint.inference.context import Context
 from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.data import call_of, data_of
 from shardlint.inference.overlays.mesh_arguments import as_thing, by_position, take
-from shardlint.inference.overlays.printing import call_source, source_of
 from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.values import (
     NONE,
@@ -28,9 +28,9 @@ from shardlint.laws.contexts import (
     judge_use_abstract_mesh,
     judge_with,
 )
-from shardlint.laws.source import mesh_source
 from shardlint.laws.values import AxisType, Failed, Junk, Mesh, Unknown
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.witness_data import ONE_DEVICE, call_data, mesh_data
 from shardlint.spans import Place
 
 #: The mesh inside a block that JAX does not enter.
@@ -71,9 +71,8 @@ def _record_unset(call: Call, verdict: Rejected, mesh: Value | None) -> None:
         mended = by_position(call, {"mesh": NONE}, ("mesh",))
         record_call(call, verdict, function=SET, place=call.place_of(0, "mesh"), repaired=mended)
         return
-    written = call_source(SET, call.args, call.kwargs)
-    inside = f"{USE}(AbstractMesh((1,), ('x',)))"
-    record_of_value(call.interpreter, SET, verdict, call.place, written, inside)
+    inside = call_data(USE, (mesh_data(replace(ONE_DEVICE, abstract=True)),))
+    record_of_value(call.interpreter, SET, verdict, call.place, call_of(SET, call.args, call.kwargs), inside)
 
 
 def _wrong_kind(mesh: Value | None) -> bool:
@@ -106,8 +105,8 @@ def _get_mesh(call: Call) -> Value:
     verdict = judge_get_mesh(call.interpreter.context.in_jit)
     mesh = call.interpreter.context.mesh
     if isinstance(verdict, Rejected):
-        texts = ("jax.sharding.get_mesh()", "jax.sharding.get_abstract_mesh()")
-        record_of_value(call.interpreter, "jax.sharding.get_mesh", verdict, call.place, *texts)
+        calls = (call_data("jax.sharding.get_mesh"), call_data("jax.sharding.get_abstract_mesh"))
+        record_of_value(call.interpreter, "jax.sharding.get_mesh", verdict, call.place, *calls)
         return Unknown("get_mesh in a trace")
     if USE in call.interpreter.switches and not (isinstance(mesh, MeshValue) and not mesh.mesh.abstract):
         # `use_abstract_mesh` leaves the mesh of devices as it is.
@@ -127,28 +126,17 @@ def _not_callable(call: Call) -> Value:
     held = call.args[0]
     kind = held.kind if isinstance(held, LibraryObject) else call.name
     verdict = Rejected(Cause.MESH_CONTEXT, "TypeError", "call", detail=detail)
-    mesh = source_of(held.fields["mesh"]) if isinstance(held, LibraryObject) else None
-    templates = (_DECORATING[kind], _ENTERING) if kind in _DECORATING else ()
-    texts = [] if mesh is None else [text.format(f"{kind}({mesh})") for text in templates]
-    record_of_value(call.interpreter, kind, verdict, call.place, *texts)
+    mesh = data_of(held.fields["mesh"]) if isinstance(held, LibraryObject) else None
+    calls = [call_data(recipe, (call_data(kind, (mesh,)),)) for recipe in ("a decorator", _ENTERED)]
+    record_of_value(call.interpreter, kind, verdict, call.place, *calls)
     return Unknown("JAX does not call this")
 
 
 # -- with statements ----------------------------------------------------------------------------------
 
 
-#: An expression that enters a context manager and leaves it.
-_ENTERING = "(lambda manager: (manager.__enter__(), manager.__exit__(None, None, None)))({})"
-#: Those that decorate a function with one; `set_mesh` has set the mesh by then, and is undone first.
-_DECORATING = {
-    SET: "(lambda manager: (manager.__exit__(None, None, None), manager(lambda x: x)))({})",
-    USE: "{}(lambda x: x)",
-}
-
-
-def _entered(manager: str) -> str:
-    """An expression that enters a context manager and leaves it."""
-    return _ENTERING.format(manager)
+#: Enters a context manager and leaves it.
+_ENTERED = "a context"
 
 
 def enter_mesh(interpreter: Evaluator, mesh: MeshValue, place: Place) -> Context:
@@ -156,10 +144,9 @@ def enter_mesh(interpreter: Evaluator, mesh: MeshValue, place: Place) -> Context
     context = interpreter.context
     verdict = judge_with(mesh.mesh)
     if isinstance(verdict, Rejected):
-        text = mesh_source(mesh.mesh)
-        call = None if text is None else _entered(text)
-        repaired = None if text is None else _entered(f"{USE}({text})")
-        record_of_value(interpreter, "AbstractMesh.__enter__", verdict, place, call, repaired)
+        given = mesh_data(mesh.mesh)
+        calls = [call_data(_ENTERED, (manager,)) for manager in (given, call_data(USE, (given,)))]
+        record_of_value(interpreter, "AbstractMesh.__enter__", verdict, place, *calls)
         return replace(context, mesh=_FAILED, legacy_mesh=_FAILED)
     if is_assumed(interpreter, context.mesh):
         # Nothing is assumed where the program itself names a mesh.
@@ -177,9 +164,8 @@ def enter_abstract_mesh(interpreter: Evaluator, manager: LibraryObject, place: P
     verdict = judge_enter_abstract(mesh.mesh, current)
     if isinstance(verdict, Rejected) and isinstance(current, Mesh):
         fitting = Mesh(("x",), (current.device_count,), (AxisType.AUTO,), abstract=True)
-        texts = map(mesh_source, (mesh.mesh, fitting))
-        written = [None if text is None else _entered(f"{USE}({text})") for text in texts]
-        record_of_value(interpreter, USE, verdict, place, *written)
+        managers = (call_data(USE, (mesh_data(one),)) for one in (mesh.mesh, fitting))
+        record_of_value(interpreter, USE, verdict, place, *(call_data(_ENTERED, (one,)) for one in managers))
         return replace(context, mesh=_FAILED)
     return replace(context, mesh=mesh if mesh.mesh.names else None)
 

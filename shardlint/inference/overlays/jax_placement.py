@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.explicit.types import meshless
 from shardlint.inference.overlays.jax_arguments import layout_of
 from shardlint.inference.overlays.jax_devices import one_process
@@ -19,7 +20,6 @@ from shardlint.inference.overlays.placing import (
     record_mismatch,
 )
 from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
-from shardlint.inference.overlays.printing import source_of
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.spmd_axes import note_constraint
 from shardlint.inference.values import (
@@ -38,9 +38,9 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.arguments import judge_shards
 from shardlint.laws.dims import Shape
-from shardlint.laws.source import shape_source, tuple_source
 from shardlint.laws.values import Junk, Unknown
 from shardlint.laws.verdicts import Api, Rejected
+from shardlint.laws.witness_data import Known, call_data, shape_data, tuple_data
 from shardlint.spans import Place
 
 Transfer = Callable[[Call], Value]
@@ -161,32 +161,22 @@ def _from_shards(call: Call) -> Value:
         # Each of several processes gives the shards of its own devices only.
         verdict = judge_shards(layout, dims, [array.shape for array in held if array.shape is not None])
         if isinstance(verdict, Rejected) and all(array.shape is not None for array in held):
-            texts = _shards_source(sharding, dims, held)
+            shards = _shards_data(sharding, dims, held)
             place = call.place_of(2, "arrays")
-            record_of_value(call.interpreter, call.name, verdict, place, *texts)
+            record_of_value(call.interpreter, call.name, verdict, place, *shards)
             return Unknown("JAX rejects these shards")
     outside = call.interpreter.context.in_jit is False
     return replace(made, sharding=sharding, committed=sharding if outside else None)
 
 
-def _shards_source(
-    sharding: ShardingValue, shape: Shape, arrays: Sequence[Array]
-) -> tuple[str | None, str | None]:
-    """The array of these shards in Python, each on a device of its own as long as there are some, and that of
-    one shard a device.
+def _shards_data(sharding: ShardingValue, shape: Shape, arrays: Sequence[Array]) -> tuple[Known, Known]:
+    """The array of these shards, each on a device of its own as long as there are some, and that of one shard
+    a device.
     """
-    home, whole = source_of(sharding), shape_source(shape)
-    shapes = [None if array.shape is None else shape_source(array.shape) for array in arrays]
-    if home is None or whole is None or None in shapes:
-        return None, None
-    devices = f"[*{source_of(sharding.mesh)}.devices.flat]"
-    given = tuple_source(filter(None, shapes))
-    put = "[jax.device_put(np.ones(shape, np.float32), device)"
-    made = f"jax.make_array_from_single_device_arrays({whole}, {home}"
-    fitting = f"{put} for device in {devices} for shape in [{home}.shard_shape({whole})]]"
-    return (
-        f"{made}, {put} for shape, device in zip({given}, {devices} * {len(arrays)})], dtype=np.float32)",
-        f"{made}, {fitting})",
+    home, whole = data_of(sharding), shape_data(shape)
+    shapes = tuple_data(None if array.shape is None else shape_data(array.shape) for array in arrays)
+    return call_data("an array of shards", (whole, home, shapes)), call_data(
+        "an array of shards", (whole, home)
     )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.placing import as_junk, text_of
-from shardlint.inference.overlays.printing import source_of
+from shardlint.inference.overlays.data import call_of, data_of
+from shardlint.inference.overlays.placing import as_junk, spec_junk, text_of
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.shard_map_body import run
-from shardlint.inference.overlays.shard_map_regions import ANY_FUNCTION, Mapped, written
+from shardlint.inference.overlays.shard_map_regions import ANY_FUNCTION, Mapped, mapping
 from shardlint.inference.values import (
     Array,
     Bound,
@@ -31,8 +31,9 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.laws.shard_map import SIGNATURES, judge_signature, judge_smap, not_callable
-from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
+from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Rejected, Verdict
+from shardlint.laws.witness_data import ONE_DEVICE, Known
 from shardlint.spans import Place
 
 #: What no call can be made of.
@@ -116,28 +117,27 @@ def _refused(call: Call, verdict: Verdict) -> bool:
         return False
     # What the unknown arguments are does not matter here.
     args = [_or_none(arg) for arg in call.args]
-    wrong = written(call.name, args, {key: _or_none(value) for key, value in call.kwargs.items()})
+    wrong = call_of(call.name, args, {key: _or_none(value) for key, value in call.kwargs.items()})
     record_of_value(call.interpreter, call.name, verdict, call.place, *_witness(call, wrong))
     return True
 
 
-def _witness(call: Call, wrong: str | None) -> tuple[str | None, str | None]:
-    """The texts of a rejected call and a repaired one; witnesses do not import the old shard_map's module."""
+def _witness(call: Call, wrong: Known) -> tuple[Known, Known]:
+    """A rejected call and a repaired one; witnesses do not import the old shard_map's module."""
     if call.name == _OLD:
         return None, None
     if call.name == "jax.smap":
-        return wrong, written(call.name, [ANY_FUNCTION], {"out_axes": Const(0), "axis_name": Const("x")})
+        return wrong, call_of(call.name, [ANY_FUNCTION], {"out_axes": Const(0), "axis_name": Const("x")})
     given = (value for value in (*call.args, *call.kwargs.values()) if isinstance(value, MeshValue))
-    mesh = next(given, MeshValue(Mesh(("x",), (1,), (AxisType.AUTO,))))
-    whole = SpecValue(Spec())
-    return wrong, written(call.name, [ANY_FUNCTION], {"mesh": mesh, "in_specs": whole, "out_specs": whole})
+    mesh, whole = next(given, MeshValue(ONE_DEVICE)), SpecValue(Spec())
+    return wrong, mapping({"mesh": mesh, "in_specs": whole, "out_specs": whole})
 
 
 def _or_none(value: Value) -> Value:
     """A value that can be written down in its place: any function, or None for what is not known."""
     if isinstance(value, Function | Native | External | Bound | Partial):
         return ANY_FUNCTION
-    return Const(None) if source_of(value) is None else value
+    return Const(None) if data_of(value) is None else value
 
 
 def _plain(value: Value) -> object:
@@ -151,7 +151,7 @@ def _plain(value: Value) -> object:
     if isinstance(value, DictValue) and value.items is not None:
         return {key: _plain(item) for key, item in value.items.items()}
     found = as_junk(value)
-    return Junk(str(found), "PartitionSpec") if isinstance(found, Spec) else found
+    return spec_junk(found) if isinstance(found, Spec) else found
 
 
 def _as_specs(axes: Value, name: object) -> Value:

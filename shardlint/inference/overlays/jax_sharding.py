@@ -8,9 +8,18 @@ from dataclasses import replace
 from shardlint.inference.calls import Call
 from shardlint.inference.circumstances import ask
 from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.jax_specs import partition_spec
 from shardlint.inference.overlays.mesh_arguments import as_thing, by_position, take
-from shardlint.inference.overlays.placing import as_junk, as_mesh, laid_out, mesh_facts, place_array, text_of
+from shardlint.inference.overlays.placing import (
+    as_held,
+    as_junk,
+    as_mesh,
+    laid_out,
+    mesh_facts,
+    place_array,
+    text_of,
+)
 from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.values import (
     Array,
@@ -37,9 +46,9 @@ from shardlint.laws.contexts import PLACED_ONLY, judge_concrete
 from shardlint.laws.dims import equal
 from shardlint.laws.shardings import Memory, judge_sharding, replicated_axes
 from shardlint.laws.shards import shard_shape
-from shardlint.laws.source import mesh_source, spec_source
 from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Api, Cause, Rejected
+from shardlint.laws.witness_data import call_data, mesh_data, sharding_data
 from shardlint.spans import Place
 from shardlint.uses import Fact, ShardingUse
 
@@ -83,7 +92,7 @@ def named_sharding(call: Call) -> Value:
             verdict=verdict,
             facts=(*mesh_facts(holder), *_used_here(spec, call)),
             mesh=known,
-            spec=given if isinstance(given, Spec) else "None" if given is None else given.text,
+            spec=as_held(given),
             entry_places=spec.places if isinstance(spec, SpecValue) else (),
         )
     )
@@ -104,7 +113,7 @@ def _spec(value: Value) -> Spec | Junk | Unknown | None:
     if isinstance(value, Tuple) and value.fields is None:
         # Whether a tuple can be hashed is up to its items.
         hashable = all(isinstance(item, Const | SpecValue) for item in value.items)
-        return Junk(text_of(value), "tuple") if hashable else given
+        return Junk(text_of(value), "tuple", data=data_of(value)) if hashable else given
     container = isinstance(value, ListValue | DictValue | SetValue) and value.items is not None
     return as_thing(value) if container or isinstance(value, ShardingValue | MeshValue) else given
 
@@ -135,9 +144,10 @@ def sharding_attribute(interpreter: Evaluator, value: ShardingValue, name: str, 
     if mesh is None:
         return Unknown(f"`NamedSharding.{name}`")
     if name in PLACED_ONLY and mesh.abstract:
-        spec = spec_source(value.spec.spec) if isinstance(value.spec, SpecValue) else None
-        texts = [_reading(on, spec, name) for on in (mesh, replace(mesh, abstract=False))]
-        record_of_value(interpreter, f"NamedSharding.{name}", judge_concrete(name, mesh), place, *texts)
+        meshes = (mesh, replace(mesh, abstract=False))
+        shardings = [sharding_data(mesh_data(on), data_of(value.spec)) for on in meshes]
+        calls = [call_data(f"NamedSharding.{name}", (sharding,)) for sharding in shardings]
+        record_of_value(interpreter, f"NamedSharding.{name}", judge_concrete(name, mesh), place, *calls)
         return Unknown(f"`NamedSharding.{name}` on an AbstractMesh")
     if name == "num_devices":
         return integer(mesh.device_count if mesh.names else 0)
@@ -146,11 +156,6 @@ def sharding_attribute(interpreter: Evaluator, value: ShardingValue, name: str, 
     if isinstance(value.spec, SpecValue) and name in ("is_fully_replicated", "replicated_axes"):
         return _replication(mesh, value.spec.spec, name)
     return Unknown(f"`NamedSharding.{name}`")
-
-
-def _reading(mesh: Mesh, spec: str | None, name: str) -> str | None:
-    text = mesh_source(mesh)
-    return None if text is None or spec is None else f"NamedSharding({text}, {spec}).{name}"
 
 
 def _replication(mesh: Mesh, spec: Spec, name: str) -> Value:

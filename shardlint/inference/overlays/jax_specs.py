@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.iteration import spec_items
+from shardlint.inference.overlays.data import call_of, data_of
 from shardlint.inference.overlays.mesh_arguments import as_thing
-from shardlint.inference.overlays.placing import junk_of, text_of
-from shardlint.inference.overlays.printing import source_of
+from shardlint.inference.overlays.placing import junk_of, spec_junk, text_of
 from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.inference.releases import holds
 from shardlint.inference.values import (
@@ -34,6 +34,7 @@ from shardlint.laws.specs import Axes, equal_specs, judge_spec, judge_sum
 from shardlint.laws.values import Entry, Junk, Marker, Name, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Verdict
 from shardlint.laws.versions.rows import SPEC_EQUALS_TUPLE, SPEC_IS_TUPLE
+from shardlint.laws.witness_data import NO_SPEC, call_data
 from shardlint.spans import LookedUp, Place
 from shardlint.uses import LogicalAxesUse, SpecUse
 
@@ -68,9 +69,9 @@ def _part(value: Value) -> Name:
     if isinstance(value, SetValue | DictValue):
         hashable = isinstance(value, SetValue) and value.frozen
         kind = "dict" if isinstance(value, DictValue) else "frozenset" if hashable else "set"
-        return Junk(text_of(value), kind, hashable=hashable)
+        return Junk(text_of(value), kind, hashable=hashable, data=data_of(value))
     if isinstance(value, SpecValue):
-        return Junk(str(value.spec), "PartitionSpec", falsy=not value.spec.entries)
+        return spec_junk(value.spec, falsy=not value.spec.entries)
     if isinstance(value, MeshValue | ShardingValue):
         what = "Mesh" if isinstance(value, MeshValue) else "NamedSharding"
         return Junk("a mesh" if what == "Mesh" else "a sharding", what)
@@ -197,9 +198,8 @@ def spec_operation(interpreter: Evaluator, symbol: str, x: Value, y: Value, plac
     left, right = (part for part in parts if not isinstance(part, Unknown))
     verdict = judge_sum(left, right)
     if isinstance(verdict, Rejected):
-        texts = [source_of(value) for value in (x, y)]
-        written = None if None in texts else " + ".join(text for text in texts if text is not None)
-        record_of_value(interpreter, f"{SPEC}.__add__", verdict, place, written, "P() + P()")
+        calls = (call_of("2 +", (x, y), {}), call_data("2 +", (NO_SPEC, NO_SPEC)))
+        record_of_value(interpreter, f"{SPEC}.__add__", verdict, place, *calls)
         return Unknown("JAX rejects this sum")
     if isinstance(verdict, Accepted) and verdict.spec is not None:
         return SpecValue(verdict.spec, place, (*_written(x), *_written(y)))
@@ -231,9 +231,8 @@ def subclassed(interpreter: Evaluator, name: str, place: Place) -> None:
         return
     detail = "a PartitionSpec cannot be subclassed; write a function that returns one"
     verdict = Rejected(Cause.BAD_ARGUMENT, "TypeError", "class", detail=detail)
-    record_of_value(
-        interpreter, SPEC, verdict, place, f'type("{name}", (P,), {{}})', f'type("{name}", (), {{}})'
-    )
+    calls = (call_data("a class", (base,)) for base in (("constant", SPEC), ("constant", "object")))
+    record_of_value(interpreter, SPEC, verdict, place, *calls)
 
 
 # -- reading specs ------------------------------------------------------------------------------------

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shardlint.inference.calls import Call
+from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.prefixes import map_arrays, scalar
-from shardlint.inference.overlays.printing import call_source
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.values import (
     Array,
     Const,
     DictValue,
-    External,
     Integer,
     ListValue,
     Tuple,
@@ -25,8 +24,7 @@ from shardlint.inference.values import (
 from shardlint.laws.dims import Dim
 from shardlint.laws.mapping import Leaf, judge_mapped, judge_over_devices
 from shardlint.laws.verdicts import Cause, Rejected
-
-_ANY_FUNCTION = External("lambda *args, **kwargs: 0")
+from shardlint.laws.witness_data import ANY_FUNCTION, Known, apply_data, array_data, call_data, devices_data
 
 
 def refuse_mapping(
@@ -41,8 +39,8 @@ def refuse_mapping(
         return False
 
     def refuse(verdict: Rejected) -> bool:
-        texts = _texts(call, function, in_axes, axis_size, devices if pmap else None)
-        record_of_value(call.interpreter, function, verdict, call.place, *texts)
+        calls = _calls(call, function, in_axes, axis_size, devices if pmap else None)
+        record_of_value(call.interpreter, function, verdict, call.place, *calls)
         return True
 
     if columns is not None and len(columns) != len(call.args):
@@ -63,18 +61,19 @@ def refuse_mapping(
     return isinstance(verdict, Rejected) and refuse(verdict)
 
 
-def _texts(
+def _calls(
     call: Call, function: str, in_axes: Value, axis_size: Value | None, devices: Dim | None
-) -> tuple[str | None, str | None]:
-    """The call in Python, of a function of any arguments, and one that maps over what there is."""
-    options = {"in_axes": in_axes} if axis_size is None else {"in_axes": in_axes, "axis_size": axis_size}
-    made = call_source(function, [_ANY_FUNCTION], options)
-    args = [map_arrays(arg, _uncommitted) for arg in call.args]
-    kwargs = {name: map_arrays(arg, _uncommitted) for name, arg in call.kwargs.items()}
-    called = None if made is None else call_source(made, args, kwargs)
-    if called is not None and made is not None and isinstance(devices, int):
-        called = called.replace(made, f"{made[:-1]}, devices=jax.devices()[:{devices}])", 1)
-    return called, f"{function}({_ANY_FUNCTION.name})(np.ones(1))"
+) -> tuple[Known, Known]:
+    """The call, of a function of any arguments, and one that maps over what there is."""
+    options = {"in_axes": data_of(in_axes)}
+    if axis_size is not None:
+        options["axis_size"] = data_of(axis_size)
+    if isinstance(devices, int):
+        options["devices"] = devices_data(range(devices))
+    args = [data_of(map_arrays(arg, _uncommitted)) for arg in call.args]
+    kwargs = {name: data_of(map_arrays(arg, _uncommitted)) for name, arg in call.kwargs.items()}
+    called = apply_data(call_data(function, (ANY_FUNCTION,), options), args, kwargs)
+    return called, apply_data(call_data(function, (ANY_FUNCTION,)), (array_data((1,)),))
 
 
 def _uncommitted(array: Array, _: str) -> Array:

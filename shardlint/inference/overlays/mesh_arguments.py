@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.iteration import constant, spec_items
-from shardlint.inference.overlays.placing import junk_of, text_of
-from shardlint.inference.overlays.printing import call_source
+from shardlint.inference.overlays.data import call_of, data_of
+from shardlint.inference.overlays.placing import junk_of, number_junk, spec_junk, text_of
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.values import (
     Array,
@@ -33,6 +35,7 @@ from shardlint.laws.dims import Dim
 from shardlint.laws.meshes import Names, Sizes, Types
 from shardlint.laws.values import AxisType, Junk, Unknown
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.witness_data import NO_SPEC, NONE, ONE_DEVICE, Known, call_data, devices_data, mesh_data
 
 AXIS_TYPES = "jax.sharding.AxisType."
 
@@ -54,24 +57,24 @@ def take(
         if not call.opaque:
             detail = _misfit(call, positional, required, (*required, *defaults))
             verdict = Rejected(Cause.BAD_ARGUMENT, "TypeError", "call", detail=detail)
-            written = call_source(call.name, call.args, call.kwargs)
-            record_of_value(
-                call.interpreter, call.name, verdict, call.place, written, _WORKING.get(call.name)
-            )
+            given, fitting = call_of(call.name, call.args, call.kwargs), _WORKING.get(call.name)
+            repaired = None if fitting is None else call_data(call.name, fitting)
+            record_of_value(call.interpreter, call.name, verdict, call.place, given, repaired)
         raise
 
 
-#: Calls that fit, for those that do not.
-_WORKING = {
-    "jax.experimental.mesh_utils.create_device_mesh": "jax.experimental.mesh_utils.create_device_mesh((8,))",
-    "jax.make_mesh": 'jax.make_mesh((1,), ("x",))',
-    "jax.set_mesh": "jax.set_mesh(None)",
-    "jax.sharding.AbstractMesh": 'AbstractMesh((1,), ("x",))',
-    "jax.sharding.Mesh": 'Mesh(jax.devices()[:1], ("x",))',
-    "jax.sharding.NamedSharding": 'NamedSharding(Mesh(jax.devices()[:1], ("x",)), P())',
-    "jax.sharding.get_abstract_mesh": "jax.sharding.get_abstract_mesh()",
-    "jax.sharding.get_mesh": "jax.sharding.get_mesh()",
-    "jax.sharding.use_abstract_mesh": 'jax.sharding.use_abstract_mesh(AbstractMesh((1,), ("x",)))',
+_ONE_DEVICE = mesh_data(ONE_DEVICE)
+#: The arguments of calls that fit, for those that do not.
+_WORKING: dict[str, tuple[Known, ...]] = {
+    "jax.experimental.mesh_utils.create_device_mesh": (("tuple", 8),),
+    "jax.make_mesh": (("tuple", 1), ("tuple", "x")),
+    "jax.set_mesh": (NONE,),
+    "jax.sharding.AbstractMesh": (("tuple", 1), ("tuple", "x")),
+    "jax.sharding.Mesh": (devices_data(range(1)), ("tuple", "x")),
+    "jax.sharding.NamedSharding": (_ONE_DEVICE, NO_SPEC),
+    "jax.sharding.get_abstract_mesh": (),
+    "jax.sharding.get_mesh": (),
+    "jax.sharding.use_abstract_mesh": (mesh_data(replace(ONE_DEVICE, abstract=True)),),
 }
 
 
@@ -101,26 +104,32 @@ def as_thing(value: Value | None) -> Junk | Unknown:
     if isinstance(value, Const):
         return junk_of(value)
     if isinstance(value, Integer):
-        return Junk(str(value.dim), "int")
+        return number_junk(value.dim)
     if isinstance(value, Tuple):
         hashable = all(isinstance(item, Const) for item in value.items)
-        return Junk(text_of(value), "tuple", hashable, falsy=not value.items)
+        return Junk(text_of(value), "tuple", hashable, falsy=not value.items, data=data_of(value))
     if isinstance(value, ListValue):
-        return Junk("a list" if value.items is None else text_of(value), "list", hashable=False)
+        return Junk(
+            "a list" if value.items is None else text_of(value), "list", hashable=False, data=data_of(value)
+        )
     if isinstance(value, DictValue):
-        return Junk("a dict" if value.items is None else text_of(value), "dict", hashable=False)
+        return Junk(
+            "a dict" if value.items is None else text_of(value), "dict", hashable=False, data=data_of(value)
+        )
     if isinstance(value, SetValue):
-        return Junk(text_of(value), "set", hashable=value.frozen)
+        return Junk(text_of(value), "set", hashable=value.frozen, data=data_of(value))
     if isinstance(value, Devices):
-        return Junk("an array of devices" if value.numpy else "a list of devices", "devices")
+        return Junk(
+            "an array of devices" if value.numpy else "a list of devices", "devices", data=data_of(value)
+        )
     if isinstance(value, SpecValue):
-        return Junk(str(value.spec), "PartitionSpec")
+        return spec_junk(value.spec)
     if isinstance(value, ShardingValue):
-        return Junk("a NamedSharding", "NamedSharding")
+        return Junk("a NamedSharding", "NamedSharding", data=data_of(value))
     if isinstance(value, MeshValue):
-        return Junk(f"the mesh {value.mesh}", "Mesh")
+        return Junk(f"the mesh {value.mesh}", "Mesh", data=data_of(value))
     if isinstance(value, Array):
-        return Junk("an array", "Array", hashable=False)
+        return Junk("an array", "Array", hashable=False, data=data_of(value))
     return Unknown("a value that is not known")
 
 

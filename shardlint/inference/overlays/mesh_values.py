@@ -27,8 +27,8 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.contexts import CONCRETE_ONLY, judge_concrete
 from shardlint.laws.dims import fresh
-from shardlint.laws.source import mesh_source
 from shardlint.laws.values import AxisType, Mesh, Unknown
+from shardlint.laws.witness_data import call_data, mesh_data
 from shardlint.spans import Place
 
 _AXES_OF_TYPE = {f"{kind.lower()}_axes": kind for kind in AxisType}
@@ -39,10 +39,8 @@ def mesh_attribute(interpreter: Evaluator, value: MeshValue, name: str, place: P
     if name in CONCRETE_ONLY and value.mesh.abstract:
         verdict = judge_concrete(name, value.mesh)
         concrete = replace(value.mesh, abstract=False)
-        texts = [
-            None if text is None else f"{text}.{name}" for text in map(mesh_source, (value.mesh, concrete))
-        ]
-        record_of_value(interpreter, f"AbstractMesh.{name}", verdict, place, *texts)
+        calls = [call_data(f"Mesh.{name}", (mesh_data(mesh),)) for mesh in (value.mesh, concrete)]
+        record_of_value(interpreter, f"AbstractMesh.{name}", verdict, place, *calls)
         return Unknown(f"`AbstractMesh.{name}`")
     if name in _READERS:
         return _READERS[name](value)

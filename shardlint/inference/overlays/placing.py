@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from shardlint.inference.assumed import assumed_mesh
 from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.explicit.sources import held_in_type, typed_by
-from shardlint.inference.overlays.printing import source_of
 from shardlint.inference.values import (
     Array,
     Const,
@@ -24,12 +25,13 @@ from shardlint.inference.values import (
     Value,
     kind_name,
 )
-from shardlint.laws.dims import Shape
+from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.placements import judge_placement
 from shardlint.laws.shard_map import judge_inside
 from shardlint.laws.source import constant_source
 from shardlint.laws.values import AxisType, Failed, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.witness_data import NONE, constant_data, spec_data
 from shardlint.spans import Place
 from shardlint.uses import ArityUse, Fact, Placement
 
@@ -43,6 +45,8 @@ COMMITTING = frozenset({Api.DEVICE_PUT, Api.CALLBACK, Api.CREATE, Api.CONSTRAINT
 
 #: Calls that take the mesh of ``with mesh:`` too, not only that of `jax.set_mesh`; of jit only `pjit` does.
 _TAKES_LEGACY_MESH = frozenset({Api.CONSTRAINT, Api.CONSTRAINT_EAGER, Api.JIT_IN, Api.JIT_OUT})
+
+T = TypeVar("T")
 
 
 def place_array(
@@ -74,7 +78,7 @@ def place_array(
             facts=facts_of(array, target, mesh, place, interpreter, wrapped_at),
             api=api,
             mesh=mesh,
-            spec=_written(spec),
+            spec=as_held(spec),
             shape=shape,
             dtype=array.dtype,
             subject=subject or (f"`{array.name}`" if array.name else "the array"),
@@ -125,7 +129,7 @@ def rejected_at(
             facts=(*facts_of(None, target, mesh, place, interpreter), *facts),
             api=api,
             mesh=mesh,
-            spec=_written(spec),
+            spec=as_held(spec),
             shape=shape,
             raw=raw,
             entry_places=_entry_places(target),
@@ -134,9 +138,9 @@ def rejected_at(
     return True
 
 
-def _written(spec: Spec | Junk | Unknown | None) -> Spec | str | Unknown:
-    """A spec as uses hold it: what is none is text."""
-    return spec.text if isinstance(spec, Junk) else "None" if spec is None else spec
+def as_held(spec: T | None) -> T | Junk:
+    """A spec as uses hold it."""
+    return Junk("None", "NoneType", falsy=True, data=NONE) if spec is None else spec
 
 
 def _judge(
@@ -213,19 +217,29 @@ def as_junk(value: Value) -> Spec | Junk | Unknown | None:
             return None
         return junk_of(value)
     if isinstance(value, Integer):
-        return Junk(str(value.dim), "int")
+        return number_junk(value.dim)
     if isinstance(value, Tuple | ListValue) and value.items is not None:
         parts = [as_junk(item) for item in value.items]
         if all(isinstance(part, Junk | None) for part in parts):
-            return Junk(
-                text_of(value), "tuple" if isinstance(value, Tuple) else "list", isinstance(value, Tuple)
-            )
+            kind = "tuple" if isinstance(value, Tuple) else "list"
+            return Junk(text_of(value), kind, isinstance(value, Tuple), data=data_of(value))
     return Unknown("what is given is not known")
 
 
 def junk_of(value: Const) -> Junk:
     """A constant where it has no business: its text and class."""
-    return Junk(constant_source(value.value), kind_name(value), falsy=not value.value)
+    text, data = constant_source(value.value), constant_data(value.value)
+    return Junk(text, kind_name(value), falsy=not value.value, data=data)
+
+
+def number_junk(number: Dim) -> Junk:
+    """A whole number where it has no business."""
+    return Junk(str(number), "int", data=number if isinstance(number, int) else None)
+
+
+def spec_junk(spec: Spec, falsy: bool = False) -> Junk:
+    """A spec where it has no business."""
+    return Junk(str(spec), "PartitionSpec", falsy=falsy, data=spec_data(spec))
 
 
 def text_of(value: Value) -> str:
@@ -237,7 +251,11 @@ def text_of(value: Value) -> str:
     if isinstance(value, SpecValue):
         return str(value.spec)
     if isinstance(value, SetValue):
-        return source_of(value) or "a set"
+        return (
+            "a set"
+            if value.items is None
+            else constant_source(value.items if value.frozen else set(value.items))
+        )
     if isinstance(value, Tuple):
         inner = ", ".join(map(text_of, value.items))
         return f"({inner},)" if len(value.items) == 1 else f"({inner})"

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.overlays.printing import call_source
+from shardlint.inference.overlays.data import call_of
 from shardlint.inference.values import Value
 from shardlint.laws.verdicts import Verdict
+from shardlint.laws.witness_data import Known
 from shardlint.spans import Place
 from shardlint.uses import CallUse, Fact
 
@@ -29,15 +30,15 @@ def record_call(
     """
     name = function or call.name
     args, kwargs = list(call.args), dict(call.kwargs)
-    written = None if call.opaque else call_source(name, args, kwargs)
+    given = None if call.opaque else call_of(name, args, kwargs)
     for key, value in (repaired or {}).items():
         if isinstance(key, int):
             args[key] = value
         else:
             kwargs[key] = value
-    mended = call_source(name, args, kwargs) if written is not None and repaired is not None else None
+    mended = call_of(name, args, kwargs) if given is not None and repaired is not None else None
     at = place or call.place
-    record_of_value(call.interpreter, name, verdict, at, written, mended, facts=facts, silent=silent)
+    record_of_value(call.interpreter, name, verdict, at, given, mended, facts=facts, silent=silent)
 
 
 def record_of_value(
@@ -45,15 +46,16 @@ def record_of_value(
     function: str,
     verdict: Verdict,
     place: Place,
-    call: str | None = None,
-    repaired: str | None = None,
+    call: Known = None,
+    repaired: Known = None,
     *,
     facts: Iterable[Fact] = (),
     silent: str | None = None,
 ) -> None:
     """Record what is judged as a whole, also an attribute, or the entry of a ``with`` block.
 
-    ``call`` and ``repaired`` are Python that shows it and that JAX accepts; None where it cannot be written.
+    ``call`` is the call that shows it, as data, and ``repaired`` one that JAX accepts; None where it is not
+    wholly known.
     """
     interpreter.record(
         CallUse(

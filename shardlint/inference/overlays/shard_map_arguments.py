@@ -34,10 +34,10 @@ from shardlint.inference.values import (
 from shardlint.laws.arity import judge_arity
 from shardlint.laws.shard_map import inferred_spec, local_type
 from shardlint.laws.shards import shard_shape
-from shardlint.laws.source import shape_source
 from shardlint.laws.values import AxisType, Mesh, Unknown, entry_axes
 from shardlint.laws.varying import UNKNOWN
 from shardlint.laws.verdicts import Accepted, Api
+from shardlint.laws.witness_data import NO_SPEC, NONE, apply_data, array_data, call_data, function_data
 from shardlint.uses import ArityUse
 
 #: What a leaf of a tree of specs may be by mistake.
@@ -214,10 +214,15 @@ def _record_whole(call: Call, mapped: Mapped, leaf: Value, array: Array, subject
     if array.shape is None or not array.shape:
         return
     place = getattr(leaf, "origin", None) or mapped.place_of("in_specs")
-    given = f"(np.ones({shape_source(array.shape) or (8,) * len(array.shape)}, np.float32))"
+    given = array_data(array.shape) or array_data((8,) * len(array.shape))
+    negative = function_data(call_data("1 -", (("operand", 0),)))
     # The mesh is that of the context, where arguments are judged.
-    call_text, repaired = (
-        f"jax.shard_map(jnp.negative, in_specs=({spec},), out_specs=P()){given}" for spec in ("None", "P()")
-    )
+    calls = [
+        apply_data(
+            call_data("jax.shard_map", (negative,), {"in_specs": ("tuple", spec), "out_specs": NO_SPEC}),
+            (given,),
+        )
+        for spec in (NONE, NO_SPEC)
+    ]
     name = f"{mapped.name}(in_specs=None)"
-    record_of_value(call.interpreter, name, Accepted(), place, call_text, repaired, silent=subject)
+    record_of_value(call.interpreter, name, Accepted(), place, *calls, silent=subject)

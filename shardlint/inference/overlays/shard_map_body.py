@@ -9,16 +9,16 @@ from shardlint.inference.overlays.lowering import lowered
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.shard_map_arguments import named, only_specs, place_arguments, split
 from shardlint.inference.overlays.shard_map_regions import (
-    ANY_FUNCTION,
     Mapped,
     enter,
-    written,
+    mapping,
 )
 from shardlint.inference.overlays.shard_map_results import place_results
 from shardlint.inference.values import Bound, Function, Partial, SpecValue, Value
 from shardlint.laws.shard_map import takes_no_keywords
 from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Api, Rejected
+from shardlint.laws.witness_data import Known, apply_data, array_data
 
 
 def run(call: Call, mapped: Mapped) -> Value:
@@ -26,7 +26,7 @@ def run(call: Call, mapped: Mapped) -> Value:
     interpreter = call.interpreter
     verdict = takes_no_keywords(mapped.title, call.kwargs)
     if isinstance(verdict, Rejected):
-        record_of_value(interpreter, mapped.name, verdict, call.place, *_texts(call, mapped))
+        record_of_value(interpreter, mapped.name, verdict, call.place, *_calls(call, mapped))
         return Unknown("JAX rejects this call")
     region = enter(call, mapped)
     if region is None:
@@ -61,10 +61,13 @@ def _code(function: Value) -> Hashable:
     return function.code.key if isinstance(function, Function) else None
 
 
-def _texts(call: Call, mapped: Mapped) -> tuple[str | None, str | None]:
-    """A mapped function in Python that is called with a keyword, and one by position."""
-    whole, given = SpecValue(Spec()), {"mesh": mapped.options.get("mesh")}
-    made = written("jax.shard_map", [ANY_FUNCTION], {**given, "in_specs": whole, "out_specs": whole})
-    if made is None:
-        return None, None
-    return f"{made}(**{{{next(iter(call.kwargs))!r}: np.float32(1)}})", f"{made}(np.float32(1))"
+def _calls(call: Call, mapped: Mapped) -> tuple[Known, Known]:
+    """A mapped function that is called with a keyword, and one by position."""
+    mesh = mapped.options.get("mesh")
+    whole: dict[str, Value | None] = {
+        "mesh": mesh,
+        "in_specs": SpecValue(Spec()),
+        "out_specs": SpecValue(Spec()),
+    }
+    made, one = mapping(whole), array_data(())
+    return apply_data(made, (), {next(iter(call.kwargs)): one}), apply_data(made, (one,))

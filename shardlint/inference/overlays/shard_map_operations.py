@@ -11,10 +11,11 @@ from shardlint.inference.overlays.placing import inside_shard_map, shape_text
 from shardlint.inference.values import Array, DictValue, ListValue, Tuple, Value
 from shardlint.laws.shard_map import impossible
 from shardlint.laws.values import Unknown
+from shardlint.laws.witness_data import Known, array_data
 from shardlint.uses import CallUse, Fact
 
-#: Writes a call of an operation; None where a value in it is not known.
-Written = Callable[[Sequence[Value], dict[str, Value]], "str | None"]
+#: Makes the call of an operation as data; None where a value in it is not known.
+Written = Callable[[Sequence[Value], dict[str, Value]], Known]
 
 
 def note_impossible(call: Call, function: str, result: Unknown, written: Written) -> Unknown:
@@ -33,7 +34,7 @@ def note_impossible(call: Call, function: str, result: Unknown, written: Written
     named = f"`{array.name}`" if array.name else "an operand"
     local = shape_text(array.shape or ())
     whole = None if shard is None else shape_text(shard.whole)
-    text = written(call.args, call.kwargs)
+    made = written(call.args, call.kwargs)
     facts = (
         () if array.origin is None else (Fact(f"{named} has the shape {local} on each device", array.origin),)
     )
@@ -44,8 +45,8 @@ def note_impossible(call: Call, function: str, result: Unknown, written: Written
             verdict=impossible(function, result.problem, named, local, whole),
             facts=facts,
             function=function,
-            call=text,
-            repaired=None if text is None else "jnp.zeros(())",
+            call=made,
+            repaired=None if made is None else array_data((), numpy=False),
         )
     )
     return result

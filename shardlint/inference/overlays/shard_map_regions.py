@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from shardlint.inference import naming
 from shardlint.inference.calls import Call
+from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.jax_jit import function_name
-from shardlint.inference.overlays.placing import as_junk, as_mesh, mesh_facts, text_of
+from shardlint.inference.overlays.placing import as_junk, as_mesh, mesh_facts, spec_junk, text_of
 from shardlint.inference.overlays.prefixes import arrays_in, traced
-from shardlint.inference.overlays.printing import source_of
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.values import (
     DictValue,
@@ -35,15 +35,15 @@ from shardlint.laws.shard_map import (
     judging_mesh,
     no_mesh,
 )
-from shardlint.laws.source import keyword_source
 from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Rejected, Verdict
+from shardlint.laws.witness_data import ONE_DEVICE, Known, apply_data, array_data, call_data
 from shardlint.records import dataclass
 from shardlint.spans import Place
 from shardlint.uses import Fact
 
 #: What stands for the program's function where a call is written down: any function would do.
-ANY_FUNCTION = External("jnp.negative")
+ANY_FUNCTION = External("jax.numpy.negative")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -192,7 +192,7 @@ def _mesh_or_junk(holder: MeshValue | Unknown | None, given: Value | None) -> Me
     if isinstance(given, ShardingValue):
         return Junk("a NamedSharding", "NamedSharding")
     found = Unknown("not a mesh that is known") if given is None else as_junk(given)
-    return Junk(str(found), "PartitionSpec") if isinstance(found, Spec) else found
+    return spec_junk(found) if isinstance(found, Spec) else found
 
 
 def _names(value: Value | None) -> frozenset[str] | Junk | Unknown:
@@ -206,7 +206,9 @@ def _names(value: Value | None) -> frozenset[str] | Junk | Unknown:
     found = as_junk(value)
     if isinstance(found, Junk | Unknown):
         return found
-    return Junk(text_of(value), "PartitionSpec" if isinstance(found, Spec) else "NoneType")
+    return Junk(
+        text_of(value), "PartitionSpec" if isinstance(found, Spec) else "NoneType", data=data_of(value)
+    )
 
 
 def specs_in(tree: Value | None) -> Iterator[SpecValue]:
@@ -254,25 +256,18 @@ def _refused(
     return True
 
 
-def _without_mesh() -> tuple[str | None, str | None]:
-    """A call of shard_map in Python that is given no mesh, and one that is."""
+def _without_mesh() -> tuple[Known, Known]:
+    """A call of shard_map that is given no mesh, and one that is."""
     options: dict[str, Value | None] = {"in_specs": SpecValue(Spec()), "out_specs": SpecValue(Spec())}
-    one = MeshValue(Mesh(("x",), (1,), (AxisType.AUTO,)))
-    return _called(options), _called({"mesh": one, **options})
+    return _called(options), _called({"mesh": MeshValue(ONE_DEVICE), **options})
 
 
-def _called(options: dict[str, Value | None]) -> str | None:
+def _called(options: dict[str, Value | None]) -> Known:
     """A call of some function under `jax.shard_map` with these options."""
-    text = written("jax.shard_map", [ANY_FUNCTION], options)
-    return None if text is None else f"{text}(np.float32(1))"
+    return apply_data(mapping(options), (array_data(()),))
 
 
-def written(name: str, args: Iterable[Value], options: dict[str, Value | None]) -> str | None:
-    """A call in Python; options that are None are left out. None where a value is not wholly known."""
-    texts = [source_of(arg) for arg in args]
-    texts += [
-        None if (text := source_of(value)) is None else keyword_source(key, text)
-        for key, value in options.items()
-        if value is not None
-    ]
-    return None if None in texts else f"{name}({', '.join(text for text in texts if text is not None)})"
+def mapping(options: dict[str, Value | None]) -> Known:
+    """Return `jax.shard_map` of some function; options that are None are left out."""
+    given = {key: data_of(value) for key, value in options.items() if value is not None}
+    return call_data("jax.shard_map", (data_of(ANY_FUNCTION),), given)

@@ -13,10 +13,21 @@ from shardlint.inference.values import Array, MeshValue, SpecValue, Tuple, Value
 from shardlint.laws.dims import equal
 from shardlint.laws.shard_map import judge_returned, whole_type
 from shardlint.laws.shards import global_shape
-from shardlint.laws.source import spec_source
 from shardlint.laws.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.varying import judge_varying
 from shardlint.laws.verdicts import Accepted, Api, Rejected
+from shardlint.laws.witness_data import (
+    IDENTITY,
+    NO_SPEC,
+    NONE,
+    Known,
+    apply_data,
+    array_data,
+    call_data,
+    constant_data,
+    function_data,
+    spec_data,
+)
 from shardlint.spans import Place
 from shardlint.uses import Fact, Placement
 
@@ -131,34 +142,33 @@ def _tell_unchecked(
     if axes:
         silent = says + " " + ", ".join(f'"{axis}"' for axis in axes)
         name = f"{mapped.name}(check_vma=False)"
-        texts = _unchecked(tuple(axes))
-        record_of_value(call.interpreter, name, Accepted(), place, *texts, facts=facts, silent=silent)
+        calls = _unchecked(tuple(axes))
+        record_of_value(call.interpreter, name, Accepted(), place, *calls, facts=facts, silent=silent)
 
 
-def _closed_over(spec: Spec, mesh: Mesh) -> tuple[str | None, str | None]:
-    """An array in Python that the body returns as it came from outside, and one that is an argument.
+def _closed_over(spec: Spec, mesh: Mesh) -> tuple[Known, Known]:
+    """An array that the body returns as it came from outside, and one that is an argument.
 
     The mesh is that of the context, where results are judged.
     """
-    out, array = spec_source(spec), f"jnp.ones({(mesh.device_count,) * len(spec.entries)})"
-    if out is None:
-        return None, None
+    array = array_data((mesh.device_count,) * len(spec.entries), numpy=False)
+    options = ({"in_specs": ("tuple", one), "out_specs": spec_data(spec)} for one in (NONE, NO_SPEC))
     closed, given = (
-        f"jax.shard_map(lambda x: x, in_specs=({wanted},), out_specs={out})({array})"
-        for wanted in ("None", "P()")
+        apply_data(call_data("jax.shard_map", (IDENTITY,), kwargs), (array,)) for kwargs in options
     )
     return closed, given
 
 
-def _unchecked(axes: tuple[str, ...]) -> tuple[str, str]:
-    """A result in Python that varies over axes its spec does not name, and one that is summed over them.
+def _unchecked(axes: tuple[str, ...]) -> tuple[Known, Known]:
+    """A result that varies over axes its spec does not name, and one that is summed over them.
 
     The mesh is that of the context, where results are judged.
     """
-    index = f"lax.axis_index({axes})"
-    options = "in_specs=P(), out_specs=P(), check_vma=False"
+    named = constant_data(axes)
+    index = call_data("jax.lax.axis_index", (named,))
+    options: dict[str, Known] = {"in_specs": NO_SPEC, "out_specs": NO_SPEC, "check_vma": False}
     one, summed = (
-        f"jax.shard_map(lambda x: {result}, {options})(np.float32(1))"
-        for result in (index, f"lax.psum({index}, {axes})")
+        apply_data(call_data("jax.shard_map", (function_data(result),), options), (array_data(()),))
+        for result in (index, call_data("jax.lax.psum", (index, named)))
     )
     return one, summed

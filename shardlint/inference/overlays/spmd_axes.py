@@ -21,9 +21,19 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.laws.mapping import judge_spmd
-from shardlint.laws.source import mesh_source, spec_source
 from shardlint.laws.values import Mesh, Spec
 from shardlint.laws.verdicts import Rejected
+from shardlint.laws.witness_data import (
+    Known,
+    apply_data,
+    array_data,
+    call_data,
+    constant_data,
+    function_data,
+    mesh_data,
+    sharding_data,
+    spec_data,
+)
 from shardlint.spans import Place
 
 #: A constraint on an array that is mapped over: where it is, the spec, and the mesh.
@@ -72,20 +82,17 @@ def refuse_constraints(
             naming.look_up(name, mesh.names)
         verdict = judge_spmd(axes, spec, mesh)
         if isinstance(verdict, Rejected):
-            record_of_value(interpreter, "jax.vmap", verdict, place, *_texts(tuple(axes), spec, mesh))
+            record_of_value(interpreter, "jax.vmap", verdict, place, *_calls(tuple(axes), spec, mesh))
             return True
     return False
 
 
-def _texts(axes: tuple[str, ...], spec: Spec, mesh: Mesh) -> tuple[str | None, str | None]:
-    """The constraint under `vmap` in Python, with and without spmd_axis_name, on an array that it splits."""
-    spec_text, mesh_text = spec_source(spec), mesh_source(mesh)
-    if spec_text is None or mesh_text is None:
-        return None, None
-    constrained = f"lax.with_sharding_constraint(x, NamedSharding({mesh_text}, {spec_text}))"
-    array = f"np.ones({(mesh.device_count,) * (len(spec.entries) + 1)}, np.float32)"
-    called = [
-        f"jax.jit(jax.vmap(lambda x: {constrained}{name}))({array})"
-        for name in (f", spmd_axis_name={axes}", "")
-    ]
-    return called[0], called[1]
+def _calls(axes: tuple[str, ...], spec: Spec, mesh: Mesh) -> tuple[Known, Known]:
+    """The constraint under `vmap`, with and without spmd_axis_name, on an array that it splits."""
+    target = sharding_data(mesh_data(mesh), spec_data(spec))
+    constrained = function_data(call_data("jax.lax.with_sharding_constraint", (("operand", 0), target)))
+    array = array_data((mesh.device_count,) * (len(spec.entries) + 1))
+    options: tuple[dict[str, Known], ...] = ({"spmd_axis_name": constant_data(axes)}, {})
+    mapped = (call_data("jax.vmap", (constrained,), kwargs) for kwargs in options)
+    one, other = (apply_data(call_data("jax.jit", (made,)), (array,)) for made in mapped)
+    return one, other

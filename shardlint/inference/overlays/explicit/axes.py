@@ -22,6 +22,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.values import AxisType, Mesh, Unknown
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.witness_data import IDENTITY, NO_SPEC, Known, apply_data, array_data, call_data
 
 Transfer = Callable[[Call], Value]
 
@@ -51,8 +52,10 @@ def _wrapper(name: str, keyword: str, run: Callable[[Call, Value, Mesh, Value], 
             if not inner.opaque:
                 detail = f"`{keyword}=`; pass it to the wrapper, or with the call"
                 verdict = Rejected(Cause.MISUSE, "TypeError", "trace", detail=detail)
-                texts = [f"{name}(lambda x: x{given})(np.float32(1))" for given in ("", f", {keyword}=P()")]
-                record_of_value(inner.interpreter, name, verdict, inner.place, *texts)
+                kinds: tuple[dict[str, Known], ...] = ({}, {keyword: NO_SPEC})
+                made = (call_data(name, (IDENTITY,), given) for given in kinds)
+                calls = (apply_data(one, (array_data(()),)) for one in made)
+                record_of_value(inner.interpreter, name, verdict, inner.place, *calls)
             return Unknown(f"{name} without {keyword}")
         body = replace(inner, kwargs={key: traced(value) for key, value in kwargs.items()})
         mesh = _mesh_of(inner, sharding)

@@ -6,18 +6,16 @@ from collections.abc import Callable, Sequence
 
 from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.data import call_of, data_of, operand
 from shardlint.inference.overlays.explicit.types import type_of
 from shardlint.inference.overlays.placing import text_of
-from shardlint.inference.overlays.printing import call_source, source_of
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.values import (
     Array,
     Const,
-    External,
     Integer,
     LibraryObject,
     ListValue,
-    Slice,
     SpecValue,
     Tuple,
     Value,
@@ -26,11 +24,12 @@ from shardlint.inference.values import (
 from shardlint.laws.types import ArrayType
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided
+from shardlint.laws.witness_data import Known, array_data, call_data
 from shardlint.spans import Place
 from shardlint.uses import OperationUse
 
-#: Writes an operation with its operands named ``x0``, ``x1``, …; None where that cannot be done.
-Written = Callable[[Sequence[Value], dict[str, Value]], "str | None"]
+#: Makes the call of an operation as data; None where a value in it is not known.
+Written = Callable[[Sequence[Value], dict[str, Value]], Known]
 
 _SHORT = {"jax.numpy.": "jnp.", "jax.lax.": "lax."}
 
@@ -79,10 +78,10 @@ def refuse_no_sharding(call: Call, name: str) -> bool:
     if isinstance(asked, Tuple) and not all(isinstance(item, Const | SpecValue) for item in asked.items):
         return False
     verdict = Rejected(Cause.NOT_A_SPEC, "TypeError", "call", detail=text_of(asked))
-    source, plain = source_of(asked), "lax.reshape(np.ones(8, np.float32), (8,)"
-    texts = (None, None) if source is None else (f"{plain}, out_sharding={source})", f"{plain})")
+    args, options = (array_data((8,)), ("tuple", 8)), {"out_sharding": data_of(asked)}
+    calls = [call_data("jax.lax.reshape", args, kwargs) for kwargs in (options, {})]
     place = call.place_of(None, "out_sharding")
-    record_of_value(call.interpreter, f"{short_name(name)}(out_sharding=)", verdict, place, *texts)
+    record_of_value(call.interpreter, f"{short_name(name)}(out_sharding=)", verdict, place, *calls)
     return True
 
 
@@ -106,12 +105,12 @@ def record_result(call: Call, function: str, result: ArrayType | None, reason: U
 
 
 def _named(value: Value, operands: list[ArrayType]) -> Value:
-    """The value with names for the arrays in it, whose types are appended."""
+    """The value with operands for the arrays in it, whose types are appended."""
     if isinstance(value, Array):
         kind = type_of(value)
         assert kind is not None
         operands.append(kind)
-        return External(f"x{len(operands) - 1}")
+        return operand(len(operands) - 1)
     if isinstance(value, Tuple):
         return Tuple(tuple(_named(item, operands) for item in value.items))
     if isinstance(value, ListValue) and value.items is not None:
@@ -123,62 +122,23 @@ def _named(value: Value, operands: list[ArrayType]) -> Value:
 
 def as_function(name: str) -> Written:
     """An operation that is a call of a library's function."""
-    return lambda args, kwargs: call_source(short_name(name), args, kwargs)
+    return lambda args, kwargs: call_of(name, args, kwargs)
 
 
 def as_method(name: str) -> Written:
     """An operation that is a call of a method of its first operand."""
-
-    def write(args: Sequence[Value], kwargs: dict[str, Value]) -> str | None:
-        receiver = source_of(args[0])
-        return None if receiver is None else call_source(f"{receiver}.{name}", args[1:], kwargs)
-
-    return write
+    return as_function(f"jax.Array.{name}")
 
 
 def as_operator(symbol: str) -> Written:
     """An operation that is an operator on one or two operands."""
-
-    def write(args: Sequence[Value], kwargs: dict[str, Value]) -> str | None:
-        texts = [source_of(arg) for arg in args]
-        if None in texts:
-            return None
-        return f" {symbol} ".join(str(text) for text in texts) if len(texts) == 2 else f"{symbol}{texts[0]}"
-
-    return write
-
-
-def as_index(args: Sequence[Value], kwargs: dict[str, Value]) -> str | None:
-    """``x0[key]``."""
-    receiver, key = source_of(args[0]), index_source(args[1])
-    return None if receiver is None or key is None else f"{receiver}[{key}]"
+    return lambda args, kwargs: call_of(f"{len(args)} {symbol}", args, kwargs)
 
 
 def as_update(name: str) -> Written:
     """``x0.at[key].set(x1)``."""
-
-    def write(args: Sequence[Value], kwargs: dict[str, Value]) -> str | None:
-        target = as_index([External(f"{source_of(args[0])}.at"), args[1]], {})
-        return None if target is None else call_source(f"{target}.{name}", args[2:], kwargs)
-
-    return write
+    return as_function(f"at[].{name}")
 
 
-def index_source(key: Value) -> str | None:
-    """What stands between the brackets of an index."""
-    if not isinstance(key, Tuple):
-        return _subscript(key)
-    parts = [_subscript(item) for item in key.items]
-    if None in parts:
-        return None
-    return ", ".join(str(part) for part in parts) + ("," if len(parts) == 1 else "")
-
-
-def _subscript(item: Value) -> str | None:
-    if not isinstance(item, Slice):
-        return "..." if (text := source_of(item)) == "Ellipsis" else text
-    parts = [source_of(part) for part in (item.start, item.stop, item.step)]
-    if None in parts:
-        return None
-    texts = ["" if part == "None" else str(part) for part in parts]
-    return ":".join(texts[:2] if not texts[2] else texts)
+#: ``x0[key]``.
+as_index = as_function("[]")

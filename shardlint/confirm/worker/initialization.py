@@ -1,98 +1,84 @@
-"""Run a model's abstract init inside the worker: the user's own function, and their rules for paths.
+"""The arrays that a model's init makes, and the rules for their paths: the user's own code makes both.
 
-Self-contained like `worker.py`, which loads this file from beside itself and hands itself over, so that
-jax is still imported in one place. The parent gives each init a process of its own, with limits.
+Only `initializer` beside this file imports it, never the worker of witnesses.
 """
 
 from __future__ import annotations
 
 import contextlib
 import inspect
-import os
 import pkgutil
 import re
-import sys
 from collections.abc import Callable
 from typing import Any
 
-Request = dict[str, Any]
+import jax
+import numpy as np
+from jax.sharding import PartitionSpec
+
+from witness_functions import flax
+from witness_protocol import Answer
+from witness_steps import at, within
+from witness_values import build
+
 FLAGS = (("i", re.IGNORECASE), ("m", re.MULTILINE), ("s", re.DOTALL), ("x", re.VERBOSE))
 
 
-def initialize(worker: Any, request: Request) -> Request:
-    """Return each array that ``init`` makes, with its path, and the rules.
-
-    ``traced`` runs it under `jax.eval_shape`, so that nothing is computed. What it raises is an answer too.
-    """
-    sys.path[:0] = [root for root in request["roots"] if root not in sys.path]
-    try:
-        return {"ok": True, **found(worker, request)}
-    except (Exception, SystemExit) as error:
-        lines = str(error).strip().splitlines() or [""]
-        return {
-            "ok": False,
-            "exception": type(error).__name__,
-            "message": lines[0][: worker.MESSAGE_LIMIT],
-            "stage": worker.STAGE[0],
-            "where": place_of(error, request["roots"]),
-        }
-
-
-def found(worker: Any, request: Request) -> Request:
+def found(request: Answer) -> Answer:
     """The arrays and the rules, on the request's mesh."""
-    jax = worker.jax
-    worker.at("import")
+    at("import")
     init = pkgutil.resolve_name(request["init"])
     rules = pkgutil.resolve_name(request["rules"]) if request["rules"] else None
-    mesh = worker.build_mesh(request)
-    arrays: list[Request] = []
+    at("Mesh()")
+    mesh = None if request["mesh"] is None else build(request["mesh"])
+    arrays: list[Answer] = []
     with contextlib.ExitStack() as stack:
         if isinstance(mesh, jax.sharding.Mesh):
             stack.enter_context(mesh)  # What older code looks for; `jax.set_mesh` does not set it.
         if mesh is not None:
-            stack.enter_context(worker.within(mesh))
-        worker.at("init")
+            stack.enter_context(within(mesh))
+        at("init")
 
         def look() -> None:
             # A model that can be called is a tree of arrays all the same; a function is a leaf.
             leaves = jax.tree_util.tree_leaves(init)
             made = init() if callable(init) and len(leaves) == 1 and leaves[0] is init else init
-            arrays[:] = arrays_of(worker, made)
+            arrays[:] = arrays_of(made)
 
         jax.eval_shape(look) if request["traced"] else look()
-        worker.at("rules")
-        return {"arrays": arrays, **table_of(rules, arrays, spec_of(worker))}
+        at("rules")
+        return {"arrays": arrays, **table_of(rules, arrays, spec_of())}
 
 
-def arrays_of(worker: Any, tree: Any) -> list[Request]:
+def arrays_of(tree: Any) -> list[Answer]:
     """Path, shape, dtype and spec (or names) of each array of a tree; a leaf that is none has no shape."""
     kinds = {f"{cls.__module__}.{cls.__name__}" for cls in type(tree).__mro__}
     if "flax.nnx.module.Module" in kinds:
-        tree = worker.flax_module("nnx").state(tree)  # Older modules are no trees themselves.
-    flatten = worker.jax.tree_util.tree_flatten_with_path
+        tree = flax("nnx").state(tree)  # Older modules are no trees themselves.
+    flatten = jax.tree_util.tree_flatten_with_path
     leaves = flatten(tree, is_leaf=lambda leaf: box_of(leaf) is not None)[0]
-    return [array(worker, [key_text(key) for key in keys], leaf) for keys, leaf in leaves]
+    return [array([key_text(key) for key in keys], leaf) for keys, leaf in leaves]
 
 
-def array(worker: Any, path: list[str], leaf: Any) -> Request:
+def array(path: list[str], leaf: Any) -> Answer:
     """Describe one leaf; a box of Flax by what it holds and the names it carries."""
     names, value = box_of(leaf) or (None, leaf)
     shape = getattr(value, "shape", None)
-    sharding = None if isinstance(value, worker.jax.core.Tracer) else getattr(value, "sharding", None)
+    sharding = None if isinstance(value, jax.core.Tracer) else getattr(value, "sharding", None)
     spec = getattr(sharding, "spec", None) if names is None else names
     return {
         "path": path,
         "shape": [int(n) for n in shape] if isinstance(shape, tuple) else None,
-        "dtype": dtype_of(worker, value),
-        "spec": None if spec is None else spec_of(worker)(spec),
+        "dtype": dtype_of(value),
+        "spec": None if spec is None else spec_of()(spec),
         "box": None if value is leaf else type(leaf).__name__,
     }
 
 
-def dtype_of(worker: Any, value: Any) -> str:
+def dtype_of(value: Any) -> str:
     """The dtype JAX gives a value; the class of what has none."""
-    if isinstance(value, worker.np.ndarray):
-        return str(worker.jax.dtypes.canonicalize_dtype(value.dtype))
+    if isinstance(value, np.ndarray):
+        return str(jax.dtypes.canonicalize_dtype(value.dtype))
     return str(value.dtype) if hasattr(value, "dtype") else type(value).__name__
 
 
@@ -114,7 +100,7 @@ def key_text(key: Any) -> str:
     return str(next((getattr(key, name) for name in ("key", "name", "idx") if hasattr(key, name)), key))
 
 
-def table_of(rules: Any, arrays: list[Request], spec: Callable[[Any], Request]) -> Request:
+def table_of(rules: Any, arrays: list[Answer], spec: Callable[[Any], Answer]) -> Answer:
     """Rules as pairs of a pattern and a spec, or the spec that a function of a path gives each array."""
     if rules is None:
         return {"rules": None}
@@ -135,11 +121,11 @@ def pattern_of(pattern: Any) -> Any:
     return (f"(?{flags})" if flags else "") + str(getattr(pattern, "pattern", pattern))
 
 
-def spec_of(worker: Any) -> Callable[[Any], Request]:
+def spec_of() -> Callable[[Any], Answer]:
     """What writes a spec, a sharding's spec, or names, as JSON; anything else as Python writes it."""
-    kind, unconstrained = worker.PartitionSpec, worker.PartitionSpec.UNCONSTRAINED
+    kind, unconstrained = PartitionSpec, PartitionSpec.UNCONSTRAINED
 
-    def spec(value: Any) -> Request:
+    def spec(value: Any) -> Answer:
         value = getattr(value, "spec", value)
         if value is None or isinstance(value, (kind, tuple, list)):
             return {"entries": [entry(one) for one in value or ()]}
@@ -153,15 +139,3 @@ def spec_of(worker: Any) -> Callable[[Any], Request]:
         return value if value is None or isinstance(value, str) else {"junk": repr(value)}
 
     return spec
-
-
-def place_of(error: BaseException, roots: list[str]) -> str | None:
-    """The innermost line of the project that the error came through, as ``file:line``."""
-    place, position = None, error.__traceback__
-    while position is not None:
-        file = position.tb_frame.f_code.co_filename
-        inside = any(file.startswith(os.path.join(root, "")) for root in roots)
-        if inside and "site-packages" not in file and "dist-packages" not in file:
-            place = f"{file}:{position.tb_lineno}"
-        position = position.tb_next
-    return place

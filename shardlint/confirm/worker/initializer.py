@@ -1,0 +1,61 @@
+"""Run a model's abstract init: the user's own function, and their rules for paths.
+
+A program of its own, which is started when the user asks for it (`report --init`), in a process of its own,
+with limits. It imports and calls what it is told to. No request to the worker of witnesses can do that: the
+worker (`__main__` beside this file) neither loads this file and `initialization` nor starts them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # as Python does for a folder that it runs
+from witness_protocol import Answer, message_of, serve
+
+
+def begin() -> Callable[[str], Answer]:
+    """Import jax, and return what answers a request."""
+    import witness_steps
+    from initialization import found
+
+    def run(line: str) -> Answer:
+        """Return each array that ``init`` makes, with its path, and the rules.
+
+        ``traced`` runs it under `jax.eval_shape`, so that nothing is computed. What it raises is an answer
+        too.
+        """
+        request = json.loads(line)
+        sys.path[:0] = [root for root in request["roots"] if root not in sys.path]
+        try:
+            return {"ok": True, **found(request)}
+        except witness_steps.Unsupported as reason:
+            return {"unsupported": str(reason)}
+        except (Exception, SystemExit) as error:
+            return {
+                "ok": False,
+                "exception": type(error).__name__,
+                "message": message_of(error),
+                "stage": witness_steps.STAGE[0],
+                "where": place_of(error, request["roots"]),
+            }
+
+    return run
+
+
+def place_of(error: BaseException, roots: list[str]) -> str | None:
+    """The innermost line of the project that the error came through, as ``file:line``."""
+    place, position = None, error.__traceback__
+    while position is not None:
+        file = position.tb_frame.f_code.co_filename
+        inside = any(file.startswith(os.path.join(root, "")) for root in roots)
+        if inside and "site-packages" not in file and "dist-packages" not in file:
+            place = f"{file}:{position.tb_lineno}"
+        position = position.tb_next
+    return place
+
+
+if __name__ == "__main__":
+    serve(begin)

@@ -1,0 +1,205 @@
+"""The closed list: what a request can select, by its key. What is looked up in JAX is written here."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import json
+import os
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from witness_functions import OWN
+from witness_steps import Request, Unsupported, at
+
+_FUNCTIONS = {
+    "jax": """
+        NamedSharding ShapeDtypeStruct device_put make_mesh set_mesh shard_map smap vmap
+    """,
+    "jax.sharding": """
+        AbstractMesh Mesh NamedSharding PartitionSpec auto_axes explicit_axes get_abstract_mesh
+        get_mesh reshard use_abstract_mesh use_mesh
+    """,
+    "jax.experimental.mesh_utils": "create_device_mesh create_hybrid_device_mesh",
+    "flax.linen": "logical_to_mesh_axes logical_to_mesh_sharding with_logical_constraint",
+    "flax.nnx": "Param",
+    "jax.lax": """
+        abs acos acosh add all_gather all_to_all argmax argmin asin asinh atan atan2 atanh
+        axis_index axis_size batch_matmul bessel_i0e bessel_i1e bitcast_convert_type bitwise_and
+        bitwise_not bitwise_or bitwise_xor broadcast broadcast_in_dim broadcast_shapes
+        broadcast_to_rank broadcasted_iota cbrt ceil clamp clz collapse complex concatenate conj
+        conv conv_dimension_numbers conv_general_dilated conv_with_general_padding
+        convert_element_type cos cosh cumlogsumexp cummax cummin cumprod cumsum digamma div dot
+        dot_general dynamic_index_in_dim dynamic_slice dynamic_slice_in_dim
+        dynamic_update_index_in_dim dynamic_update_slice dynamic_update_slice_in_dim eq erf erf_inv
+        erfc exp exp2 expand_dims expm1 floor full full_like ge gt igamma imag index_in_dim
+        integer_pow iota is_finite le lgamma log log1p logistic lt max min mul ne neg nextafter
+        optimization_barrier pad pbroadcast pcast pmax pmean pmin population_count pow ppermute
+        pshuffle psum psum_scatter pswapaxes pvary ragged_all_to_all real reciprocal reduce
+        reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum reduce_window reduce_xor
+        rem reshape rev round rsqrt select select_n shift_left shift_right_arithmetic
+        shift_right_logical sign sin sinh slice slice_in_dim sort sort_key_val split sqrt square
+        squeeze stop_gradient sub tan tanh top_k transpose with_sharding_constraint
+    """,
+    "jax.nn": """
+        celu dot_product_attention elu gelu glu hard_sigmoid hard_silu hard_swish hard_tanh identity
+        leaky_relu log_sigmoid log_softmax logsumexp mish one_hot relu relu6 selu sigmoid silu
+        soft_sign softmax softplus sparse_plus sparse_sigmoid squareplus standardize swish tanh
+    """,
+    "jax.nn.initializers": "ones zeros",
+    "jax.numpy": """
+        abs absolute acos acosh add all allclose amax amin angle any append arange arccos arccosh
+        arcsin arcsinh arctan arctan2 arctanh argmax argmin argsort argwhere around array
+        array_equal array_split asarray asin asinh astype atan atan2 atanh atleast_1d atleast_2d
+        atleast_3d average bfloat16 bincount bitwise_and bitwise_count bitwise_not bitwise_or
+        bitwise_xor block bool_ broadcast_arrays broadcast_shapes broadcast_to cbrt ceil clip
+        column_stack complex128 complex64 concat concatenate conj conjugate convolve copy copysign
+        cos cosh count_nonzero cross cumprod cumsum deg2rad degrees diag diagonal diff digitize
+        divide dot dsplit dstack einsum empty empty_like equal exp exp2 expand_dims expm1 eye fabs
+        flip fliplr flipud float16 float32 float64 float_power floor floor_divide fmax fmin fmod
+        full full_like gcd greater greater_equal hsplit hstack hypot i0 identity imag indices inner
+        int16 int32 int64 int8 interp invert isclose iscomplex isfinite isin isinf isnan isneginf
+        isposinf isreal kron lcm left_shift less less_equal lexsort linspace log log10 log1p log2
+        logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logspace matmul
+        matrix_transpose max maximum mean median meshgrid min minimum mod moveaxis multiply
+        nan_to_num nanargmax nanargmin nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar
+        ndim negative nextafter nonzero not_equal ones ones_like outer pad percentile permute_dims
+        polyval positive pow power prod ptp quantile rad2deg radians ravel real reciprocal remainder
+        repeat reshape resize right_shift rint roll rollaxis rot90 round searchsorted select shape
+        sign signbit sin sinh size sort split sqrt square squeeze stack std subtract sum swapaxes
+        take take_along_axis tan tanh tensordot tile trace transpose trapezoid tri tril tril_indices
+        triu triu_indices true_divide trunc uint16 uint32 uint64 uint8 unique unstack var vdot
+        vecdot vsplit vstack where zeros zeros_like
+    """,
+    "jax.numpy.linalg": "cholesky det eigh inv multi_dot norm qr solve svd",
+    "jax.random": """
+        PRNGKey ball bernoulli beta binomial bits categorical cauchy chisquare choice clone
+        dirichlet double_sided_maxwell exponential f fold_in gamma generalized_normal geometric
+        gumbel key key_data laplace loggamma logistic maxwell multivariate_normal normal orthogonal
+        pareto permutation poisson rademacher randint rayleigh split t triangular truncated_normal
+        uniform wald weibull_min wrap_key_data
+    """,
+    "jax.scipy.special": "logsumexp",
+}
+#: Constants besides functions, which may be given to others.
+_CONSTANTS = {
+    "jax.sharding.AxisType": "Auto Explicit Manual",
+    "jax.sharding.PartitionSpec": "UNCONSTRAINED",
+    "jax.lax.Precision": "DEFAULT HIGH HIGHEST",
+    "jax.lax.GatherScatterMode": "CLIP FILL_OR_DROP ONE_HOT PROMISE_IN_BOUNDS",
+    "flax.linen.spmd.RulesFallback": "AXIS_IS_UNSHARDED NO_CONSTRAINT RAISE_ERROR",
+    "numpy": """
+        bool_ complex128 complex64 float16 float32 float64 int16 int32 int64 int8 uint16 uint32 uint64 uint8
+    """,
+}
+#: Constants that have no name, or another one, in a module.
+_PLAIN: dict[str, Any] = {
+    "None": None,
+    "Ellipsis": ...,
+    "NotImplemented": NotImplemented,
+    "object": object,
+    "bool": bool,
+    "int": int,
+    "float": float,
+    "complex": complex,
+}
+#: What makes another function of a function, or of what it is given.
+TRANSFORMS = frozenset({
+    "jax.jit", "jax.pmap", "jax.vmap", "jax.shard_map", "jax.smap", "jax.sharding.auto_axes",
+    "jax.sharding.explicit_axes",
+})  # fmt: skip
+
+
+def _paths(table: dict[str, str]) -> dict[str, str]:
+    """Each name of a table by itself."""
+    return {path: path for home, names in table.items() for path in (f"{home}.{n}" for n in names.split())}
+
+
+FUNCTIONS = {**_paths(_FUNCTIONS), "nnx.Param": "flax.nnx.Param"}
+CONSTANTS = {**_paths(_CONSTANTS), **FUNCTIONS}
+
+
+def function(key: Any) -> Callable[..., Any]:
+    """Return a function of the list. Raises Unsupported."""
+    if isinstance(key, str) and key in OWN:
+        return OWN[key]
+    found: Callable[..., Any] = _selected(FUNCTIONS, key)
+    return found
+
+
+def constant(key: Any) -> Any:
+    """Return a constant, or a function that is given to another one. Raises Unsupported."""
+    if isinstance(key, str) and key in _PLAIN:
+        return _PLAIN[key]
+    return _selected(CONSTANTS, key)
+
+
+def _selected(table: dict[str, str], key: Any) -> Any:
+    path = table.get(key) if isinstance(key, str) else None
+    if path is None:
+        raise Unsupported("no witness has this name")
+    try:
+        return _look_up(path)
+    except (ImportError, AttributeError):
+        raise Unsupported(f"{path} is not in JAX {jax.__version__}") from None
+
+
+def _look_up(path: str) -> Any:
+    """Look up a name of the tables here, as ``import a`` and then ``a.b`` do."""
+    first, *rest = path.split(".")
+    home, found = first, importlib.import_module(first)
+    for name in rest:
+        home = f"{home}.{name}"
+        if inspect.ismodule(found) and not hasattr(found, name):
+            with contextlib.suppress(ImportError):  # The attribute says what is missing.
+                importlib.import_module(home)
+        found = getattr(found, name)
+    return found
+
+
+# -- names of other releases ---------------------------------------------------------------------------
+
+
+def _references() -> dict[str, str]:
+    """The names and arguments that came or went with some release: the tables of the laws, as data."""
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "witness_references.json")
+    with open(beside, encoding="utf-8") as file:
+        return {name: name for name in json.load(file)}
+
+
+REFERENCES = _references()
+
+
+def reference(request: Request) -> None:
+    """Look a name of the tables up, or an argument ``f(x=)`` in the signature.
+
+    With ``there`` it is the package of the name, or the function without the argument, that is looked up.
+    ``from_import`` does as ``from a import b`` does.
+    """
+    key = request.get("name")
+    path = REFERENCES.get(key) if isinstance(key, str) else None
+    if path is None:
+        raise Unsupported("no release has this name")
+    at("import")
+    if path.endswith("=)"):
+        name, _, argument = path[: -len("=)")].partition("(")
+        given = {} if request.get("there") else {argument: None}
+        inspect.signature(_look_up(name)).bind_partial(**given)
+    elif request.get("there"):
+        _look_up(path.partition(".")[0])
+    else:
+        _refer(path, bool(request.get("from_import")))
+
+
+def _refer(path: str, from_import: bool) -> None:
+    home, _, last = path.rpartition(".")
+    package = _look_up(home)
+    if from_import and not hasattr(package, last):
+        try:
+            importlib.import_module(path)
+        except ModuleNotFoundError:
+            raise ImportError(f"cannot import name {last} from {home}") from None
+    getattr(package, last)

@@ -1,0 +1,106 @@
+"""Values as the data of a witness: what it needs to make the same call again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from shardlint.inference.values import (
+    Array,
+    Const,
+    Devices,
+    DictValue,
+    External,
+    LibraryObject,
+    ListValue,
+    MeshValue,
+    SetValue,
+    ShardingValue,
+    Slice,
+    SpecValue,
+    Tuple,
+    Value,
+    integer,
+)
+from shardlint.laws.dims import product
+from shardlint.laws.witness_data import (
+    NONE,
+    Known,
+    array_data,
+    call_data,
+    constant_data,
+    devices_data,
+    mesh_data,
+    sharding_data,
+    spec_data,
+    struct_data,
+    tagged,
+    tuple_data,
+)
+
+_OPERAND = "an operand of a witness"
+
+
+def operand(number: int) -> Value:
+    """Return what stands for an argument of the function in which a witness makes its call."""
+    return LibraryObject(_OPERAND, {"number": integer(number)})
+
+
+def data_of(value: Value) -> Known:
+    """Return an equal value as data, or None where the value is not wholly known."""
+    match value:
+        case Const():
+            return constant_data(value.value)
+        case Tuple():
+            return tuple_data(map(data_of, value.items))
+        case ListValue():
+            return None if value.items is None else tagged("list", map(data_of, value.items))
+        case SetValue():
+            members = None if value.items is None else frozenset(value.items)
+            return None if members is None else constant_data(members if value.frozen else set(members))
+        case DictValue():
+            return None if value.items is None else _dict(value.items)
+        case Slice():
+            return tagged("slice", map(data_of, (value.start, value.stop, value.step)))
+        case SpecValue():
+            return spec_data(value.spec)
+        case MeshValue():
+            return mesh_data(value.mesh)
+        case ShardingValue():
+            return sharding_data(data_of(value.mesh), data_of(value.spec))
+        case Array():
+            return _array(value)
+        case Devices():
+            return (
+                devices_data(range(count), value.shape if value.numpy else None)
+                if isinstance(count := product(value.shape), int)
+                else None
+            )
+        case External():
+            return "constant", value.name
+        case LibraryObject(kind=kind) if kind == _OPERAND:
+            number = value.fields["number"]
+            return ("operand", number.value) if isinstance(number, Const) else None
+    return None
+
+
+def call_of(function: str, args: Iterable[Value], kwargs: Mapping[str, Value | None]) -> Known:
+    """Return ``function(*args, **kwargs)`` as data, or None where some argument is not wholly known.
+
+    Keywords that are None are left out.
+    """
+    given = {key: data_of(value) for key, value in kwargs.items() if value is not None}
+    return call_data(function, map(data_of, args), given)
+
+
+def _dict(items: Mapping[object, Value]) -> Known:
+    return tagged("dict", (tuple_data((constant_data(key), data_of(item))) for key, item in items.items()))
+
+
+def _array(value: Array) -> Known:
+    if value.shape is None or value.dtype is None:
+        return None
+    sharding = NONE if value.sharding is None else data_of(value.sharding)
+    if value.struct:
+        return struct_data(value.shape, value.dtype, sharding)
+    made = array_data(value.shape, value.dtype, value.numpy)
+    return made if sharding == NONE else call_data("jax.device_put", (made, sharding))
