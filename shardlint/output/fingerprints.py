@@ -22,7 +22,7 @@ def fingerprints(findings: Iterable[Finding], lines: Callable[[Span], Sequence[s
     for finding in findings:
         key = (finding.code, project_path(finding.span.path), _text(finding.span, lines))
         met[key] += 1
-        whole = "\0".join((*key, str(met[key]))).encode("utf-8", "surrogateescape")
+        whole = "\0".join((*key, str(met[key]))).encode("utf-8", "surrogatepass")
         found.append(hashlib.sha256(whole).hexdigest()[:32])
     return found
 

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -24,6 +25,8 @@ FRAGMENTS = [
     "\n---\n", "===", "- ", "+ ", "* ", "> ", "1. ", "1) ", "    ", "**", "_", "__", "~~", "|", "\n|-|\n",
     "\\", "$", "{0}", '"', "'", "%0A", ":", "#", "a", "model", "é", "轴", "x::y",
 ]  # fmt: skip
+#: However slow the machine is.
+patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 texts = st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=3)), max_size=6).map("".join)
 #: Names that files may have, on Linux.
 names = texts.map(lambda text: re.sub("[/\0]|[\ud800-\udc7f\udd00-\udfff]", "", text)[:40]).map(

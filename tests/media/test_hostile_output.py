@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from hostile_strings import assert_shown, commands, names, silent, texts
+from hostile_strings import assert_shown, commands, names, patient, silent, texts
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from junitparser import JUnitXml
@@ -74,6 +74,7 @@ sources = st.lists(texts.map(lambda text: text.replace("\n", "")), min_size=3, m
 
 
 @pytest.mark.parametrize("name", formats.TEXT_FORMATS)
+@patient
 @given(found=reports, lines=sources)
 def test_text(name: str, found: list[Finding], lines: list[str]) -> None:
     text = rendered(name, found, lines, [], Styles())
@@ -84,6 +85,7 @@ def test_text(name: str, found: list[Finding], lines: list[str]) -> None:
         assert text.count("\n") == len(found)
 
 
+@patient
 @given(reports, sources)
 def test_json(found: list[Finding], lines: list[str]) -> None:
     text = rendered("json", found, lines, [], Styles())
@@ -91,8 +93,8 @@ def test_json(found: list[Finding], lines: list[str]) -> None:
     assert [one["message"] for one in json.loads(text)] == [one.message for one in found]
 
 
+@patient
 @given(reports, sources, st.lists(texts, max_size=1))
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 def test_sarif(found: list[Finding], lines: list[str], notes: list[str]) -> None:
     text = rendered("sarif", found, lines, notes, Styles())
     assert_shown(text)
@@ -116,6 +118,7 @@ def said(value: Any) -> Iterator[str]:
             yield from [item["text"]] if key in ("message", "description") else said(item)
 
 
+@patient
 @given(reports, sources)
 def test_gitlab(found: list[Finding], lines: list[str]) -> None:
     text = rendered("gitlab", found, lines, [], Styles())
@@ -125,6 +128,7 @@ def test_gitlab(found: list[Finding], lines: list[str]) -> None:
     assert [issue["description"] for issue in issues if silent(issue["description"])] == []
 
 
+@patient
 @given(reports, sources)
 def test_junit(found: list[Finding], lines: list[str]) -> None:
     text = rendered("junit", found, lines, [], Styles())
@@ -135,6 +139,7 @@ def test_junit(found: list[Finding], lines: list[str]) -> None:
         assert silent((element.text or "").replace("\n", "")) == []
 
 
+@patient
 @given(reports, sources)
 def test_github(found: list[Finding], lines: list[str]) -> None:
     text = rendered("github", found, lines, [], Styles())

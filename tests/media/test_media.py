@@ -9,7 +9,17 @@ import unicodedata
 from xml.etree import ElementTree
 
 import pytest
-from hostile_strings import FRAGMENTS, assert_shown, commands, parsers, rendered, silent, texts, tokens
+from hostile_strings import (
+    FRAGMENTS,
+    assert_shown,
+    commands,
+    parsers,
+    patient,
+    rendered,
+    silent,
+    texts,
+    tokens,
+)
 from hypothesis import example, given
 
 from shardlint.output import media
@@ -26,6 +36,7 @@ def test_the_marks_are_those_of_unicode() -> None:
         assert media.plain(char) == (media.MARK if hidden else char)
 
 
+@patient
 @given(texts)
 def test_a_text_on_a_terminal_is_one_line_that_commands_nothing(text: str) -> None:
     for shown in (media.terminal(text), f"12 | {media.terminal(text, begins=False)}", media.plain(text)):
@@ -53,6 +64,7 @@ def test_what_a_terminal_shows(text: str, shown: str) -> None:
     assert media.terminal(text) == shown
 
 
+@patient
 @given(texts)
 @example("a`b``c`")
 @example("`a``b`")
@@ -67,6 +79,7 @@ def test_a_text_in_markdown_is_that_text(text: str) -> None:
             assert rendered(parser, shown) == media.plain(text).strip()
 
 
+@patient
 @given(texts)
 def test_a_text_as_code_is_that_text(text: str) -> None:
     for parser in parsers():
@@ -76,6 +89,7 @@ def test_a_text_as_code_is_that_text(text: str) -> None:
         assert rendered(parser, written).strip() == f"mesh: {media.plain(text) or ' '}, x"
 
 
+@patient
 @given(texts)
 def test_a_link_is_one_and_leads_where_it_should(text: str) -> None:
     for parser in parsers():
@@ -91,6 +105,7 @@ def test_a_link_is_one_and_leads_where_it_should(text: str) -> None:
             assert not {"image", "html_inline"} & {token.type for token in tokens(parser, written)}
 
 
+@patient
 @given(texts)
 def test_an_address_does_not_end_its_link(text: str) -> None:
     for parser in parsers():
@@ -100,12 +115,14 @@ def test_an_address_does_not_end_its_link(text: str) -> None:
         assert "".join(token.content for token in found if token.type == "text") == "here"
 
 
+@patient
 @given(texts)
 def test_a_block_of_lines_has_no_end_of_its_own(text: str) -> None:
     for parser in parsers():
         assert [token.type for token in parser.parse(media.block([text, "x"]))] == ["fence"]
 
 
+@patient
 @given(texts)
 def test_a_message_has_no_links(text: str) -> None:
     assert silent(media.message(text)) == []
@@ -113,6 +130,7 @@ def test_a_message_has_no_links(text: str) -> None:
     assert silent(media.messages(text).replace("\n", "")) == []
 
 
+@patient
 @given(texts)
 def test_html_shows_the_text(text: str) -> None:
     written = media.html(text)
@@ -121,6 +139,7 @@ def test_html_shows_the_text(text: str) -> None:
     assert html.unescape(written) == media.terminal(text)
 
 
+@patient
 @given(texts)
 def test_json_loses_nothing_and_commands_nothing(text: str) -> None:
     written = media.json_document([{text: text, "b": [text]}])
@@ -129,6 +148,7 @@ def test_json_loses_nothing_and_commands_nothing(text: str) -> None:
     assert json.loads(written) == [{text: text, "b": [text]}]
 
 
+@patient
 @given(texts)
 def test_xml_loses_only_what_it_cannot_write(text: str) -> None:
     element = ElementTree.Element("a", {"b": media.xml(text)})
@@ -140,6 +160,7 @@ def test_xml_loses_only_what_it_cannot_write(text: str) -> None:
     assert read.text == (media.xml(text) or None)
 
 
+@patient
 @given(texts)
 def test_toml_loses_nothing(text: str) -> None:
     from shardlint.config.kinds import written

@@ -59,7 +59,12 @@ def confirmed(tree: Path, python: str | None, **variables: str) -> tuple[dict[st
     client = Client(["-m", "shardlint_server"], tree, **variables)
     options = {} if python is None else {"python": python}
     folder = {"uri": tree.as_uri(), "name": "tree"}
-    hello = {"processId": None, "rootUri": tree.as_uri(), "workspaceFolders": [folder], "capabilities": {}}
+    hello: dict[str, Any] = {
+        "processId": None,
+        "rootUri": tree.as_uri(),
+        "workspaceFolders": [folder],
+        "capabilities": {},
+    }
     client.send("initialize", {**hello, "initializationOptions": options}, 1)
     client.wait_for(1)
     client.send("initialized", {})
