@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shardlint.laws.values import Spec
+
 
 def tuple_source(parts: Iterable[str]) -> str:
     """Write a tuple of expressions: ``(a, b)``, ``(a,)``."""
@@ -17,7 +19,9 @@ def constant_source(value: object) -> str:
         return tuple_source(map(constant_source, value))
     if type(value) is frozenset:
         return f"frozenset({set_source(value) if value else ''})"
-    return set_source(value) if type(value) is set else repr(value)
+    if type(value) is set:
+        return set_source(value)
+    return str(value) if isinstance(value, Spec) else repr(value)
 
 
 def set_source(members: Iterable[object]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from shardlint.laws.source import constant_source, set_source
+from shardlint.laws.values import Spec
 
 #: Each mistake puts a set, or the difference of two sets of keys, into a message.
 MISTAKES = """\
@@ -117,3 +118,7 @@ def test_a_constant_as_source_is_the_constant(value: object) -> None:
 def test_members_stand_in_the_order_of_their_texts() -> None:
     assert set_source(frozenset({"b", "a", 1})) == "{'a', 'b', 1}"
     assert set_source(()) == "set()"
+
+
+def test_a_spec_in_a_set_is_written_as_a_program_writes_it() -> None:
+    assert constant_source({Spec(("a", None)), "b"}) == "{'b', P(\"a\", None)}"
