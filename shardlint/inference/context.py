@@ -15,6 +15,7 @@ from shardlint.laws.frozen import frozen
 from shardlint.laws.values import Unknown
 from shardlint.records import dataclass
 from shardlint.spans import Configured, Place
+from shardlint.uses import Environment
 
 #: The logical axis rules of a program that sets none.
 NO_RULES = Tuple(())
@@ -82,6 +83,19 @@ class Context:
     program: bool = True
     logical_rules: Value = NO_RULES
     replaced: frozenset[str] = frozenset()
+
+    @property
+    def environment(self) -> Environment:
+        """What a use tells of it."""
+        return Environment(
+            context_mesh=self.mesh.mesh if isinstance(self.mesh, MeshValue) else self.mesh,
+            in_jit=bool(self.in_jit),
+            bound_axes=self.bound_axes,
+            mapped=self.mapped,
+            caught=self.caught,
+            expected=self.expected,
+            entry=self.entry,
+        )
 
 
 class Scope:

@@ -37,7 +37,6 @@ from shardlint.inference.values import (
     ClassValue,
     Function,
     Instance,
-    MeshValue,
     ModuleValue,
     Native,
     Tag,
@@ -191,17 +190,7 @@ class Interpreter:
 
     def environment(self) -> Environment:
         """The environment for a use that is recorded now."""
-        context = self.context
-        mesh = context.mesh
-        return Environment(
-            context_mesh=mesh.mesh if isinstance(mesh, MeshValue) else mesh,
-            in_jit=bool(context.in_jit),
-            bound_axes=context.bound_axes,
-            mapped=context.mapped,
-            caught=context.caught,
-            expected=context.expected,
-            entry=context.entry,
-        )
+        return self.context.environment
 
     # -- state --------------------------------------------------------------------------------
 

@@ -132,10 +132,12 @@ CALLS: dict[str, tuple[str, ...]] = {
     "jax.Array.ravel": ("",),
     "jax.Array.repeat": ("2, axis=1", "2"),
     "jax.Array.reshape": ("(8, 2, 4)", "64", "4, 16"),
-    "jax.Array.to_device": (None,),
+    "jax.Array.to_device": ("",),
 }
 #: Calls of a function that are tried under each mesh; the environment may ask for more.
 CASES = int(os.environ.get("SHARDLINT_SHARDING_CASES", "2"))
+#: Functions that take it by position.
+POSITIONAL = frozenset({"jax.Array.to_device"})
 #: Functions that take no sharding of a mesh, or no array of ours.
 APART = frozenset({"jax.numpy.from_dlpack"})
 SHARDINGS = ("P('x')", "P('y')", "P(None, 'y')", "NamedSharding({m}, P('x'))", "None")
@@ -176,13 +178,13 @@ def expressions(name: str, mesh: str) -> list[str]:
     """Calls of a function with a sharding of a mesh."""
     found = []
     for call in CALLS[name]:
-        for a, b in OPERANDS if call is None or "{" in call or "Array" in name else OPERANDS[:1]:
+        for a, b in OPERANDS if "{" in call or "Array" in name else OPERANDS[:1]:
             for argument in TAKERS[name]:
                 for sharding in SHARDINGS:
                     method = name.startswith("jax.Array")
                     called = f"{a}.{name.rpartition('.')[2]}" if method else name
-                    given = "" if call is None else f"{argument}="
-                    arguments = [(call or "").replace("{a}", a).replace("{b}", b), given + sharding]
+                    given = "" if name in POSITIONAL else f"{argument}="
+                    arguments = [call.replace("{a}", a).replace("{b}", b), given + sharding]
                     text = f"{called}({', '.join(filter(None, arguments))})"
                     found.append(text.replace("{m}", mesh))
     return list(dict.fromkeys(found))

@@ -80,7 +80,7 @@ def function(name: str, abstract: Callable[[Call], Value], python: Callable[...,
 
 @dataclass
 class Draw:
-    """Draws sizes, shapes, arrays and arguments for a case; ``unusual`` ones have a rank more, and sizes of 0."""
+    """Draws sizes, shapes, arrays and arguments for a case; ``unusual`` has more axes, and sizes of 0."""
 
     rng: random.Random
     numpy: bool = False

@@ -250,7 +250,7 @@ def _identity(call: Call) -> Value:
 def _device_get(call: Call) -> Value:
     """`device_get(x)`: numpy arrays on the host, of which none has a mesh; traced ones raise."""
     (tree,) = call.bind("x")
-    if call.interpreter.context.in_jit is not False:
+    if tree is None or call.interpreter.context.in_jit is not False:
         return Unknown("what `device_get` gives of a traced array")
     return tree_map(_on_host, tree)
 
