@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping
 
 import libcst as cst
@@ -71,13 +72,13 @@ Rewrite = Callable[[Desk], Fix]
 
 def literal(node: cst.CSTNode | None) -> object:
     """The value of a literal; ``...`` for what is none."""
-    match node:
-        case cst.SimpleString() | cst.ConcatenatedString():
-            return node.evaluated_value
-        case cst.Integer() | cst.Float() | cst.Imaginary():
-            return node.evaluated_value
-        case cst.Name(value=value) if value in ("None", "True", "False"):
-            return {"None": None, "True": True, "False": False}[value]
+    if isinstance(node, cst.Name):
+        return {"None": None, "True": True, "False": False}.get(node.value, ...)
+    if isinstance(node, cst.SimpleString | cst.ConcatenatedString | cst.BaseNumber):
+        try:
+            return ast.literal_eval(cst.Module([]).code_for_node(node.with_changes(lpar=(), rpar=())))
+        except (SyntaxError, ValueError):
+            return ...  # an f-string, or a number of too many digits
     return ...
 
 

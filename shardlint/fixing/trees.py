@@ -126,10 +126,17 @@ class Tree:
             start = self.start(node)
             if isinstance(node, cst.BaseExpression):
                 start -= sum(len(self.code(opened, node)) for opened in node.lpar)
-            made = node.visit(_Changing(changes))
-            if self._code[start : start + len(old)] != old or not isinstance(made, cst.CSTNode):
+            try:
+                made = node.visit(_Changing(changes))
+            except cst.CSTValidationError:
+                raise CannotFix from None  # without a blank that is needed
+            stop = start + len(old)
+            if self._code[start:stop] != old or not isinstance(made, cst.CSTNode):
                 raise CannotFix
-            for first, last, text in _differences(old, self.code(made, node)):
+            new = self.code(made, node)
+            if _runs_on(self._code[:start][-1:], new[:1]) or _runs_on(new[-1:], self._code[stop : stop + 1]):
+                raise CannotFix
+            for first, last, text in _differences(old, new):
                 found.append(Edit(self._span(start + first, start + last), text))
         if not found:
             raise CannotFix
@@ -152,6 +159,11 @@ class Tree:
             line = bisect_right(self._starts, offset)
             places.append((line, offset - self._starts[line - 1] + 1 + self._left_out[line - 1]))
         return Span(self.path, *places[0], *places[1], self.cell)
+
+
+def _runs_on(before: str, behind: str) -> bool:
+    """Whether two characters would be of one word: ``else`` and what is written right behind it."""
+    return all(one.isalnum() or one == "_" for one in (before, behind))
 
 
 class _Changing(cst.CSTTransformer):

@@ -106,6 +106,9 @@ _MISTAKES = (
         '{n}(\n    mesh,\n    [\n        "a",\n        # nothing\n        None,\n    ],  # spec\n)',
         '{n}(mesh, {s}("a", None))',
     ),
+    ('{n}(mesh, None if not 1 else("a", None))', '{n}(mesh, {s}("a", None))'),
+    ('{n}(mesh, "a"if 1 else None)', '{n}(mesh, {s}("a"))'),
+    ('{n}(mesh, ("a",)if 1 else None)', '{n}(mesh, {s}("a"))'),
     ('{n}(mesh, (*["a", "b"],))', '{n}(mesh, {s}("a", "b"))'),
     ('{n}(mesh, (("a" "")))', '{n}(mesh, {s}("a"))'),
     (_types('("auto", "explicit")'), _types(f"({_TYPE}Auto, {_TYPE}Explicit)")),
@@ -114,6 +117,7 @@ _MISTAKES = (
 _MAPPED = f'(lambda x: 2 * x, mesh=mesh, in_specs={{s}}("a"), out_specs={{s}}("a"))({_ONES})'
 _OF_SPECS = (
     ('{n}(mesh, {s}("", "b"))', '{n}(mesh, {s}(None, "b"))'),
+    ('{n}(mesh, {s}(""if 1 else"", "b"))', '{n}(mesh, {s}(None, "b"))'),
     ('{n}(mesh, {s}((), "b"))', '{n}(mesh, {s}(None, "b"))'),
     ('{n}(mesh, {s}((("a", "b"),), None))', '{n}(mesh, {s}(("a", "b"), None))'),
     ('{n}(mesh, {s}([["a"]]))', '{n}(mesh, {s}("a"))'),
