@@ -99,6 +99,7 @@ class ProgramWriter:
         """Return a program of one feature, looked at in every way."""
         self.module |= "module" in feature.flags
         lines = self.start()
+        self.probes = self.random.randint(0, 1)
         block, result = self.instance(feature, 9)
         name = self.name("r")
         lines += [*block, f"{name} = {result}"]
