@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -11,6 +12,7 @@ from shardlint.inference.editing import note_assigned
 from shardlint.inference.effects import changing
 from shardlint.inference.forgetting import forget
 from shardlint.inference.generators import items_of
+from shardlint.inference.indexing import get_item
 from shardlint.inference.joins import join, options
 from shardlint.inference.mutation import delete_attribute, set_attribute, set_item
 from shardlint.inference.private_names import meant
@@ -54,6 +56,25 @@ def assign(interpreter: Interpreter, target: cst.BaseExpression, value: Value) -
         _set_item(interpreter, target, value)
     elif isinstance(target, cst.StarredElement):
         assign(interpreter, target.value, value)
+
+
+def held_by(interpreter: Interpreter, target: cst.BaseExpression) -> tuple[Value, Callable[[Value], None]]:
+    """Return what a target holds, and what binds it to another value: each part of it is evaluated once."""
+    from shardlint.inference.expressions import attribute_of, evaluate, evaluate_index
+
+    noted = interpreter.noted and target in interpreter.noted
+    place = interpreter.place(target)
+    if isinstance(target, cst.Attribute) and not noted:
+        name = meant(interpreter.scope, target.attr.value)
+        receiver = evaluate(interpreter, target.value)
+        held = attribute_of(interpreter, target, receiver)
+        return held, lambda value: set_attribute(interpreter, receiver, name, value, place=place)
+    if isinstance(target, cst.Subscript) and not noted:
+        receiver = evaluate(interpreter, target.value)
+        key = evaluate_index(interpreter, target.slice)
+        held = get_item(interpreter, receiver, key, place)
+        return held, lambda value: set_item(interpreter, receiver, key, value, place)
+    return evaluate(interpreter, target), lambda value: assign(interpreter, target, value)
 
 
 def bind(interpreter: Interpreter, name: str, value: Value) -> None:

@@ -59,13 +59,16 @@ def define_function(interpreter: Interpreter, code: Code, part: FunctionPart | N
         assert isinstance(node, cst.FunctionDef)
         function.origin = NodePlace(code.header_unit, node.name)
         with interpreter.in_unit(code.header_unit):
+            decorators = [
+                (evaluate(interpreter, decorator.decorator), interpreter.place(decorator.decorator))
+                for decorator in node.decorators
+            ]
             for parameter in (*node.params.posonly_params, *node.params.params, *node.params.kwonly_params):
                 if parameter.default is not None:
                     name = meant(scope, parameter.name.value)
                     function.defaults[name] = evaluate(interpreter, parameter.default)
-            for decorator in reversed(node.decorators):
-                applied = evaluate(interpreter, decorator.decorator)
-                value = _decorate(interpreter, applied, value, interpreter.place(decorator.decorator))
+            for decorator, place in reversed(decorators):
+                value = _decorate(interpreter, decorator, value, place)
     bound = meant(scope, code.name)
     write(interpreter, scope.target(bound), bound, value)
 
@@ -91,8 +94,8 @@ def define_class(
     from shardlint.inference.expressions import evaluate
 
     with interpreter.in_unit(unit):
-        bases = tuple(evaluate(interpreter, base.value) for base in node.bases)
         decorators = [evaluate(interpreter, decorator.decorator) for decorator in node.decorators]
+        bases = tuple(evaluate(interpreter, base.value) for base in node.bases)
         keywords = {
             keyword.keyword.value: evaluate(interpreter, keyword.value)
             for keyword in node.keywords

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -24,6 +22,7 @@ from shardlint.inference.generators import give, items_of, opened
 from shardlint.inference.indexing import get_item
 from shardlint.inference.iteration import hashable, too_large
 from shardlint.inference.joins import combined, join, join_tagged, join_variables, options, same_kind
+from shardlint.inference.literals import float_literal, integer_literal, text_literal
 from shardlint.inference.nodes import is_next
 from shardlint.inference.operators import binary_operation, compare, unary_operation
 from shardlint.inference.overlays import transfer
@@ -49,7 +48,7 @@ from shardlint.inference.values import (
 )
 from shardlint.inference.variables import widened, write
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place, Written
+from shardlint.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
@@ -77,7 +76,11 @@ def _name(interpreter: Interpreter, node: cst.Name) -> Value:
 
 
 def _attribute(interpreter: Interpreter, node: cst.Attribute) -> Value:
-    receiver = evaluate(interpreter, node.value)
+    return attribute_of(interpreter, node, evaluate(interpreter, node.value))
+
+
+def attribute_of(interpreter: Interpreter, node: cst.Attribute, receiver: Value) -> Value:
+    """Return the attribute of what stands before the dot."""
     name = node.attr.value
     if name[:2] == "__":
         name = meant(interpreter.scope, name)
@@ -87,29 +90,6 @@ def _attribute(interpreter: Interpreter, node: cst.Attribute) -> Value:
     if interpreter.settings.dims and (path := dotted(node)) is not None:
         return sized(interpreter, path, value)
     return value
-
-
-def _integer(interpreter: Interpreter, node: cst.Integer) -> Value:
-    digits = node.value
-    # `int()` refuses more than 4,300 digits, and no size has as many.
-    return Const(int(digits, 0), interpreter.place(node)) if len(digits) < 1_000 else Unknown("a huge number")
-
-
-def _float(interpreter: Interpreter, node: cst.Float) -> Value:
-    return Const(float(node.value), interpreter.place(node))
-
-
-#: What a string or an imaginary number says: the same few stand everywhere. Raises ValueError, SyntaxError.
-_literal_value = lru_cache(maxsize=4_096)(ast.literal_eval)
-
-
-def _literal(interpreter: Interpreter, node: cst.SimpleString | cst.Imaginary) -> Value:
-    try:
-        value, place = _literal_value(node.value), interpreter.place(node)
-    except (ValueError, SyntaxError):
-        return Unknown("a literal Python refuses")
-    written = interpreter.settings.editing and isinstance(value, str)
-    return Const(Written(value, place) if written else value, place)
 
 
 def _concatenated(interpreter: Interpreter, node: cst.ConcatenatedString) -> Value:
@@ -469,10 +449,10 @@ def _yield(interpreter: Interpreter, node: cst.Yield) -> Value:
 _HANDLERS: dict[type, _Evaluator] = {
     cst.Name: _name,
     cst.Attribute: _attribute,
-    cst.Integer: _integer,
-    cst.Float: _float,
-    cst.Imaginary: _literal,
-    cst.SimpleString: _literal,
+    cst.Integer: integer_literal,
+    cst.Float: float_literal,
+    cst.Imaginary: text_literal,
+    cst.SimpleString: text_literal,
     cst.ConcatenatedString: _concatenated,
     cst.FormattedString: _formatted,
     cst.Ellipsis: _ellipsis,

@@ -325,7 +325,7 @@ def _equal(x: Value, y: Value) -> bool | None:
             return None
         if len(x.items) != len(y.items):
             return False
-        outcomes = [_ordered("Equal", a, b) for a, b in zip(x.items, y.items, strict=True)]
+        outcomes = [_alike(a, b) for a, b in zip(x.items, y.items, strict=True)]
         return False if False in outcomes else None if None in outcomes else True
     if isinstance(x, External) and isinstance(y, External):
         types = x.name.startswith(AXIS_TYPES) and y.name.startswith(AXIS_TYPES)
@@ -389,6 +389,13 @@ def _same_member(x: Value, y: Value) -> bool | None:
     return False if _ordered("Equal", first, second) is False else None
 
 
+def _alike(x: Value, y: Value) -> bool | None:
+    """Whether containers take two items for one: a number that equals nothing (NaN) may still be itself."""
+    if isinstance(x, Const) and isinstance(y, Const) and x.value != x.value and y.value != y.value:
+        return None
+    return _ordered("Equal", x, y)
+
+
 def _contains(container: Value, item: Value) -> bool | None:
     if isinstance(container, Const) and isinstance(item, Const):
         if isinstance(container.value, str) and isinstance(item.value, str):
@@ -406,7 +413,7 @@ def _contains(container: Value, item: Value) -> bool | None:
         entries = iterate(container)
         return None if entries is None else _contains(Tuple(entries), item)
     if isinstance(container, Tuple | ListValue) and container.items is not None:
-        outcomes = [_ordered("Equal", item, other) for other in container.items]
+        outcomes = [_alike(item, other) for other in container.items]
         return True if True in outcomes else None if None in outcomes else False
     return None
 

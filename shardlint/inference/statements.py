@@ -9,7 +9,7 @@ import libcst as cst
 
 from shardlint.inference.alternatives import met
 from shardlint.inference.annotations import annotated, description
-from shardlint.inference.assignment import assign, bind, delete
+from shardlint.inference.assignment import assign, bind, delete, held_by
 from shardlint.inference.choices import is_doubtful
 from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.expressions import evaluate
@@ -151,11 +151,12 @@ def _annotated(interpreter: Interpreter, node: cst.AnnAssign) -> bool:
 
 def _augmented(interpreter: Interpreter, node: cst.AugAssign) -> bool:
     operator = type(node.operator).__name__.removesuffix("Assign")
-    left, right = evaluate(interpreter, node.target), evaluate(interpreter, node.value)
+    left, rebind = held_by(interpreter, node.target)
+    right = evaluate(interpreter, node.value)
     value = augment(interpreter, operator, left, right, interpreter.place(node))
     if value is None:
         value = binary_operation(interpreter, operator, left, right, interpreter.place(node))
-    assign(interpreter, node.target, value)
+    rebind(value)
     return True
 
 

@@ -31,7 +31,11 @@ from shardlint.laws.values import Unknown
 def _partial(call: Call) -> Value:
     if call.opaque or not call.args:
         return Unknown("functools.partial")
-    return Partial(call.args[0], tuple(call.args[1:]), tuple(call.kwargs.items()), call.place)
+    function, *args = call.args
+    if isinstance(function, Partial):
+        kwargs = dict(function.kwargs) | call.kwargs
+        return Partial(function.function, (*function.args, *args), tuple(kwargs.items()), call.place)
+    return Partial(function, tuple(args), tuple(call.kwargs.items()), call.place)
 
 
 def _keeps(call: Call) -> Value:
@@ -143,17 +147,26 @@ _COPYING = (
 def _copying(deep: bool) -> Callable[[Call], Value]:
     """`copy.copy` and `copy.deepcopy`: what programs can change becomes a new object."""
 
-    def copied(value: Value, call: Call) -> Value:
+    def copied(value: Value, call: Call, known: dict[int, Value]) -> Value:
         path = call.interpreter.path
 
         def part(item: Value) -> Value:
-            return copied(item, call) if deep else item
+            return copied(item, call, known) if deep else item
 
+        if id(value) in known:
+            return known[id(value)]
         if isinstance(value, ListValue):
-            return ListValue(None if value.items is None else list(map(part, value.items)), path=path)
+            items: list[Value] | None = None if value.items is None else []
+            made = known[id(value)] = ListValue(items, path=path)
+            if items is not None:
+                items.extend(map(part, value.items or ()))
+            return made
         if isinstance(value, DictValue):
-            held = value.items
-            return DictValue(None if held is None else {k: part(v) for k, v in held.items()}, path=path)
+            entries: dict[Any, Value] | None = None if value.items is None else {}
+            copy = known[id(value)] = DictValue(entries, path=path)
+            if entries is not None:
+                entries.update((key, part(item)) for key, item in (value.items or {}).items())
+            return copy
         if isinstance(value, SetValue):
             return SetValue(value.items, value.origin, value.frozen)
         if isinstance(value, Instance):
@@ -166,15 +179,17 @@ def _copying(deep: bool) -> Callable[[Call], Value]:
             if isinstance(maker := class_attribute(value.cls, "__new__"), Function):
                 call.interpreter.unseen.call(maker, [value.cls], {}, "makes a copy")
                 return Unknown(f"a copy of `{value.cls.name}`, which makes its objects itself")
-            own = {name: part(item) for name, item in value.attributes.items()}
-            return Instance(value.cls, own, value.opaque, call.place, path)
+            own: dict[str, Value] = {}
+            known[id(value)] = Instance(value.cls, own, value.opaque, call.place, path)
+            own.update((name, part(item)) for name, item in value.attributes.items())
+            return known[id(value)]
         if isinstance(value, LibraryObject) and value.kind.startswith("flax.nnx."):
             return LibraryObject(value.kind, {k: part(v) for k, v in value.fields.items()}, value.origin)
         if isinstance(value, Tuple) and deep:
             return replace(value, items=tuple(map(part, value.items)))
         return value
 
-    return lambda call: copied(call.args[0], call) if len(call.args) == 1 else Unknown(call.name)
+    return lambda call: copied(call.args[0], call, {}) if len(call.args) == 1 else Unknown(call.name)
 
 
 TABLE: dict[str, Callable[[Call], Value]] = {

@@ -1,0 +1,42 @@
+"""What literals say: numbers, strings and bytes."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from shardlint.inference.values import Const, Value
+from shardlint.laws.values import Unknown
+from shardlint.spans import Written
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+
+def integer_literal(interpreter: Interpreter, node: cst.Integer) -> Value:
+    """Return the number; none of a thousand digits."""
+    digits = node.value
+    # `int()` refuses more than 4,300 digits, and no size has as many.
+    return Const(int(digits, 0), interpreter.place(node)) if len(digits) < 1_000 else Unknown("a huge number")
+
+
+def float_literal(interpreter: Interpreter, node: cst.Float) -> Value:
+    """Return the number."""
+    return Const(float(node.value), interpreter.place(node))
+
+
+#: What a string or an imaginary number says: the same few stand everywhere. Raises ValueError, SyntaxError.
+_literal_value = lru_cache(maxsize=4_096)(ast.literal_eval)
+
+
+def text_literal(interpreter: Interpreter, node: cst.SimpleString | cst.Imaginary) -> Value:
+    """Return the string, the bytes or the number; an editor is told where a string is written."""
+    try:
+        value, place = _literal_value(node.value), interpreter.place(node)
+    except (ValueError, SyntaxError):
+        return Unknown("a literal Python refuses")
+    written = interpreter.settings.editing and isinstance(value, str)
+    return Const(Written(value, place) if written else value, place)
