@@ -129,7 +129,9 @@ def _settle_site(findings: Sequence[Finding]) -> Iterator[Finding]:
     uses = [finding.use for finding in findings if finding.use is not None]
     values, rejected = uses[0].variants, _variants(findings, Severity.ERROR)
     if len(rejected) == values:
-        yield from (f for f in findings if f.use is not None and f.use.variant == min(rejected))
+        for finding in findings:
+            if finding.use is not None and finding.use.variant == min(rejected):
+                yield _first_of(finding, findings, values)
         return
     for finding in findings:
         alike = [other for other in findings if (other.code, other.span) == (finding.code, finding.span)]
@@ -142,6 +144,17 @@ def _settle_site(findings: Sequence[Finding]) -> Iterator[Finding]:
                 severity=max(finding.severity, Severity.WARNING, key=_RANK.__getitem__),
                 message=f"{finding.message} (for {failing} of {values} possible values)",
             )
+
+
+def _first_of(finding: Finding, findings: Sequence[Finding], values: int) -> Finding:
+    """The finding of the first of several values, which says that it is not the only one where others differ."""
+    alike = {other.message for other in findings if (other.code, other.span) == (finding.code, finding.span)}
+    if len(alike) == 1:
+        return finding
+    return dataclasses.replace(
+        finding,
+        message=f"{finding.message} (the first of {values} possible values, all of which are rejected)",
+    )
 
 
 def _variants(findings: Iterable[Finding], severity: Severity | None = None) -> set[int]:
