@@ -11,8 +11,8 @@ from shardlint.inference.classes import method_called
 from shardlint.inference.editing import note_assigned
 from shardlint.inference.effects import changing
 from shardlint.inference.forgetting import forget
-from shardlint.inference.generators import items_of
 from shardlint.inference.indexing import get_item
+from shardlint.inference.iterators import items_of
 from shardlint.inference.joins import join, options
 from shardlint.inference.mutation import delete_attribute, set_attribute, set_item
 from shardlint.inference.private_names import meant

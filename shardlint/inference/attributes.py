@@ -14,9 +14,11 @@ from shardlint.inference.classes import (
 from shardlint.inference.descriptors import is_data, read, read_of
 from shardlint.inference.effects import changed_for_all
 from shardlint.inference.forgetting import NAMESPACE, blur, forget, open_cells
+from shardlint.inference.iterators import is_iterator
 from shardlint.inference.library_names import is_set
 from shardlint.inference.overlays import hides_attributes, instance_attribute, object_attribute
 from shardlint.inference.overlays.py_dataclasses import fields_by_name
+from shardlint.inference.overlays.py_iterators import iterator_method
 from shardlint.inference.overlays.py_records import named_tuple_class_attribute
 from shardlint.inference.reading import note_attribute
 from shardlint.inference.values import (
@@ -94,6 +96,8 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
         return _of_instance(interpreter, value, name, place)
     if isinstance(value, ClassValue):
         return _of_class(interpreter, value, name, place)
+    if is_iterator(value):
+        return iterator_method(value, name)
     if isinstance(value, _OF_LIBRARIES):
         return object_attribute(interpreter, value, name, place)
     if isinstance(value, Tuple) and value.fields is not None:

@@ -21,12 +21,13 @@ from shardlint.inference.effects import changed, now
 from shardlint.inference.forgetting import HOLDING, forget
 from shardlint.inference.functions import bind_parameters, look_at
 from shardlint.inference.generators import generator
+from shardlint.inference.iterators import is_iterator, items_of, spend
 from shardlint.inference.joins import combined, options, tagged
 from shardlint.inference.latest import of_texts
-from shardlint.inference.lazy_calls import answered, is_given
 from shardlint.inference.mutation import set_attribute
 from shardlint.inference.overlays import as_argument, method_context, object_call, transfer, varying
 from shardlint.inference.overlays.explicit.finishing import finish_call
+from shardlint.inference.overlays.py_iterators import SHOWING
 from shardlint.inference.overlays.py_mocks import replace_named
 from shardlint.inference.private_names import mangled
 from shardlint.inference.selves import sets_in
@@ -47,6 +48,7 @@ from shardlint.inference.values import (
     Native,
     Partial,
     Reader,
+    SetValue,
     Tag,
     Tuple,
     Value,
@@ -67,8 +69,17 @@ _CHANGES_NOTHING = (
     "absl.logging.", "builtins.hash", "builtins.id", "builtins.repr", "builtins.type", "chex.", "flax.",
     "jax.", "json.dump", "logging.", "numpy.", "optax.", "orbax.", "pprint.", "time.", "wandb.", "warnings.",
 )  # fmt: skip
+#: Functions that take from iterators what Python says, where an overlay knows them.
+_TAKING = (
+    "builtins.", "collections.", "copy.", "functools.", "itertools.", "math.", "operator.", "typing.",
+    *SHOWING,
+)  # fmt: skip
+#: Functions of libraries that take all items of any iterable.
+_TAKING_ALL = frozenset({"jax.tree.unflatten", "jax.tree_util.tree_unflatten"})
 #: What makes objects whose methods change nothing of what they are given.
 _READERS = re.compile(r"logging\.getLogger|absl\.logging\.get_absl_logger|orbax\.(?:\w+\.)*[A-Z]\w*")
+#: What has methods that take from iterators what Python says.
+_OF_PYTHON = (Tuple, ListValue, DictValue, SetValue, Const)
 #: What something can be reached by: all else is called by nobody, and does not change.
 _REACHING = HOLDING | {Function}
 
@@ -116,6 +127,8 @@ def call_value(
         )
     if isinstance(function, Native):
         interpreter.called(function)
+        if any(map(is_iterator, args)) and not isinstance(args[0], _OF_PYTHON) and not is_iterator(args[0]):
+            args = _taken(interpreter, function.description, args, place)
         call = Call(interpreter, function.description, args, kwargs, place, opaque, places)
         # A method of a container keeps a value that may be several as one item.
         keeps = bool(args) and isinstance(args[0], (ListValue, DictValue))
@@ -140,6 +153,9 @@ def escape(args: Sequence[Value], kwargs: dict[str, Value]) -> None:
 
 def hand_over(interpreter: Interpreter, args: Sequence[Value], kwargs: dict[str, Value]) -> None:
     """Give objects and functions to code that is not seen: it may change the ones and call the others."""
+    for value in (*args, *kwargs.values()):
+        if is_iterator(value) and value.origin is not None:
+            spend(interpreter, value, value.origin)
     escape(args, kwargs)
     replace_named(interpreter, args)
     for value in (*args, *kwargs.values()):
@@ -297,12 +313,9 @@ def _call_external(
     opaque: bool,
     places: dict[int | str, Place],
 ) -> Value:
-    if is_given(function.name, args):
-        answer = answered(interpreter, Call(interpreter, function.name, args, kwargs, place, opaque, places))
-        if not isinstance(answer, Call):
-            return answer
-        args = answer.args
     handler = transfer(function.name)
+    if any(map(is_iterator, args)) and (handler is None or not function.name.startswith(_TAKING)):
+        args = _taken(interpreter, function.name, args, place)
     if handler is None:
         if not function.name.startswith(_CHANGES_NOTHING):
             hand_over(interpreter, args, kwargs)
@@ -317,6 +330,21 @@ def _call_external(
         if interpreter.project.reference(interpreter, argument, call.place_of(None, key), "TypeError"):
             return Unknown(f"JAX takes no `{argument}`")
     return _each_alternative(interpreter, call, handler)
+
+
+def _taken(interpreter: Interpreter, name: str, args: Sequence[Value], place: Place) -> Sequence[Value]:
+    """The arguments of a library's function that takes any number of items of iterators."""
+    if name not in _TAKING_ALL:
+        for arg in args:
+            spend(interpreter, arg, place)
+        return args
+    taken = [items_of(interpreter, arg, place) if is_iterator(arg) else None for arg in args]
+    return [
+        arg
+        if not is_iterator(arg)
+        else ListValue(None if items is None else list(items), path=interpreter.path)
+        for arg, items in zip(args, taken, strict=True)
+    ]
 
 
 def _each_alternative(interpreter: Interpreter, call: Call, handler: Callable[[Call], Value]) -> Value:

@@ -27,7 +27,9 @@ def born() -> int:
 
 #: What a thing holds, by the names of its attributes; no copy of it changes with the thing.
 State = dict[str, Any]
-_HELD = ("attributes", "cls", "fields", "forgotten", "items", "opaque", "rebound", "variables", "volatile")
+_HELD = (
+    "attributes", "cls", "drawn", "fields", "forgotten", "items", "opaque", "rebound", "variables", "volatile"
+)  # fmt: skip
 _CONTAINERS = frozenset({dict, list, set})
 #: When something happened: in which entry, counted from 1 (0 at a top level), and a number that grows in it.
 When = tuple[int, int]

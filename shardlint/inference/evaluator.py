@@ -42,13 +42,13 @@ class Unseen(Protocol):
 
 class Evaluator(Protocol):
     """One analysis. ``context`` and ``device_count`` are what the program has set so far; ``path`` are the
-    undecided branches around what runs now, ``doubtful`` those that may never be taken; ``switches`` name
-    global settings of libraries that the program has changed; ``turns`` are the releases from which on JAX
-    answers a question that was asked otherwise (see `releases`); ``asks_mesh`` is whether a mesh that the
-    program does not tell matters (see `assumed`); ``muted`` is not 0 while nothing is recorded. ``variants``
-    says which of how many possible values is followed, and ``assumed`` the outcomes of undecided tests.
-    ``uses`` are those that the running function recorded so far. ``making`` is an object whose constructor is
-    called next.
+    undecided branches around what runs now, ``doubtful`` those that may never be taken, ``bodies`` those that
+    are bodies of generators; ``switches`` name global settings of libraries that the program has changed;
+    ``turns`` are the releases from which on JAX answers a question that was asked otherwise (see `releases`);
+    ``asks_mesh`` is whether a mesh that the program does not tell matters (see `assumed`); ``muted`` is not 0
+    while nothing is recorded. ``variants`` says which of how many possible values is followed, ``assumed``
+    the outcomes of undecided tests. ``uses`` are those that the running function recorded so far. ``making``
+    is an object whose constructor is called next.
     """
 
     context: Context
@@ -57,6 +57,7 @@ class Evaluator(Protocol):
     assumed: Tag
     path: tuple[int, ...]
     doubtful: set[int]
+    bodies: set[int]
     switches: set[str]
     turns: set[Release]
     asks_mesh: bool

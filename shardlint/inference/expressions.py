@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from shardlint.inference.assignment import assign
 from shardlint.inference.attributes import get_attribute
 from shardlint.inference.calling import call_value
 from shardlint.inference.choices import is_doubtful
-from shardlint.inference.context import Frame, Scope
+from shardlint.inference.comprehensions import comprehension
 from shardlint.inference.described import sized
 from shardlint.inference.editing import TELLING, note_read
 from shardlint.inference.facts import dotted, met
 from shardlint.inference.functions import Code
-from shardlint.inference.generators import give, items_of, opened
+from shardlint.inference.generators import give
 from shardlint.inference.indexing import get_item
 from shardlint.inference.iteration import hashable, too_large
+from shardlint.inference.iterators import each_left, items_of
 from shardlint.inference.joins import combined, join, join_tagged, join_variables, options, same_kind
 from shardlint.inference.literals import float_literal, integer_literal, text_literal
 from shardlint.inference.nodes import is_next
@@ -351,80 +350,23 @@ def _walrus(interpreter: Interpreter, node: cst.NamedExpr) -> Value:
     return value
 
 
-def _comprehension(interpreter: Interpreter, node: cst.ListComp | cst.GeneratorExp | cst.SetComp) -> Value:
-    items: list[Value] | None = []
-
-    def collect() -> Value:
-        return evaluate(interpreter, node.elt)
-
-    items = _run_clauses(interpreter, node.for_in, collect)
+def _list_comprehension(interpreter: Interpreter, node: cst.ListComp | cst.SetComp) -> Value:
+    place = interpreter.place(node)
+    items = items_of(interpreter, comprehension(interpreter, node), place)
     if isinstance(node, cst.SetComp):
-        return _set_of(items, interpreter.place(node))
-    return ListValue(items, interpreter.place(node), interpreter.path)
+        return _set_of(items, place)
+    return ListValue(None if items is None else list(items), place, interpreter.path)
 
 
 def _dict_comprehension(interpreter: Interpreter, node: cst.DictComp) -> Value:
-    def collect() -> Value:
-        return Tuple((evaluate(interpreter, node.key), evaluate(interpreter, node.value)))
-
-    pairs = _run_clauses(interpreter, node.for_in, collect)
+    place = interpreter.place(node)
+    pairs = items_of(interpreter, comprehension(interpreter, node), place)
     items: dict[Hashable, Value] | None = None if pairs is None else {}
     for pair in pairs or ():
         assert isinstance(pair, Tuple)
         found, key = hashable(pair.items[0])
         items = {**items, key: pair.items[1]} if found and items is not None else None
-    return DictValue(items, interpreter.place(node), interpreter.path)
-
-
-def _run_clauses(
-    interpreter: Interpreter, clause: cst.CompFor, collect: Callable[[], Value]
-) -> list[Value] | None:
-    """Run the ``for`` and ``if`` clauses of a comprehension; None when the length is not known.
-
-    The first iterable is evaluated outside the comprehension's own scope, as Python does.
-    """
-    iterable = evaluate(interpreter, clause.iter)
-    outer, path = interpreter.frame, interpreter.path
-    scope = Scope(outer.scope.module, outer.scope, path=path, is_comprehension=True)
-    interpreter.frames.append(Frame(scope, outer.unit, path=path))
-    try:
-        return _run_clause(interpreter, clause, iterable, collect)
-    finally:
-        interpreter.frames.pop()
-
-
-def _run_clause(
-    interpreter: Interpreter, clause: cst.CompFor, iterable: Value, collect: Callable[[], Value]
-) -> list[Value] | None:
-    items = opened(interpreter, iterable, interpreter.place(clause.iter))
-    results: list[Value] | None = None if items.known is None else []
-    for number, item in enumerate([items.one] if items.known is None else items.known):
-        interpreter.tick()
-        items.meet(interpreter, None if items.known is None else number)
-        assign(interpreter, clause.target, item)
-        with interpreter.forked(repeats=True) if items.known is None else nullcontext():
-            found = _run_item(interpreter, clause, collect)
-        results = None if results is None or found is None else [*results, *found]
-    items.meet(interpreter)
-    return results
-
-
-def _run_item(
-    interpreter: Interpreter, clause: cst.CompFor, collect: Callable[[], Value]
-) -> list[Value] | None:
-    """What one item of a comprehension's iterable gives; None when it may give nothing."""
-    tests = [evaluate(interpreter, test.test) for test in clause.ifs]
-    outcomes = [truth(test) for test in tests]
-    if False in outcomes:
-        return []
-    inner = clause.inner_for_in
-    open_ones = [test for test, outcome in zip(tests, outcomes, strict=True) if outcome is None]
-    with interpreter.forked(doubtful=any(map(is_doubtful, open_ones))) if open_ones else nullcontext():
-        if inner is None:
-            found: list[Value] | None = [collect()]
-        else:
-            found = _run_clause(interpreter, inner, evaluate(interpreter, inner.iter), collect)
-    return None if open_ones else found
+    return DictValue(items, place, interpreter.path)
 
 
 def _await(interpreter: Interpreter, node: cst.Await) -> Value:
@@ -435,12 +377,10 @@ def _await(interpreter: Interpreter, node: cst.Await) -> Value:
 def _yield(interpreter: Interpreter, node: cst.Yield) -> Value:
     frame = next(f for f in reversed(interpreter.frames) if not f.scope.is_comprehension)
     if isinstance(node.value, cst.From):
-        items = opened(interpreter, evaluate(interpreter, node.value.item), interpreter.place(node))
-        for number, item in enumerate([items.one] if items.known is None else items.known):
-            items.meet(interpreter, None if items.known is None else number)
-            give(interpreter, frame, item)
-        items.meet(interpreter)
-        frame.unsure = frame.unsure or items.known is None
+        place = interpreter.place(node)
+        for drawn in each_left(interpreter, evaluate(interpreter, node.value.item), place):
+            give(interpreter, frame, drawn.item)
+            frame.unsure = frame.unsure or not drawn.sure
     else:
         give(interpreter, frame, NONE if node.value is None else evaluate(interpreter, node.value))
     return Unknown("sent to a generator")
@@ -469,9 +409,9 @@ _HANDLERS: dict[type, _Evaluator] = {
     cst.Call: _call,
     cst.Subscript: _subscript,
     cst.NamedExpr: _walrus,
-    cst.ListComp: _comprehension,
-    cst.GeneratorExp: _comprehension,
-    cst.SetComp: _comprehension,
+    cst.ListComp: _list_comprehension,
+    cst.GeneratorExp: comprehension,
+    cst.SetComp: _list_comprehension,
     cst.DictComp: _dict_comprehension,
     cst.Await: _await,
     cst.Yield: _yield,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from shardlint.inference.classes import library_bases
@@ -31,6 +32,8 @@ HOLDING = frozenset({Alternatives, Tuple, ListValue, DictValue, LibraryObject, S
 NAMESPACE = "builtins.namespace"
 #: Library classes whose instances nobody sets attributes of: what they hold may be changed all the same.
 _FROZEN = frozenset({"flax.struct.PyTreeNode"})
+#: What the kinds of iterators (see `iterators`), and of views of dicts, begin with.
+ITERATOR, VIEW = "iterator.", "view."
 
 
 def forget(value: Value) -> None:
@@ -64,6 +67,9 @@ def forget(value: Value) -> None:
                 forget_variables(one.fields["of"])
         elif isinstance(one, LibraryObject) and one.kind.startswith("collections."):
             waiting.extend(one.fields.values())
+        elif isinstance(one, LibraryObject) and one.kind.startswith((ITERATOR, VIEW)):
+            lose_position(one)
+            waiting.extend(_reached(one))
         elif isinstance(one, LibraryObject) and one.kind.startswith("flax.nnx."):
             changing(one)
             waiting.extend(value for value in one.fields.values() if not isinstance(value, Array))
@@ -89,6 +95,33 @@ def forget_variables(module: ModuleValue) -> None:
         if not isinstance(value, ModuleValue | External):
             forget(value)
             scope.variables[name] = Unknown(f"`{name}` may be set by its name")
+
+
+def lose_position(iterator: Value) -> None:
+    """Make it unknown how far an iterator is, and so are those that it takes its items from."""
+    waiting = [iterator]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, LibraryObject) and one.kind.startswith(ITERATOR):
+            if "state" in one.fields and not isinstance(one.fields["state"], Unknown):
+                changing(one)
+                one.fields["state"] = Unknown("how far an iterator is")
+            waiting.extend(one.fields.values())
+        elif isinstance(one, Tuple):
+            waiting.extend(one.items)
+        elif isinstance(one, Bound):
+            waiting.append(one.receiver)
+
+
+def _reached(one: LibraryObject) -> Iterable[Value]:
+    """What can be reached through an iterator or a view: items of a list or dict, not that itself."""
+    for held in one.fields.values():
+        if isinstance(held, ListValue):
+            yield from held.items or ()
+        elif isinstance(held, DictValue):
+            yield from (held.items or {}).values()
+        else:
+            yield held
 
 
 def _elsewhere(value: Value) -> Value:

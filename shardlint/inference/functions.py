@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import libcst as cst
 
@@ -41,9 +41,7 @@ class Code:
 
     __slots__ = ("_generator", "_named", "_node", "_part", "key", "name", "unit", "within")
 
-    def __init__(
-        self, name: str, unit: Unit, node: cst.FunctionDef | cst.Lambda | None, part: FunctionPart | None
-    ):
+    def __init__(self, name: str, unit: Unit, node: cst.CSTNode | None, part: FunctionPart | None) -> None:
         self.name, self.unit = name, unit
         self._node, self._part = node and unit.first(node), part
         #: What identifies the code, however often its definition is executed. Units may share their nodes.
@@ -63,7 +61,7 @@ class Code:
     def node(self) -> cst.FunctionDef | cst.Lambda:
         """The definition. Raises BrokenText when libcst cannot read what `ast` could."""
         if self._node is not None:
-            return self.unit.latest(self._node)
+            return cast("cst.FunctionDef | cst.Lambda", self.unit.latest(self._node))
         found = self.unit.body[0]
         assert isinstance(found, cst.FunctionDef)
         return found

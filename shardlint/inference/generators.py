@@ -2,58 +2,55 @@
 
 The evaluator runs a body once, all of it, where the first item is asked for. What it records on the way to
 each item is held back until that item is taken, so what stands behind items that nobody takes is not met.
-Where the number of items is not known, all is met at once, and an item is one of those that were seen.
+Where the number of items is not known, all is met at once, and an item is one of those that were seen. If
+what the body read is another when a later item is asked for, that item is not known.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from shardlint.inference.budget import Exhausted
-from shardlint.inference.classes import class_attribute
-from shardlint.inference.context import Frame
-from shardlint.inference.effects import changed
-from shardlint.inference.iteration import MAX_UNROLLED, element, iterate
+from shardlint.inference.context import Frame, Scope
+from shardlint.inference.effects import born, changed
+from shardlint.inference.giving import note_read
+from shardlint.inference.iteration import MAX_UNROLLED
+from shardlint.inference.iterators import STEPS, Drawn, made
 from shardlint.inference.joins import join
+from shardlint.inference.keys import TooLarge
 from shardlint.inference.once import Once
-from shardlint.inference.values import (
-    Array,
-    Const,
-    DictValue,
-    Function,
-    Generated,
-    Instance,
-    Integer,
-    LibraryObject,
-    ListValue,
-    Value,
-)
-from shardlint.laws.values import AxisType, Unknown
+from shardlint.inference.reading import read_of
+from shardlint.inference.values import Const, DictValue, Function, Generated, LibraryObject, Value, as_int
+from shardlint.laws.values import Unknown
 from shardlint.records import dataclass
+from shardlint.spans import Place
 from shardlint.uses import Use
 
 if TYPE_CHECKING:
     from shardlint.inference.interpreter import Interpreter
-    from shardlint.spans import Place
 
-KIND = "builtins.generator"
+KIND = "iterator.generator"
+_UNKNOWN = Unknown("what is left in a generator")
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
-    """What an iterable gives.
+class Body:
+    """What the body of a generator gives.
 
     ``known`` are all its items, or None: then each is like ``any_one``, and they do not end where it is
-    ``endless``. ``held`` is what is met on the way to each item, and after the last.
+    ``endless``. ``held`` is what is met on the way to each item, and after the last. ``reads`` are variables
+    that it read, and ``key`` what they and its arguments were then; None if that is not told.
     """
 
     known: Sequence[Value] | None
     any_one: Value = Unknown("no item")
     endless: bool = False
     held: Sequence[list[Use]] = ()
+    reads: tuple[tuple[Any, str], ...] = ()
+    key: Hashable = None
 
     @property
     def one(self) -> Value:
@@ -74,123 +71,46 @@ def generator(
     interpreter: Interpreter, function: Function, bound: dict[str, Value], place: Place
 ) -> LibraryObject:
     """What a call of a generator function gives."""
-    path = interpreter.path
-    arguments: dict[Hashable, Value] = dict(bound.items())
-    fields: dict[str, Value] = {
-        "function": function,
-        "arguments": DictValue(arguments, path=path),
-        "left": ListValue(None, path=path),
-    }
-    return LibraryObject(KIND, fields, place)
+    arguments = DictValue(dict(bound.items()), path=interpreter.path)
+    return made(interpreter, "generator", place, function=function, arguments=arguments, state=Const(0))
 
 
-def generator_of(interpreter: Interpreter, items: Items, place: Place) -> LibraryObject:
-    """A generator of items that are known as far as they will be."""
-    left = ListValue(None if items.known is None else list(items.known), path=interpreter.path)
-    interpreter.generated[left.born] = items
-    return LibraryObject(KIND, {"left": left, "one": items.one}, place)
-
-
-def is_generator(value: Value) -> bool:
-    """Whether the items of a value are made when they are asked for."""
-    return isinstance(value, LibraryObject) and value.kind == KIND
-
-
-def is_lazy(value: Value) -> bool:
-    """Whether code of the program gives the items of a value."""
-    return is_generator(value) or (
-        isinstance(value, Instance) and isinstance(class_attribute(value.cls, "__iter__"), Function)
-    )
-
-
-def opened(interpreter: Interpreter, value: Value, place: Place) -> Items:
-    """The items of any value that a loop goes over."""
-    if isinstance(value, Instance) and is_lazy(value):
-        value = interpreter.call(interpreter.attribute(value, "__iter__", place), [], {}, place)
-        if isinstance(value, Instance):
-            return _of_iterator(interpreter, value, place)
-    if isinstance(value, LibraryObject) and is_generator(value):
-        return _all_of(interpreter, value)
-    known = _iterated(interpreter, value, place)
-    if known is None:
-        one = Unknown("an item of something unknown") if isinstance(value, Integer) else element(value)
-        return Items(None, one)
-    return Items(known)
-
-
-def items_of(interpreter: Interpreter, value: Value, place: Place) -> tuple[Value, ...] | None:
-    """All items of a value, which are taken at once; None where they are not known."""
-    if not is_lazy(value):
-        return _iterated(interpreter, value, place)
-    items = opened(interpreter, value, place)
-    items.meet(interpreter)
-    return None if items.known is None else tuple(items.known)
-
-
-def _iterated(interpreter: Interpreter, value: Value, place: Place) -> tuple[Value, ...] | None:
-    """The items of a value that code of the program does not give.
-
-    In jit a row of an array is what `x[0]` is; outside, where its type says that it is not split, too.
-    """
-    known = iterate(value)
-    if not known or not isinstance(value, Array) or value.typed is None or value.numpy:
-        return known
-    mesh, entries = value.typed.mesh, value.typed.spec.entries
-    whole = (mesh is None or set(mesh.types) == {AxisType.EXPLICIT}) and not any(entries)
-    if interpreter.context.in_jit is not True and not whole:
-        return known
-    row = interpreter.item(value, Const(0), place)
-    return (row,) * len(known) if isinstance(row, Array) else known
-
-
-def some_of(interpreter: Interpreter, value: LibraryObject, count: int) -> Items | None:
-    """So many items of a generator, which are taken from it; None where they are not known."""
-    items, left = _begun(interpreter, value)
-    if items.known is None or left.items is None or not _certain(interpreter, left):
+def _next(interpreter: Interpreter, iterator: LibraryObject) -> Drawn | None:
+    """Take the next item of a generator; its body runs now if it did not yet."""
+    changed(iterator.born)
+    begun, at = "begun" in iterator.fields, as_int(iterator.fields["state"])
+    body = interpreter.generated.get(iterator.born) if begun else run(interpreter, iterator)
+    if body is None:
+        # It began in a run whose result is given again.
+        return Drawn(_UNKNOWN, sure=False)
+    if begun and (body.key is None or body.key != _key(interpreter, iterator, body.reads)):
+        body.meet(interpreter)
+        return Drawn(_UNKNOWN, sure=False)
+    iterator.fields["begun"] = Const(True)
+    interpreter.generated[iterator.born] = body
+    if body.known is None or at is None:
+        body.meet(interpreter)
+        if body.endless and not interpreter.is_silent:
+            interpreter.generated[iterator.born] = replace(body, held=body.held[1:])
+        return Drawn(body.one, sure=False, endless=body.endless)
+    body.meet(interpreter, at)
+    if at >= len(body.known):
         return None
-    taken = len(items.known) - len(left.items)
-    known = left.items[:count]
-    held = items.held[taken : taken + count]
-    changed(value.born)
-    left.items = left.items[count:]
-    return Items(known, held=held)
+    iterator.fields["state"] = Const(at + 1)
+    return Drawn(body.known[at])
 
 
-def next_of(interpreter: Interpreter, value: LibraryObject) -> Value | None:
-    """The next item of a generator; None where none is left."""
-    items, left = _begun(interpreter, value)
-    changed(value.born)
-    if items.known is None or left.items is None or not _certain(interpreter, left):
-        # Which one it is, is not known.
-        items.meet(interpreter)
-        left.items = None
-        if items.endless and not interpreter.is_silent:
-            interpreter.generated[left.born] = replace(items, held=items.held[1:])
-        return items.one
-    items.meet(interpreter, len(items.known) - len(left.items))
-    return left.items.pop(0) if left.items else None
-
-
-def _begun(interpreter: Interpreter, value: LibraryObject) -> tuple[Items, ListValue]:
-    """All items of a generator, and those that are left; its body runs now if it did not yet."""
-    left = value.fields["left"]
-    assert isinstance(left, ListValue)
-    items = interpreter.generated.get(left.born)
-    if items is None and "one" not in value.fields:
-        items = run(interpreter, value)
-        interpreter.generated[left.born], value.fields["one"] = items, items.one
-        left.items = None if items.known is None else list(items.known)
-        changed(value.born)
-    return items or Items(None, Unknown("what is left in a generator")), left
-
-
-def _certain(interpreter: Interpreter, left: ListValue) -> bool:
-    """Whether what is taken is surely taken: bodies of generators that run are no branches here."""
-    path, now = (
-        tuple(fork for fork in forks if fork not in interpreter.bodies)
-        for forks in (left.path, interpreter.path)
-    )
-    return path[: len(now)] == now
+def _key(interpreter: Interpreter, iterator: LibraryObject, reads: Iterable[tuple[Any, str]]) -> Hashable:
+    """What a generator's arguments and the variables that its body read are now; None if that is too much."""
+    function, arguments = iterator.fields["function"], iterator.fields["arguments"]
+    assert isinstance(function, Function) and isinstance(arguments, DictValue)
+    keys = interpreter.memory.keys
+    keys.start(function.scope)
+    read = (read_of(anchor, name) if isinstance(anchor, Scope) else anchor for anchor, name in reads)
+    try:
+        return keys.of_all([*(arguments.items or {}).values(), *read])
+    except TooLarge:
+        return None
 
 
 def give(interpreter: Interpreter, frame: Frame, value: Value) -> None:
@@ -201,28 +121,36 @@ def give(interpreter: Interpreter, frame: Frame, value: Value) -> None:
         frame.unsure = frame.unsure or interpreter.path != path
 
 
-def run(interpreter: Interpreter, value: LibraryObject) -> Items:
+def run(interpreter: Interpreter, iterator: LibraryObject) -> Body:
     """Run the body of a generator."""
     outer, interpreter.uses = interpreter.uses, Once()
+    around, interpreter.reads, interpreter.start = (interpreter.reads, interpreter.start), {}, born()
     try:
-        made = run_body(interpreter, value)
+        made_by = run_body(interpreter, iterator)
     finally:
         found, interpreter.uses = interpreter.uses, outer
-    if not isinstance(made, Generated) or not made.yields:
+        reads = tuple(interpreter.reads or ())
+        interpreter.reads, interpreter.start = around
+        if interpreter.reads is not None:
+            for anchor, name in reads:
+                note_read(interpreter, anchor, name)
+    key = _key(interpreter, iterator, reads)
+    if not isinstance(made_by, Generated) or not made_by.yields:
         interpreter.uses.extend(found)
-        return Items(() if isinstance(made, Generated) and made.sure else None)
-    items = [value for value, _ in made.yields]
-    bounds = [0, *made.met, len(found)]
+        return Body(() if isinstance(made_by, Generated) and made_by.sure else None, reads=reads, key=key)
+    items = [value for value, _ in made_by.yields]
+    bounds = [0, *made_by.met, len(found)]
     held = [found[a:b] for a, b in itertools.pairwise(bounds)]
-    known = made.sure and len(items) <= MAX_UNROLLED
-    return Items(items, held=held) if known else Items(None, join(items), made.endless, held)
+    if made_by.sure and len(items) <= MAX_UNROLLED:
+        return Body(items, held=held, reads=reads, key=key)
+    return Body(None, join(items), made_by.endless, held, reads, key)
 
 
 def run_body(interpreter: Interpreter, value: Value) -> Value:
     """Run the body of a generator, and meet all that is in it: a `Generated`, if it could be followed."""
     from shardlint.inference.functions import run_function
 
-    fields = value.fields if isinstance(value, LibraryObject) and is_generator(value) else {}
+    fields = value.fields if isinstance(value, LibraryObject) and value.kind == KIND else {}
     function, arguments = fields.get("function"), fields.get("arguments")
     if not isinstance(function, Function) or not isinstance(arguments, DictValue) or arguments.items is None:
         return Unknown("no generator")
@@ -242,27 +170,4 @@ def run_body(interpreter: Interpreter, value: Value) -> Value:
         return Unknown("a generator that takes too many steps")
 
 
-def _all_of(interpreter: Interpreter, value: LibraryObject) -> Items:
-    """All that is left in a generator: nothing is, afterwards."""
-    items, left = _begun(interpreter, value)
-    if items.known is not None and left.items is None:
-        items = Items(None, Unknown("what is left in a generator"))
-    elif items.known is not None and not _certain(interpreter, left):
-        items.meet(interpreter)
-        items = Items(None, items.one)
-    elif items.known is not None and left.items is not None:
-        taken = len(items.known) - len(left.items)
-        items = replace(items, known=tuple(left.items), held=items.held[taken:])
-    changed(value.born)
-    left.items = None
-    interpreter.generated[left.born] = items if items.endless else Items(None)
-    return items
-
-
-def _of_iterator(interpreter: Interpreter, value: Instance, place: Place) -> Items:
-    """An object with `__next__`: how often it gives something is not known."""
-    if not isinstance(class_attribute(value.cls, "__next__"), Function):
-        return Items(None, Unknown("an item of something unknown"))
-    with interpreter.forked(repeats=True):
-        one = interpreter.call(interpreter.attribute(value, "__next__", place), [], {}, place)
-    return Items(None, one)
+STEPS[KIND] = lambda interpreter, iterator: _next(cast("Interpreter", interpreter), iterator)

@@ -54,7 +54,7 @@ from shardlint.uses import Environment, Fact, FileProblem, Use
 if TYPE_CHECKING:
     from shardlint.inference.facts import Noted
     from shardlint.inference.functions import Code
-    from shardlint.inference.generators import Items
+    from shardlint.inference.generators import Body
     from shardlint.inference.project import Project
     from shardlint.inference.selves import Constructed, Said
 
@@ -125,8 +125,8 @@ class Interpreter:
         #: What texts said of ``self``, of the classes for which entries asked.
         self.said: dict[ClassValue, Said] = {}
         self._names: dict[cst.BaseExpression, tuple[str, ...]] = {}
-        #: What generators still have to give (see `generators`).
-        self.generated: dict[int, Items] = {}
+        #: What the bodies of generators give that have begun, by the numbers of these (see `generators`).
+        self.generated: dict[int, Body] = {}
         #: The paths that are bodies of generators.
         self.bodies: set[int] = set()
         #: Names a class body annotates, each with the text of its annotation, by the id of its scope.

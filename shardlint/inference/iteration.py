@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from shardlint.inference.classes import class_attribute, stands_for
 from shardlint.inference.joins import join, options
@@ -17,6 +17,7 @@ from shardlint.inference.values import (
     External,
     Function,
     Instance,
+    LibraryObject,
     ListValue,
     SetValue,
     SpecValue,
@@ -42,6 +43,8 @@ def iterate(value: Value) -> tuple[Value, ...] | None:
         items = None if value.items is None else tuple(value.items)
     elif isinstance(value, DictValue):
         items = None if value.items is None else tuple(constant(key) for key in value.items)
+    elif isinstance(value, LibraryObject) and value.kind in VIEWS:
+        items = viewed(value)
     elif isinstance(value, SetValue):
         # Order is not defined, so only one item can be told.
         known = value.items is not None and len(value.items) < 2
@@ -58,6 +61,14 @@ def iterate(value: Value) -> tuple[Value, ...] | None:
     elif isinstance(value, Devices) and value.shape and isinstance(value.shape[0], int):
         items = (Devices(value.shape[1:], value.numpy),) * min(value.shape[0], MAX_UNROLLED + 1)
     return items if items is not None and len(items) <= MAX_UNROLLED else None
+
+
+def viewed(view: LibraryObject) -> tuple[Value, ...] | None:
+    """The items of a view of a dict, as it is now."""
+    held, pick = view.fields["of"], VIEWS[view.kind]
+    if not isinstance(held, DictValue) or held.items is None:
+        return None
+    return tuple(pick(key, value) for key, value in held.items.items())
 
 
 def element(value: Value) -> Value:
@@ -120,6 +131,14 @@ def constant(key: object) -> Value:
     if isinstance(key, Spec):
         return SpecValue(key)
     return Tuple(tuple(constant(part) for part in key)) if isinstance(key, tuple) else Const(key)
+
+
+#: What views of dicts show of each entry. Programs may change the dict under them.
+VIEWS: dict[str, Callable[[Hashable, Value], Value]] = {
+    "view.keys": lambda key, value: constant(key),
+    "view.values": lambda key, value: value,
+    "view.items": lambda key, value: Tuple((constant(key), value)),
+}
 
 
 def too_large(items: Sequence[Value]) -> bool:

@@ -66,7 +66,7 @@ FROZEN = (
 _DESCRIBED = frozenset({*CHANGING, *FROZEN, Function})
 #: What has one key wherever it stands.
 _VALUES = _DESCRIBED | {ClassValue, ModuleValue, Native}
-_LEFT_OUT = {"born", "path", "reason", "code", "scope"}
+_LEFT_OUT = {"born", "drawn", "path", "reason", "code", "scope"}
 
 
 def parts_of(kind: type) -> tuple[str, ...]:

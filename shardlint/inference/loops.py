@@ -10,11 +10,13 @@ import libcst as cst
 
 from shardlint.inference.assignment import assign
 from shardlint.inference.context import LoopState
-from shardlint.inference.generators import Items, opened
+from shardlint.inference.forgetting import lose_position
+from shardlint.inference.iteration import MAX_UNROLLED
+from shardlint.inference.iterators import Drawn, at_most, draw, each_left, iterator_of
 from shardlint.inference.joins import join_variables, same, widen
 from shardlint.inference.refine import refine
 from shardlint.inference.truth import truth
-from shardlint.inference.values import Value
+from shardlint.inference.values import Instance, LibraryObject, Value
 from shardlint.inference.variables import watching, widened
 from shardlint.laws.values import Unknown
 
@@ -26,48 +28,59 @@ _MAX_PASSES = 16
 
 
 def run_for(interpreter: Interpreter, node: cst.For) -> bool:
-    """Execute a ``for`` statement."""
+    """Execute a ``for`` statement: a pass for each item that there surely is, then any number of them."""
     from shardlint.inference.expressions import evaluate
-
-    iterable = evaluate(interpreter, node.iter)
-    items = opened(interpreter, iterable, interpreter.place(node.iter))
-    if items.known is not None:
-        return _unroll(interpreter, node, items, items.known)
-    items.meet(interpreter)
-    return _run_unknown(
-        interpreter, node.body.body, lambda: assign(interpreter, node.target, items.one), _else(node.orelse)
-    )
-
-
-def _unroll(interpreter: Interpreter, node: cst.For, items: Items, known: Sequence[Value]) -> bool:
     from shardlint.inference.statements import execute_block
 
+    place = interpreter.place(node.iter)
+    iterator = iterator_of(interpreter, evaluate(interpreter, node.iter), place)
     scope, state = interpreter.scope, LoopState()
-    interpreter.frame.loops.append(state)
     outer = interpreter.variants, interpreter.picked
-    running = True
-    try:
-        for number, item in enumerate(known):
-            state.continues.clear()
-            items.meet(interpreter, number)
+    running, count = True, 0
+    for number, drawn in enumerate(each_left(interpreter, iterator, place)):
+        if not drawn.sure:
+            return _leave(interpreter, state, _run_rest(interpreter, node, iterator, drawn))
+        count = max(count or _count(iterator), number + 1)
+        if count > MAX_UNROLLED and state.breaks:
+            # It goes on for long, and may have ended.
+            lose_position(iterator)
+        state.continues.clear()
+        interpreter.frame.loops.append(state)
+        try:
             with watching(scope) as state.written:
-                state.at = number, len(known)
-                assign(interpreter, node.target, item)
+                state.at = number, count
+                assign(interpreter, node.target, drawn.item)
                 running = execute_block(interpreter, node.body.body)
+        finally:
+            interpreter.frame.loops.pop()
             interpreter.variants, interpreter.picked = outer
-            ends = [scope.variables, *state.continues] if running else state.continues
-            if not ends:
-                running = False
-                break
-            scope.variables, running = join_variables(ends), True
-    finally:
-        interpreter.frame.loops.pop()
-        interpreter.variants, interpreter.picked = outer
-    if running:
-        items.meet(interpreter)
+        ends = [scope.variables, *state.continues] if running else state.continues
+        running = bool(ends)
+        if not ends:
+            break
+        scope.variables = join_variables(ends)
     if running and node.orelse is not None:
         running = execute_block(interpreter, node.orelse.body.body)
     return _leave(interpreter, state, running)
+
+
+def _count(iterator: Value) -> int:
+    """How many items there were in an iterator of which one was taken: many, if that is not known."""
+    left = at_most(iterator)
+    return MAX_UNROLLED + 1 if left is None else left + 1
+
+
+def _run_rest(
+    interpreter: Interpreter, node: cst.For, iterator: LibraryObject | Instance, drawn: Drawn
+) -> bool:
+    """Execute a ``for`` statement for items of unknown number."""
+    if drawn.endless:
+        # Something happens on the way to each.
+        with interpreter.forked(repeats=True):
+            draw(interpreter, iterator, interpreter.place(node.iter))
+    return _run_unknown(
+        interpreter, node.body.body, lambda: assign(interpreter, node.target, drawn.item), _else(node.orelse)
+    )
 
 
 def pick(interpreter: Interpreter, test: cst.BaseExpression) -> None:

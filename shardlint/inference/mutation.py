@@ -9,7 +9,8 @@ from shardlint.inference.classes import class_attribute, method_called
 from shardlint.inference.descriptors import deleter_of, setter_of
 from shardlint.inference.effects import changed_for_all, changing
 from shardlint.inference.forgetting import forget
-from shardlint.inference.iteration import hashable, iterate
+from shardlint.inference.iteration import hashable
+from shardlint.inference.iterators import each_left, spend
 from shardlint.inference.joins import join, options
 from shardlint.inference.library_names import set_library_name
 from shardlint.inference.values import (
@@ -208,6 +209,8 @@ def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, 
         set_library_name(interpreter, f"{receiver.name}.{name or '*'}")
     elif isinstance(receiver, ListValue | DictValue) and receiver.items is not None:
         if not (interpreter.certain(receiver.path) and _has_place(receiver, key)):
+            # A slice takes all items of what it is set to.
+            spend(interpreter, value, place)
             forget(receiver)
             return
         changing(receiver)
@@ -239,17 +242,27 @@ def _has_place(receiver: ListValue | DictValue, key: Value) -> bool:
     return index is not None and -len(receiver.items or ()) <= index < len(receiver.items or ())
 
 
+def extend(interpreter: Evaluator, receiver: ListValue, added: Value, place: Place) -> None:
+    """Append each item of an iterable, as it comes: the list may be what it is of."""
+    if isinstance(added, ListValue | Tuple):
+        added = Tuple(tuple(added.items)) if added.items is not None else Unknown("a list that is not known")
+    for drawn in each_left(interpreter, added, place):
+        if drawn.sure and receiver.items is not None:
+            receiver.items.append(drawn.item)
+        else:
+            forget(drawn.item)
+            receiver.items = None
+
+
 def augment(interpreter: Evaluator, operator: str, left: Value, right: Value, place: Place) -> Value | None:
     """Evaluate ``left <op>= right`` for objects that change in place; None for the others."""
     if isinstance(left, Instance):
         method = class_attribute(left.cls, _IN_PLACE.get(operator, ""))
         return None if method is None else interpreter.call(Bound(method, left), [right], {}, place)
     if isinstance(left, ListValue) and operator == "Add" and interpreter.certain(left.path):
-        added = iterate(right)
         changing(left)
-        if left.items is not None and added is not None:
-            left.items.extend(added)
-            return left
+        extend(interpreter, left, right, place)
+        return left
     if isinstance(left, DictValue) and operator == "BitOr" and left.kind != "Counter":
         known = isinstance(right, DictValue) and right.kind != "Counter" and right.items is not None
         if known and left.items is not None and interpreter.certain(left.path):
@@ -257,6 +270,7 @@ def augment(interpreter: Evaluator, operator: str, left: Value, right: Value, pl
             left.items.update(right.items)  # type: ignore[union-attr, arg-type]
             return left
     if any(isinstance(option, ListValue | DictValue | SetValue) for option in options(left)):
+        spend(interpreter, right, place)
         forget(left)
         return left
     return None

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference import naming
 from shardlint.inference.alternatives import each_option, each_pair
 from shardlint.inference.choices import undecided
 from shardlint.inference.classes import class_attribute, lineage, special_method, stands_for
-from shardlint.inference.iteration import hashable, iterate
+from shardlint.inference.iteration import VIEWS, hashable, iterate
+from shardlint.inference.iterators import each_left, is_iterator
 from shardlint.inference.joins import options
 from shardlint.inference.overlays import delegate, jaxtyping
 from shardlint.inference.overlays.array_methods import binary, unary
@@ -355,11 +357,27 @@ _REFLECTED = {
 
 def _has(interpreter: Evaluator, container: Value, item: Value, place: Place | None) -> bool | None:
     """``item in container``; objects of the program are asked."""
+    at = place or Span("", 1, 1, 1, 1)
+    if is_iterator(container):
+        return _is_left(interpreter, container, item, at)
     if not isinstance(container, Instance):
         return _contains(container, item)
-    at = place or Span("", 1, 1, 1, 1)
     method = special_method(container, "__contains__")
     return None if method is None else truth(interpreter.call(method, [item], {}, at))
+
+
+def _is_left(interpreter: Evaluator, iterator: Value, item: Value, place: Place) -> bool | None:
+    """``item in iterator``, which takes all items up to that one."""
+    found: bool | None = False
+    with ExitStack() as forks:
+        for drawn in each_left(interpreter, iterator, place):
+            outcome = truth(compare(interpreter, "Equal", item, drawn.item)) if drawn.sure else None
+            if outcome is True:
+                return True
+            if outcome is None:
+                found = None
+                forks.enter_context(interpreter.forked())
+    return found
 
 
 def _identical(x: Value, y: Value) -> bool | None:
@@ -409,7 +427,7 @@ def _contains(container: Value, item: Value) -> bool | None:
         return key in container.items
     if isinstance(container, ClassValue) and container.members is not None:
         return True if item in container.members.values() else None
-    if isinstance(container, SpecValue):
+    if isinstance(container, SpecValue) or (isinstance(container, LibraryObject) and container.kind in VIEWS):
         entries = iterate(container)
         return None if entries is None else _contains(Tuple(entries), item)
     if isinstance(container, Tuple | ListValue) and container.items is not None:

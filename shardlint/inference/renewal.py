@@ -39,6 +39,9 @@ _SLOTS = {kind: tuple(one.name for one in fields(kind)) for kind in CHANGING}
 #: What may be something else each time that a program runs: tests tell such values by their identity.
 _OPEN = frozenset({Array, Choice, Integer, Perhaps, Sized, Unknown})
 
+#: The fields of objects that name a branch of the run.
+_BRANCHES = frozenset({"path", "drawn"})
+
 
 class NotRenewable(Exception):
     """A result holds something that one run made and another cannot share."""
@@ -135,7 +138,7 @@ class Renewal:
             part = getattr(value, name)
             if name == "born":
                 part = born()
-            elif name == "path":
+            elif name in _BRANCHES and part is not None:
                 part = (*self._new, *part[len(self._old) :])
             else:
                 part = self.of(part)

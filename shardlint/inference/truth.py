@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shardlint.inference.forgetting import ITERATOR
+from shardlint.inference.iteration import VIEWS
 from shardlint.inference.values import (
     Alternatives,
     Bound,
@@ -10,6 +12,7 @@ from shardlint.inference.values import (
     DictValue,
     Function,
     Integer,
+    LibraryObject,
     ListValue,
     MeshValue,
     Native,
@@ -47,4 +50,6 @@ def truth(value: Value) -> bool | None:
         return None if value.items is None else bool(value.items)
     if isinstance(value, ClassValue) and value.metaclass is not None:
         return None
+    if isinstance(value, LibraryObject):
+        return truth(value.fields["of"]) if value.kind in VIEWS else value.kind.startswith(ITERATOR) or None
     return True if type(value) in _TRUE else None

@@ -260,12 +260,15 @@ class Native:
 class LibraryObject:
     """An instance of a library class that an overlay understands (``nn.Dense(8)``).
 
-    ``fields`` holds what the overlay needs of the constructor's arguments and may be added to.
+    ``fields`` holds what the overlay needs of the constructor's arguments and may be added to. ``path`` is
+    the branch an iterator was made in, ``drawn`` the last one on which it gave an item (see `iterators`).
     """
 
     kind: str
     fields: dict[str, Value]
     origin: Place | None = None
+    path: tuple[int, ...] = ()
+    drawn: tuple[int, ...] | None = None
     born: int = field(default_factory=born, init=False, repr=False)
 
 

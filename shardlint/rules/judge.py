@@ -147,7 +147,7 @@ def _settle_site(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _first_of(finding: Finding, findings: Sequence[Finding], values: int) -> Finding:
-    """The finding of the first of several values, which says that it is not the only one where others differ."""
+    """The finding of the first of several values; where others differ, it says that there are others."""
     alike = {other.message for other in findings if (other.code, other.span) == (finding.code, finding.span)}
     if len(alike) == 1:
         return finding

@@ -8,7 +8,8 @@ from typing import Any
 
 from shardlint.inference.calls import Call
 from shardlint.inference.classes import class_attribute, method_called, stands_for
-from shardlint.inference.iteration import constant, hashable, iterate
+from shardlint.inference.iteration import VIEWS, constant, hashable, iterate, viewed
+from shardlint.inference.iterators import is_iterator, items_of
 from shardlint.inference.overlays.py_strings import text_of
 from shardlint.inference.truth import truth
 from shardlint.inference.values import (
@@ -49,6 +50,8 @@ def _len(call: Call) -> Value:
         return Const(len(value.value))
     if isinstance(value, ClassValue) and (members := iterate(value)) is not None:
         return Const(len(members))
+    if isinstance(value, LibraryObject) and value.kind in VIEWS and (shown := viewed(value)) is not None:
+        return Const(len(shown))
     if isinstance(value, Instance) and class_attribute(value.cls, "__len__") is not None:
         found = method_called(call.interpreter, value, "__len__", call.place)
         length = call.interpreter.call(found, [], {}, call.place)
@@ -58,7 +61,9 @@ def _len(call: Call) -> Value:
 
 def _only_items(call: Call) -> Sequence[Value] | None:
     """What lies in the only argument; nothing without one."""
-    return None if call.opaque else iterate(call.args[0]) if call.args else ()
+    if call.opaque:
+        return None
+    return items_of(call.interpreter, call.args[0], call.place) if call.args else ()
 
 
 def _tuple(call: Call) -> Value:
@@ -74,7 +79,8 @@ def _list(call: Call) -> Value:
 def _written(call: Call) -> Place:
     """Where the items of the only argument stand: what only turns them into something else writes nothing."""
     given = call.args[0] if call.args else None
-    return (isinstance(given, Tuple | ListValue) and given.origin) or call.place
+    written = isinstance(given, Tuple | ListValue) or (given is not None and is_iterator(given))
+    return (written and getattr(given, "origin", None)) or call.place
 
 
 def _set(call: Call) -> Value:
@@ -186,7 +192,6 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "builtins.divmod": _divmod,
     "builtins.round": _round,
     "builtins.slice": _slice,
-    "builtins.iter": _list,
     "builtins.print": _none,
     "builtins.open": _harmless,
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from shardlint.inference.calls import Call
-from shardlint.inference.iteration import constant, hashable, iterate
+from shardlint.inference.iteration import constant, hashable
+from shardlint.inference.iterators import items_of
 from shardlint.inference.values import (
     NONE,
     Const,
@@ -22,13 +23,13 @@ from shardlint.inference.values import (
 from shardlint.laws.values import Unknown
 
 
-def pairs(rows: Any) -> dict[Hashable, Value] | None:
+def pairs(call: Call, rows: Iterable[Value] | None) -> dict[Hashable, Value] | None:
     """A dict of rows of two items; None where they are not known."""
     if rows is None:
         return None
     items: dict[Hashable, Value] = {}
     for row in rows:
-        parts = iterate(row)
+        parts = items_of(call.interpreter, row, call.place)
         found, key = hashable(parts[0]) if parts is not None and len(parts) == 2 else (False, None)
         if not found or parts is None:
             return None
@@ -41,7 +42,7 @@ def entries(call: Call, given: Value | None) -> dict[Hashable, Value] | None:
     if isinstance(given, DictValue):
         items = None if given.items is None else dict(given.items)
     else:
-        items = {} if given is None else pairs(iterate(given))
+        items = {} if given is None else pairs(call, items_of(call.interpreter, given, call.place))
     if call.opaque or items is None:
         return None
     items.update(call.kwargs)
@@ -70,7 +71,7 @@ def _counter(call: Call) -> Value:
     if isinstance(given, DictValue) or given is None:
         items = entries(call, given)
         return DictValue(items, call.place, call.interpreter.path, "Counter", Const(0))
-    known = iterate(given)
+    known = items_of(call.interpreter, given, call.place)
     counts: dict[Hashable, int] | None = None if known is None or call.kwargs else {}
     for item in known or ():
         found, key = hashable(item)
@@ -96,7 +97,7 @@ def most_common(call: Call) -> Value:
 
 def _fromkeys(call: Call) -> Value:
     keys, value = call.bind("iterable", "value") if len(call.args) > 1 else (*call.args, NONE)
-    known = iterate(keys) if keys is not None else None
+    known = None if keys is None else items_of(call.interpreter, keys, call.place)
     pairs_ = [hashable(key) for key in known or ()]
     if known is None or value is None or not all(found for found, _ in pairs_):
         return DictValue(None)
@@ -126,8 +127,10 @@ def chain_map_item(call: Call) -> Value:
 def _deque(call: Call) -> Value:
     """``deque(iterable)``: a list, where its length has no bound."""
     given, bound = call.bind("iterable", maxlen=NONE) if call.args or call.kwargs else (ListValue([]), NONE)
-    known = None if given is None or not is_none(bound) else iterate(given)
-    return ListValue(None if known is None else list(known), call.place, call.interpreter.path)
+    known = None if given is None else items_of(call.interpreter, given, call.place)
+    return ListValue(
+        None if known is None or not is_none(bound) else list(known), call.place, call.interpreter.path
+    )
 
 
 # -- sets -------------------------------------------------------------------------------------------
@@ -141,7 +144,7 @@ def _set_method(name: str) -> Callable[[Call], Value]:
         parts: list[frozenset[Any]] = []
         for other in others:
             items = other.items if isinstance(other, SetValue) else None
-            if items is None and (known := iterate(other)) is not None:
+            if items is None and (known := items_of(call.interpreter, other, call.place)) is not None:
                 keys = [hashable(item) for item in known]
                 items = frozenset(key for _, key in keys) if all(found for found, _ in keys) else None
             if items is None:

@@ -1,18 +1,23 @@
-"""Python's functions on iterables, and those of `itertools`, `functools` and `operator`."""
+"""Python's functions that take the items of an iterable, and those of `operator`."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import cmp_to_key
 
 from shardlint.inference.calls import Call
-from shardlint.inference.iteration import MAX_UNROLLED, element, iterate
+from shardlint.inference.forgetting import forget
+from shardlint.inference.iteration import MAX_UNROLLED
+from shardlint.inference.iterators import draw, each_left, is_iterator, items_of
 from shardlint.inference.joins import join
 from shardlint.inference.truth import truth
 from shardlint.inference.values import (
     NONE,
+    Bound,
     Const,
+    Instance,
     ListValue,
     Native,
     SetValue,
@@ -50,64 +55,8 @@ def _range(call: Call) -> Value:
     return ListValue(items if len(items) <= MAX_UNROLLED else None, path=call.interpreter.path)
 
 
-def _columns(call: Call) -> list[tuple[Value, ...]] | None:
-    columns = [iterate(arg) for arg in call.args]
-    return None if call.opaque or any(c is None for c in columns) else [c for c in columns if c is not None]
-
-
-def _zip(call: Call) -> Value:
-    columns = _columns(call)
-    if columns is None:
-        return ListValue(None)
-    return ListValue([Tuple(row) for row in zip(*columns, strict=False)], path=call.interpreter.path)
-
-
-def _enumerate(call: Call) -> Value:
-    iterable, start = call.bind("iterable", start=Const(0))
-    first = as_int(start)
-    items = iterate(iterable) if iterable is not None else None
-    if items is None or first is None:
-        return ListValue(None)
-    return ListValue(
-        [Tuple((Const(first + i), item)) for i, item in enumerate(items)], path=call.interpreter.path
-    )
-
-
-def _map(call: Call) -> Value:
-    if call.opaque or len(call.args) < 2:
-        return ListValue(None)
-    function, *rest = call.args
-    columns = [iterate(arg) for arg in rest]
-    if any(column is None for column in columns):
-        call.interpreter.call(function, [element(arg) for arg in rest], {}, call.place)
-        return ListValue(None)
-    rows = zip(*(column for column in columns if column is not None), strict=False)
-    return ListValue(
-        [call.interpreter.call(function, list(row), {}, call.place) for row in rows],
-        path=call.interpreter.path,
-    )
-
-
-def _filter(call: Call) -> Value:
-    function, iterable = call.bind("function", "iterable")
-    items = iterate(iterable) if iterable is not None else None
-    kept: list[Value] | None = []
-    for item in items or ():
-        keeps = (
-            item
-            if function is None or function == NONE
-            else call.interpreter.call(function, [item], {}, call.place)
-        )
-        outcome = truth(keeps)
-        if outcome is None:
-            kept = None
-        elif outcome and kept is not None:
-            kept.append(item)
-    return ListValue(None if items is None else kept, path=call.interpreter.path)
-
-
 def _sum(call: Call) -> Value:
-    items = iterate(call.args[0]) if call.args else None
+    items = items_of(call.interpreter, call.args[0], call.place) if call.args else None
     if items is None:
         return Unknown("a sum of something unknown")
     total: Value = call.argument(1, "start") or Const(0)
@@ -154,7 +103,9 @@ def _extreme(name: str) -> Callable[[Call], Value]:
     def pick(call: Call) -> Value:
         if call.kwargs.keys() - {"key", "default"} or call.opaque or not call.args:
             return Unknown(f"{name}()")
-        items = call.args if len(call.args) > 1 else iterate(call.args[0])
+        items: Sequence[Value] | None = call.args
+        if len(call.args) == 1:
+            items = items_of(call.interpreter, call.args[0], call.place)
         if items is not None and not items and "default" in call.kwargs:
             return call.kwargs["default"]
         keys = _keys(call, items) if items else None
@@ -174,7 +125,7 @@ def _extreme(name: str) -> Callable[[Call], Value]:
 
 def _sorted(call: Call) -> Value:
     given = call.args[0] if len(call.args) == 1 else None
-    items = None if given is None else iterate(given)
+    items = None if given is None else items_of(call.interpreter, given, call.place)
     if isinstance(given, SetValue) and given.items is not None and len(given.items) <= MAX_UNROLLED:
         items = tuple(Const(key) for key in given.items)
         if "key" in call.kwargs:
@@ -194,124 +145,50 @@ def sort(call: Call, items: Sequence[Value]) -> list[Value] | None:
     return _order(call, items, backwards)
 
 
-def _reversed(call: Call) -> Value:
-    items = iterate(call.args[0]) if len(call.args) == 1 else None
-    return ListValue(None if items is None else list(reversed(items)), path=call.interpreter.path)
-
-
 def _any_all(stop: bool) -> Callable[[Call], Value]:
     def decide(call: Call) -> Value:
-        items = iterate(call.args[0]) if call.args else None
-        outcomes = [truth(item) for item in items or ()]
-        if stop in outcomes:
-            return Const(stop)
-        return Unknown("undecided") if items is None or None in outcomes else Const(not stop)
+        (iterable,) = call.bind("iterable")
+        result: Value = Const(not stop)
+        with ExitStack() as forks:
+            for drawn in each_left(call.interpreter, iterable or NONE, call.place):
+                outcome = truth(drawn.item) if drawn.sure else None
+                if outcome is stop:
+                    return Const(stop)
+                if outcome is None:
+                    # It may have stopped here.
+                    result = Unknown("undecided")
+                    forks.enter_context(call.interpreter.forked())
+        return result
 
     return decide
 
 
 def _next(call: Call) -> Value:
-    given = call.args[0] if call.args else NONE
-    items = iterate(given)
-    written_here = isinstance(given, ListValue) and given.origin == call.place_of(0, "iterator")
-    if written_here and items is not None:
-        # A generator expression in the call itself: nothing was taken from it before.
-        return items[0] if items else call.argument(1, "default") or Unknown("nothing comes next")
-    # Which item comes next depends on what was taken before; it is one of them.
-    return join(items) if items and len(items) <= 8 else Unknown("next()")
+    """``next(iterator, default)``."""
+    given, default = call.bind("iterator", default=None)
+    if isinstance(given, Instance):
+        method = call.interpreter.attribute(given, "__next__", call.place)
+        return call.interpreter.call(method, [], {}, call.place)
+    if given is None or not is_iterator(given):
+        return Unknown("next()")
+    drawn = draw(call.interpreter, given, call.place)
+    if drawn is None:
+        return default or Unknown("nothing comes next")
+    return drawn.item if drawn.sure or drawn.endless or default is None else join([drawn.item, default])
 
 
-def _made(call: Call, rows: Iterable[Value] | None) -> Value:
-    """An iterator as the list of its items, if they are known and no more than what is unrolled."""
-    items = None if rows is None else list(itertools.islice(rows, MAX_UNROLLED + 1))
-    known = items is not None and len(items) <= MAX_UNROLLED and not call.opaque
-    return ListValue(items if known else None, path=call.interpreter.path)
-
-
-def _product(call: Call) -> Value:
-    columns = _columns(call)
-    repeat = as_int(call.kwargs.get("repeat", Const(1)))
-    if columns is None or repeat is None or not 0 <= repeat <= MAX_UNROLLED:
-        return ListValue(None)
-    return _made(call, map(Tuple, itertools.product(*columns, repeat=repeat)))
-
-
-def _chain(call: Call) -> Value:
-    columns = _columns(call)
-    return _made(call, None if columns is None else itertools.chain(*columns))
-
-
-def _chain_from(call: Call) -> Value:
-    outer = iterate(call.args[0]) if len(call.args) == 1 else None
-    columns = [iterate(inner) for inner in outer or ()]
-    known = [column for column in columns if column is not None]
-    return _made(call, None if outer is None or len(known) < len(columns) else itertools.chain(*known))
-
-
-def _accumulate(call: Call) -> Value:
-    iterable, function, initial = call.bind("iterable", func=NONE, initial=NONE)
-    items = None if iterable is None else iterate(iterable)
-    if items is None or function is None or initial is None:
-        return ListValue(None)
-
-    def add(total: Value, item: Value) -> Value:
-        if is_none(function):
-            return call.interpreter.operation("Add", total, item, call.place)
-        return call.interpreter.call(function, [total, item], {}, call.place)
-
-    return _made(call, itertools.accumulate(items, add, initial=None if is_none(initial) else initial))
-
-
-def _islice(call: Call) -> Value:
-    items = iterate(call.args[0]) if call.args else None
-    bounds = [None if is_none(arg) else as_int(arg) for arg in call.args[1:]]
-    unknown = any(b is None and not is_none(a) for a, b in zip(call.args[1:], bounds, strict=True))
-    if items is None or unknown or not 1 <= len(bounds) <= 3 or any(b is not None and b < 0 for b in bounds):
-        return ListValue(None)
-    return ListValue(None) if bounds[2:] == [0] else _made(call, itertools.islice(items, *bounds))
-
-
-def _zip_longest(call: Call) -> Value:
-    fill = call.kwargs.get("fillvalue", NONE)
-    columns = _columns(call)
-    rows = None if columns is None else itertools.zip_longest(*columns, fillvalue=fill)
-    return _made(call, None if rows is None else map(Tuple, rows))
-
-
-def _repeat(call: Call) -> Value:
-    value, times = call.bind("object", times=None)
-    count = as_int(times)
-    return _made(call, None if count is None or value is None else itertools.repeat(value, count))
-
-
-def _choosing(choose: Callable[[Sequence[Value], int], Iterable[Sequence[Value]]]) -> Callable[[Call], Value]:
-    def apply(call: Call) -> Value:
-        iterable, size = call.bind("iterable", r=None)
-        items = None if iterable is None else iterate(iterable)
-        count = as_int(size) if size is not None else len(items or ())
-        known = items is not None and count is not None and count >= 0
-        return _made(call, (Tuple(tuple(r)) for r in choose(items, count)) if known else None)  # type: ignore[arg-type]
-
-    return apply
-
-
-def _pairwise(call: Call) -> Value:
-    items = iterate(call.args[0]) if len(call.args) == 1 else None
-    return _made(call, None if items is None else map(Tuple, itertools.pairwise(items)))
-
-
-def _starmap(call: Call) -> Value:
-    function, iterable = call.bind("function", "iterable")
-    rows = [iterate(row) for row in (iterate(iterable) if iterable is not None else None) or (NONE,)]
-    known = [list(row) for row in rows if row is not None]
-    if function is None or len(known) < len(rows):
-        return ListValue(None)
-    return _made(call, [call.interpreter.call(function, row, {}, call.place) for row in known])
+def iterator_method(iterator: Value, name: str) -> Value:
+    """Return a bound method of an iterator. One that is not followed may take items: generators' ``send``…"""
+    method = {"__next__": _next, "__iter__": _shown}.get(name)
+    if method is None:
+        forget(iterator)
+        return Unknown(f"method `{name}` of an iterator")
+    return Bound(Native(name, method), iterator)
 
 
 def _reduce(call: Call) -> Value:
     function, iterable, initial = call.bind("function", "iterable", initial=None)
-    items = iterate(iterable) if iterable is not None else None
+    items = items_of(call.interpreter, iterable, call.place) if iterable is not None else None
     if items is None or function is None or (not items and initial is None):
         return Unknown("functools.reduce")
     total = items[0] if initial is None else initial
@@ -321,7 +198,7 @@ def _reduce(call: Call) -> Value:
 
 
 def _prod(call: Call) -> Value:
-    items = iterate(call.args[0]) if call.args else None
+    items = items_of(call.interpreter, call.args[0], call.place) if call.args else None
     if items is None or call.kwargs.keys() - {"start"}:
         return Unknown("a product of something unknown")
     total: Value = call.kwargs.get("start", Const(1))
@@ -378,31 +255,15 @@ def _item_of(call: Call) -> Value:
 
 TABLE: dict[str, Callable[[Call], Value]] = {
     "builtins.range": _range,
-    "builtins.zip": _zip,
-    "builtins.enumerate": _enumerate,
-    "builtins.map": _map,
-    "builtins.filter": _filter,
     "builtins.sum": _sum,
     "builtins.min": _extreme("min"),
     "builtins.max": _extreme("max"),
     "builtins.sorted": _sorted,
-    "builtins.reversed": _reversed,
     "builtins.any": _any_all(True),
     "builtins.all": _any_all(False),
     "builtins.next": _next,
     "functools.reduce": _reduce,
     "math.prod": _prod,
-    "itertools.product": _product,
-    "itertools.chain": _chain,
-    "itertools.chain.from_iterable": _chain_from,
-    "itertools.accumulate": _accumulate,
-    "itertools.islice": _islice,
-    "itertools.zip_longest": _zip_longest,
-    "itertools.repeat": _repeat,
-    "itertools.combinations": _choosing(itertools.combinations),
-    "itertools.permutations": _choosing(itertools.permutations),
-    "itertools.pairwise": _pairwise,
-    "itertools.starmap": _starmap,
     **dict.fromkeys(SHOWING, _shown),
     "operator.itemgetter": _getter(_get_item),
     "operator.attrgetter": _getter(_get_attribute),

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from shardlint.inference import naming
 from shardlint.inference.calls import Call
 from shardlint.inference.effects import changing, lose
-from shardlint.inference.iteration import constant, hashable, iterate
+from shardlint.inference.iteration import hashable, iterate
+from shardlint.inference.iterators import spend
+from shardlint.inference.mutation import extend
 from shardlint.inference.overlays.py_collections import SET_METHODS, entries, most_common
 from shardlint.inference.overlays.py_iterators import sort
 from shardlint.inference.overlays.py_re import regex_attribute
@@ -20,6 +22,7 @@ from shardlint.inference.values import (
     Bound,
     Const,
     DictValue,
+    LibraryObject,
     ListValue,
     Native,
     SetValue,
@@ -75,10 +78,11 @@ def _append(call: Call) -> Value:
 
 
 def _extend(call: Call) -> Value:
-    receiver = _mutable(call)
-    items = iterate(call.args[1]) if len(call.args) == 2 else None
-    if isinstance(receiver, ListValue) and receiver.items is not None:
-        receiver.items = None if items is None else [*receiver.items, *items]
+    receiver, added = _mutable(call), call.args[1] if len(call.args) == 2 else NONE
+    if isinstance(receiver, ListValue):
+        extend(call.interpreter, receiver, added, call.place)
+    else:
+        spend(call.interpreter, added, call.place)
     return NONE
 
 
@@ -226,16 +230,9 @@ def _update(call: Call) -> Value:
     return NONE
 
 
-def _views(pick: Callable[[object, Value], Value]) -> _Method:
-    def view(call: Call) -> Value:
-        receiver = call.args[0]
-        if not isinstance(receiver, DictValue) or receiver.items is None:
-            return ListValue(None)
-        return ListValue(
-            [pick(key, value) for key, value in receiver.items.items()], path=call.interpreter.path
-        )
-
-    return view
+def _view(kind: str) -> _Method:
+    """``keys()``, ``values()`` and ``items()`` show a dict as it then is."""
+    return lambda call: LibraryObject(kind, {"of": call.args[0]}, call.place)
 
 
 _SEQUENCE: dict[str, _Method] = {"index": _index, "count": _count}
@@ -256,9 +253,9 @@ _LIST: dict[str, _Method] = {
 }
 _DICT: dict[str, _Method] = {
     "get": _get,
-    "items": _views(lambda key, value: Tuple((constant(key), value))),
-    "keys": _views(lambda key, value: constant(key)),
-    "values": _views(lambda key, value: value),
+    "items": _view("view.items"),
+    "keys": _view("view.keys"),
+    "values": _view("view.values"),
     "update": _update,
     "setdefault": _setdefault,
     "pop": _dict_pop,

@@ -21,6 +21,7 @@ from shardlint.inference.classes import (
 from shardlint.inference.descriptors import is_computed, read
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.forgetting import blur, forget, forget_variables
+from shardlint.inference.iterators import is_iterator
 from shardlint.inference.joins import options
 from shardlint.inference.library_names import set_library_name
 from shardlint.inference.mutation import delete_attribute, set_attribute
@@ -128,6 +129,9 @@ def _isinstance(call: Call) -> Value:
 def _is_instance(value: Value, cls: Value) -> bool | None:
     if isinstance(value, LibraryObject) and value.kind in KEYS and isinstance(cls, External):
         return value.kind == cls.name if cls.name in KEYS or cls.name in _CLASSES else None
+    if is_iterator(value) and isinstance(cls, External):
+        # What it is, but for its own class, is not known.
+        return False if cls.name in _CLASSES else None
     if isinstance(value, Unknown | External | Native | LibraryObject):
         return None
     if isinstance(cls, ClassValue):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable
 from shardlint.inference.calls import Call
 from shardlint.inference.classes import all_fields
 from shardlint.inference.effects import changing
-from shardlint.inference.iteration import iterate
+from shardlint.inference.iterators import items_of
 from shardlint.inference.mutation import set_attribute
 from shardlint.inference.values import (
     NONE,
@@ -74,7 +74,7 @@ def named_tuple_class_attribute(cls: ClassValue, name: str) -> Value:
         return Tuple(tuple(map(Const, all_fields(cls))))
 
     def make(call: Call) -> Value:
-        items = iterate(call.args[0]) if len(call.args) == 1 else None
+        items = items_of(call.interpreter, call.args[0], call.place) if len(call.args) == 1 else None
         if items is None:
             return Unknown("a namedtuple whose items are not known")
         return call.interpreter.call(cls, list(items), {}, call.place)

@@ -9,6 +9,8 @@ from typing import Any
 
 from shardlint.inference.calls import Call
 from shardlint.inference.classes import class_attribute
+from shardlint.inference.forgetting import forget
+from shardlint.inference.iterators import is_iterator
 from shardlint.inference.values import (
     NONE,
     Const,
@@ -185,6 +187,9 @@ def _copying(deep: bool) -> Callable[[Call], Value]:
             return known[id(value)]
         if isinstance(value, LibraryObject) and value.kind.startswith("flax.nnx."):
             return LibraryObject(value.kind, {k: part(v) for k, v in value.fields.items()}, value.origin)
+        if is_iterator(value):
+            forget(value)
+            return Unknown("a copy of an iterator")
         if isinstance(value, Tuple) and deep:
             return replace(value, items=tuple(map(part, value.items)))
         return value

@@ -9,7 +9,8 @@ from typing import Any
 
 from shardlint.inference.calls import Call
 from shardlint.inference.classes import stands_for
-from shardlint.inference.iteration import constant, iterate
+from shardlint.inference.iteration import constant
+from shardlint.inference.iterators import items_of
 from shardlint.inference.values import Const, DictValue, Instance, ListValue, Tuple, Value, as_str
 from shardlint.laws.values import Unknown
 
@@ -83,7 +84,7 @@ def _length(given: Sequence[Any]) -> int:
 
 def _join(call: Call) -> Value:
     text = as_str(call.args[0])
-    items = iterate(call.args[1]) if len(call.args) == 2 else None
+    items = items_of(call.interpreter, call.args[1], call.place) if len(call.args) == 2 else None
     parts = [as_str(stands_for(item) or item) for item in items or ()]
     if text is None or items is None or any(part is None for part in parts):
         return Unknown("a joined string")

@@ -1,0 +1,288 @@
+"""Iterators: an item is made when it is asked for, and given once, to whoever asks first.
+
+An iterator is a `LibraryObject` whose kind begins with ``iterator.``. Its fields are what it takes its items
+from, other iterators among them, and ``state``, which tells how far it is. Whoever takes an item draws it
+(`draw`), and so changes the iterator as one changes a list. A branch that may not be taken may go on with an
+iterator from outside; after the branch, how far it is is not known.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeGuard
+
+from shardlint.inference.classes import class_attribute, method_called
+from shardlint.inference.effects import changing
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.forgetting import ITERATOR, lose_position
+from shardlint.inference.iteration import MAX_UNROLLED, VIEWS, constant, element, hashable, iterate
+from shardlint.inference.joins import join
+from shardlint.inference.values import (
+    NONE,
+    Array,
+    Const,
+    DictValue,
+    Function,
+    Instance,
+    LibraryObject,
+    ListValue,
+    Tuple,
+    Value,
+    as_int,
+    is_none,
+)
+from shardlint.laws.values import AxisType, Unknown
+from shardlint.spans import Place
+
+
+class Drawn(NamedTuple):
+    """An item that was taken from an iterator.
+
+    It is ``sure`` that there is one. If not, there may be any number of items from here on, each like this;
+    if they are ``endless``, no end of them.
+    """
+
+    item: Value
+    sure: bool = True
+    endless: bool = False
+
+
+class Items(NamedTuple):
+    """All items that were left in an iterable, if they are ``known``; if not, any one is like ``one``."""
+
+    known: Sequence[Value] | None
+    one: Value = Unknown("an item of something unknown")
+
+
+#: Takes the next item of an iterator of one kind; None where none is left.
+Step = Callable[[Evaluator, LibraryObject], Drawn | None]
+#: By kind. Who makes iterators of a kind says here what their next item is.
+STEPS: dict[str, Step] = {}
+_UNKNOWN = Unknown("what is left in an iterator")
+_NOTHING = Tuple(())
+#: The state of an iterator that gives nothing more, whatever becomes of what it was over.
+ENDED = NONE
+
+
+def is_iterator(value: Value) -> TypeGuard[LibraryObject]:
+    """Whether a value gives each of its items once."""
+    return type(value) is LibraryObject and value.kind.startswith(ITERATOR)
+
+
+def made(interpreter: Evaluator, kind: str, place: Place | None, **fields: Value) -> LibraryObject:
+    """Return a new iterator."""
+    return LibraryObject(ITERATOR + kind, fields, place, interpreter.path)
+
+
+def iterator_of(interpreter: Evaluator, value: Value, place: Place) -> LibraryObject | Instance:
+    """Return what `iter(value)` gives."""
+    if is_iterator(value):
+        return value
+    if isinstance(value, Instance) and isinstance(class_attribute(value.cls, "__iter__"), Function):
+        found = interpreter.call(method_called(interpreter, value, "__iter__", place), [], {}, place)
+        return (
+            found
+            if is_iterator(found) or isinstance(found, Instance)
+            else _unknown(interpreter, found, place)
+        )
+    if isinstance(value, DictValue):
+        return _dict_iterator(interpreter, "view.keys", value, place)
+    if isinstance(value, LibraryObject) and value.kind in VIEWS:
+        return _dict_iterator(interpreter, value.kind, value.fields["of"], place)
+    if not isinstance(value, ListValue):
+        known = _rows(interpreter, value, place)
+        if known is None:
+            return _unknown(interpreter, value, place)
+        value = Tuple(known)
+    return made(interpreter, "items", place, over=value, state=Const(0))
+
+
+def reversed_of(interpreter: Evaluator, value: Value, place: Place) -> LibraryObject:
+    """Return what `reversed(value)` gives."""
+    if not isinstance(value, ListValue):
+        known = None if is_iterator(value) else iterate(value)
+        value = ListValue(None) if known is None else Tuple(tuple(known))
+    state = Unknown("from an end that is not known") if value.items is None else Const(len(value.items) - 1)
+    return made(interpreter, "reversed", place, over=value, state=state)
+
+
+def _unknown(interpreter: Evaluator, value: Value, place: Place) -> LibraryObject:
+    """An iterator over something of which only is known what an item is like."""
+    return made(interpreter, "items", place, over=Tuple((element(value),)), state=_UNKNOWN)
+
+
+def _dict_iterator(interpreter: Evaluator, view: str, value: Value, place: Place) -> LibraryObject:
+    held = value.items if isinstance(value, DictValue) else None
+    keys = Tuple(tuple(map(constant, held or ())))
+    state = _UNKNOWN if held is None else Const(0)
+    return made(interpreter, "dict", place, over=value, keys=keys, view=Const(view), state=state)
+
+
+def draw(interpreter: Evaluator, iterator: LibraryObject | Instance, place: Place) -> Drawn | None:
+    """Take the next item; None where surely none is left."""
+    if isinstance(iterator, Instance):
+        return _from_instance(interpreter, iterator, place)
+    changing(iterator)
+    if not _is_followed(interpreter, iterator):
+        lose_position(iterator)
+    drawn = STEPS[iterator.kind](interpreter, iterator)
+    if drawn is not None and not drawn.sure and not drawn.endless:
+        lose_position(iterator)
+    return drawn
+
+
+def _is_followed(interpreter: Evaluator, iterator: LibraryObject) -> bool:
+    """Whether it is known on this branch how far an iterator is.
+
+    A loop of unknown length may have gone on with it before. The body of a generator that runs is none.
+    """
+    path, last = interpreter.path, iterator.drawn
+    if last is not None and path[: len(last)] != last:
+        return False
+    if not interpreter.certain(iterator.path):
+        since = tuple(
+            fork for fork in interpreter.path_since(iterator.path) if fork not in interpreter.bodies
+        )
+        if interpreter.repeated(since):
+            return False
+        iterator.drawn = path
+    return True
+
+
+def _from_instance(interpreter: Evaluator, iterator: Instance, place: Place) -> Drawn:
+    """An object with `__next__`: how often it gives something is not known."""
+    if not isinstance(class_attribute(iterator.cls, "__next__"), Function):
+        return Drawn(_UNKNOWN, sure=False)
+    with interpreter.forked(repeats=True):
+        one = interpreter.call(interpreter.attribute(iterator, "__next__", place), [], {}, place)
+    return Drawn(one, sure=False)
+
+
+def each_left(interpreter: Evaluator, value: Value, place: Place) -> Iterator[Drawn]:
+    """Draw one item after the other, up to one that is not sure; of very many only that."""
+    iterator = iterator_of(interpreter, value, place)
+    if (at_most(iterator) or 0) > MAX_UNROLLED:
+        lose_position(iterator)
+    for _ in range(MAX_UNROLLED + 1):
+        drawn = draw(interpreter, iterator, place)
+        if drawn is None:
+            return
+        yield drawn
+        if not drawn.sure:
+            return
+    spend(interpreter, iterator, place)
+    yield Drawn(_UNKNOWN, sure=False)
+
+
+def drain(interpreter: Evaluator, value: Value, place: Place) -> Items:
+    """Take all items of an iterable."""
+    if not is_iterator(value) and not isinstance(value, Instance):
+        known = _rows(interpreter, value, place)
+        return Items(None, element(value)) if known is None else Items(known)
+    drawn = list(each_left(interpreter, value, place))
+    items = [one.item for one in drawn]
+    return Items(items) if not drawn or drawn[-1].sure else Items(None, join(items))
+
+
+def items_of(interpreter: Evaluator, value: Value, place: Place) -> tuple[Value, ...] | None:
+    """Take all items of an iterable; None where they are not known."""
+    if isinstance(value, ListValue | Tuple):
+        return iterate(value)
+    known = drain(interpreter, value, place).known
+    return None if known is None else tuple(known)
+
+
+def spend(interpreter: Evaluator, value: Value, place: Place) -> None:
+    """Let code that is not seen take any number of items, if a value is an iterator."""
+    if is_iterator(value):
+        lose_position(value)
+        with interpreter.forked(repeats=True):
+            draw(interpreter, value, place)
+
+
+def at_most(iterator: Value) -> int | None:
+    """No fewer than the items that are left in an iterator; None where that is not told by its parts."""
+    if not is_iterator(iterator):
+        return None
+    over, parts, state = (iterator.fields.get(name) for name in ("over", "parts", "state"))
+    if isinstance(parts, Tuple) and iterator.kind not in _MAY_BE_LONGER:
+        return min((n for part in parts.items if (n := at_most(part)) is not None), default=None)
+    at = as_int(state)
+    if not isinstance(over, Tuple | ListValue | DictValue) or over.items is None or at is None:
+        return None
+    return at + 1 if iterator.kind == "iterator.reversed" else len(over.items) - at
+
+
+#: Iterators that may give more than the shortest of those that they take from.
+_MAY_BE_LONGER = frozenset(
+    ITERATOR + kind for kind in ("chain", "zip_longest", "cycle", "nested comprehension", "accumulate")
+)
+
+
+def _rows(interpreter: Evaluator, value: Value, place: Place) -> tuple[Value, ...] | None:
+    """The items of a value that is no iterator.
+
+    In jit a row of an array is what `x[0]` is; outside, where its type says that it is not split, too.
+    """
+    known = iterate(value)
+    if not known or not isinstance(value, Array) or value.typed is None or value.numpy:
+        return known
+    mesh, entries = value.typed.mesh, value.typed.spec.entries
+    whole = (mesh is None or set(mesh.types) == {AxisType.EXPLICIT}) and not any(entries)
+    if interpreter.context.in_jit is not True and not whole:
+        return known
+    row = interpreter.item(value, Const(0), place)
+    return (row,) * len(known) if isinstance(row, Array) else known
+
+
+def _next_item(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
+    """Of a list as it is now, or of items that do not change."""
+    return _item_at(iterator, 1)
+
+
+def _previous_item(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
+    return _item_at(iterator, -1)
+
+
+def _item_at(iterator: LibraryObject, step: int) -> Drawn | None:
+    """The item at the place that the state is."""
+    over, state = iterator.fields["over"], iterator.fields["state"]
+    assert isinstance(over, Tuple | ListValue)
+    items, at = over.items, as_int(state)
+    if is_none(state) or over == _NOTHING:
+        return None
+    if items is None or at is None:
+        return Drawn(join(items) if items else _UNKNOWN, sure=False)
+    if not 0 <= at < len(items):
+        iterator.fields["state"] = ENDED
+        return None
+    iterator.fields["state"] = Const(at + step)
+    return Drawn(items[at])
+
+
+def _next_entry(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
+    """Of a dict as it is now. If it has other keys by now, Python raises, or skips some."""
+    over, keys, state = (iterator.fields[name] for name in ("over", "keys", "state"))
+    if is_none(state):
+        return None
+    number, pick = as_int(state), VIEWS[str(getattr(iterator.fields["view"], "value", ""))]
+    assert isinstance(keys, Tuple)
+    held = over.items if isinstance(over, DictValue) else None
+    if held is None or number is None or len(held) != len(keys.items):
+        return Drawn(_UNKNOWN, sure=False)
+    if number >= len(held):
+        iterator.fields["state"] = ENDED
+        return None
+    key, item = next(itertools.islice(held.items(), number, None))
+    if hashable(keys.items[number])[1] != key:
+        return Drawn(_UNKNOWN, sure=False)
+    iterator.fields["state"] = Const(number + 1)
+    return Drawn(pick(key, item))
+
+
+STEPS |= {
+    "iterator.items": _next_item,
+    "iterator.reversed": _previous_item,
+    "iterator.dict": _next_entry,
+}
