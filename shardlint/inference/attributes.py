@@ -89,7 +89,7 @@ def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Plac
             from shardlint.inference.overlays.jax_contexts import physical_mesh
 
             return physical_mesh(interpreter)
-        return interpreter.project.external(full)
+        return interpreter.project.external(interpreter, full)
     if isinstance(value, ModuleValue):
         return interpreter.project.member(interpreter, value, name)
     if isinstance(value, Instance):

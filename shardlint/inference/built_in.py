@@ -24,4 +24,4 @@ def built_in(interpreter: Interpreter, name: str) -> Value:
     full = f"builtins.{name}"
     if is_set(interpreter, full):
         return Unknown(f"the program sets `{full}`")
-    return interpreter.project.external(full)
+    return interpreter.project.external(interpreter, full)

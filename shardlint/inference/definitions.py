@@ -69,6 +69,9 @@ def define_function(interpreter: Interpreter, code: Code, part: FunctionPart | N
                     function.defaults[name] = evaluate(interpreter, parameter.default)
             for decorator, place in reversed(decorators):
                 value = _decorate(interpreter, decorator, value, place)
+    if isinstance(value, Const):
+        # Its decorators have put something else in its place: nobody calls it.
+        interpreter.reached.add(code.key)
     bound = meant(scope, code.name)
     write(interpreter, scope.target(bound), bound, value)
 

@@ -44,11 +44,12 @@ class Evaluator(Protocol):
     """One analysis. ``context`` and ``device_count`` are what the program has set so far; ``path`` are the
     undecided branches around what runs now, ``doubtful`` those that may never be taken, ``bodies`` those that
     are bodies of generators; ``switches`` name global settings of libraries that the program has changed;
-    ``turns`` are the releases from which on JAX answers a question that was asked otherwise (see `releases`);
-    ``asks_mesh`` is whether a mesh that the program does not tell matters (see `assumed`); ``muted`` is not 0
-    while nothing is recorded. ``variants`` says which of how many possible values is followed, ``assumed``
-    the outcomes of undecided tests. ``uses`` are those that the running function recorded so far. ``making``
-    is an object whose constructor is called next.
+    ``turns`` are the releases from which on JAX answers a question that was asked otherwise,
+    ``versions_read`` how often the program read the version of JAX (see `releases`); ``asks_mesh`` is whether
+    a mesh that the program does not tell matters (see `assumed`); ``muted`` is not 0 while nothing is
+    recorded. ``variants`` says which of how many possible values is followed, ``assumed`` the outcomes of
+    undecided tests. ``uses`` are those that the running function recorded so far. ``making`` is an object
+    whose constructor is called next.
     """
 
     context: Context
@@ -60,6 +61,7 @@ class Evaluator(Protocol):
     bodies: set[int]
     switches: set[str]
     turns: set[Release]
+    versions_read: int
     asks_mesh: bool
     muted: int
     uses: Once[Use]

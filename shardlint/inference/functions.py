@@ -16,6 +16,7 @@ from shardlint.inference.facts import about_function
 from shardlint.inference.joins import join, join_variables
 from shardlint.inference.nodes import parts, walk
 from shardlint.inference.private_names import mangled
+from shardlint.inference.releases import of_version
 from shardlint.inference.syntax import FunctionPart
 from shardlint.inference.units import BrokenText, Unit
 from shardlint.inference.values import (
@@ -242,7 +243,7 @@ def run_function(
     scope.variables.update(bound)
     if function.owner is not None:
         scope.variables["__class__"] = function.owner
-    path = interpreter.path
+    path, read = interpreter.path, interpreter.versions_read
     frame = Frame(
         scope, code.unit, path=path, function=code, generator=code.is_generator, called_at=called_at
     )
@@ -279,4 +280,4 @@ def run_function(
         met = tuple(count for _, _, count in frame.yields)
         given = tuple((value, context) for value, context, _ in frame.yields)
         return Generated("a generator or coroutine", given, not (frame.unsure or endless), endless, met)
-    return result
+    return of_version(interpreter, result, read)

@@ -95,7 +95,7 @@ def import_from(interpreter: Interpreter, node: cst.ImportFrom) -> None:
             elif project.reference(interpreter, full, place, "ImportError"):
                 value = Unknown(f"JAX has no `{full}`")
             else:
-                value = project.external(full)
+                value = project.external(interpreter, full)
         else:
             value = Unknown(f"`{imported}` comes from a module that is not seen")
         bind(interpreter, bound, value)

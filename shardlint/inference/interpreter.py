@@ -89,6 +89,7 @@ class Interpreter:
         self.switches: set[str] = set()
         #: The releases from which on JAX answers a question that was asked otherwise (see `releases`).
         self.turns: set[Release] = set()
+        self.versions_read = 0
         #: Whether a mesh that the program does not tell matters (see `assumed`).
         self.asks_mesh = False
         self.context = Context()
@@ -250,9 +251,9 @@ class Interpreter:
             self._repeating.add(fork)
         return Meanwhile(self, "path", (*self.path, fork), None)
 
-    def diverge(self, doubtful: bool) -> None:
+    def diverge(self, doubtful: bool, guards: bool = False) -> None:
         """From here on this path may not be taken, because another one has left the function or loop."""
-        self.path = (*self.path, self._fork(False, doubtful))
+        self.path = (*self.path, self._fork(guards, doubtful))
 
     def _fork(self, guards: bool, doubtful: bool) -> int:
         """A number for a path; it is positive if a test of the program decides whether it is taken."""

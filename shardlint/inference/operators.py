@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference import naming
@@ -21,6 +21,7 @@ from shardlint.inference.overlays.jax_specs import spec_operation
 from shardlint.inference.overlays.mesh_arguments import AXIS_TYPES
 from shardlint.inference.overlays.py_strings import percent
 from shardlint.inference.overlays.varying import computed, variation_of, vary
+from shardlint.inference.releases import OF_VERSION, is_of_version, note_comparison
 from shardlint.inference.truth import truth
 from shardlint.inference.values import (
     Array,
@@ -270,9 +271,11 @@ def _compare(interpreter: Evaluator, name: str, x: Value, y: Value, place: Place
             if outcome is None
             else Const(outcome is (name == "In"))
         )
-    x, y = stands_for(x) or x, stands_for(y) or y
+    x, y = _compared(x), _compared(y)
     sizes = as_size(x) is not None and as_size(y) is not None
     if _unknown(x, y) and not sizes:
+        if is_of_version(x) or is_of_version(y):
+            return Unknown(OF_VERSION)
         return undecided("compared with something unknown", x, y)
     if isinstance(x, Instance) or isinstance(y, Instance):
         at = place or Span("", 1, 1, 1, 1)
@@ -284,8 +287,17 @@ def _compare(interpreter: Evaluator, name: str, x: Value, y: Value, place: Place
     if isinstance(x, Array) or isinstance(y, Array):
         symbol = _COMPARE[name][0]
         return _spread(finish_operator(interpreter, symbol, (x, y), binary(symbol, x, y), place), x, y)
+    if interpreter.versions_read:
+        note_comparison(interpreter, _COMPARE[name][1], _plain(x), _plain(y))
     outcome = _ordered(name, x, y)
     return Unknown("not comparable here") if outcome is None else Const(outcome)
+
+
+def _compared(value: Value) -> Value:
+    """What an object compares as, if it has no methods of the program's own: a version as its numbers."""
+    if isinstance(value, LibraryObject) and value.kind.startswith("packaging."):
+        return delegate(value)
+    return stands_for(value) or value
 
 
 def _ordered(name: str, x: Value, y: Value) -> bool | None:
@@ -300,12 +312,26 @@ def _ordered(name: str, x: Value, y: Value) -> bool | None:
     a, b = as_size(x), as_size(y)
     if a is not None and b is not None:
         return _compare_dims(name, a, b)
+    if type(x) is type(y) and isinstance(left := _plain(x), tuple) and isinstance(right := _plain(y), tuple):
+        with suppress(TypeError):
+            if name not in ("Equal", "NotEqual"):
+                return bool(_COMPARE[name][1](left, right))
     if name in ("Equal", "NotEqual"):
         outcome = _equal(x, y)
         if outcome:
             naming.equate(x, y)
         return None if outcome is None else outcome is (name == "Equal")
     return None
+
+
+def _plain(value: Value) -> Any:
+    """A constant, or a tuple of the constants in a sequence; None for anything else."""
+    if isinstance(value, Const):
+        return value.value
+    if not isinstance(value, Tuple | ListValue) or value.items is None:
+        return None
+    parts = [item.value for item in value.items if isinstance(item, Const)]
+    return tuple(parts) if len(parts) == len(value.items) else None
 
 
 def _compare_dims(name: str, a: dims.Dim, b: dims.Dim) -> bool | None:

@@ -21,7 +21,7 @@ from shardlint.inference.overlays import canonical, names_under
 from shardlint.inference.planned import forget as forget_imports
 from shardlint.inference.planned import planned
 from shardlint.inference.reading import note_variable
-from shardlint.inference.releases import state_of
+from shardlint.inference.releases import state_of, version_named
 from shardlint.inference.syntax import whole_units
 from shardlint.inference.values import Const, ModuleValue, Value, as_str
 from shardlint.laws.dims import Dim
@@ -161,12 +161,16 @@ class Project:
         """Return a module by its dotted name, relative to the running one where it has dots."""
         here = Path(interpreter.scope.root.module.source.path)
         if name.split(".")[0] in LIBRARIES:
-            return self.external(name)
+            return self.external(interpreter, name)
         if name == "__main__":
             return self._program()
         path = self.locate(here, name)
         if path is None:
-            return Unknown(f"module `{name}` is not seen") if name.startswith(".") else self.external(name)
+            return (
+                Unknown(f"module `{name}` is not seen")
+                if name.startswith(".")
+                else self.external(interpreter, name)
+            )
         run = self._run(interpreter, path, name)
         return ModuleValue(name, run)
 
@@ -330,13 +334,13 @@ class Project:
         found = (_module_file(folder, parts) for folder in import_folders(here, self.roots))
         return next(filter(None, found), None)
 
-    def external(self, name: str) -> Value:
+    def external(self, interpreter: Interpreter, name: str) -> Value:
         """Return a library's name, in its canonical spelling."""
-        return canonical(name)
+        return version_named(interpreter, name) or canonical(name)
 
     def star_names(self, module: str) -> dict[str, Value]:
         """What ``from module import *`` binds, as far as the overlays know."""
-        return {name: self.external(f"{module}.{name}") for name in names_under(module)}
+        return {name: canonical(f"{module}.{name}") for name in names_under(module)}
 
     # -- versions -----------------------------------------------------------------------------
 

@@ -2,14 +2,95 @@
 
 An analysis holds for all releases that answer every question it asked alike: ``Evaluator.turns`` are
 the releases from which on one of them is answered otherwise.
+
+A program asks too: it reads the version of JAX, and compares it with another. It reads that of the assumed
+release, and a comparison is a question. What comes of a version in ways that are not followed is not known,
+and marked as such (`OF_VERSION`): neither branch of a test of it is surely taken in any release.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.values import Const, Tuple, Value
 from shardlint.laws import versions
+from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Api, Rejected, Undecided, Verdict
 from shardlint.uses import ArityUse, CallUse, ParameterUse, Placement, Use
+
+_TEXTS = frozenset(
+    {"jax.__version__", "jax.version.__version__", "jaxlib.__version__", "jaxlib.version.__version__"}
+)
+_NUMBERS = frozenset({"jax.__version_info__", "jax.version.__version_info__"})
+#: Distributions of the same version.
+DISTRIBUTIONS = frozenset({"jax", "jaxlib"})
+#: Why something is not known that a program finds out from a version.
+OF_VERSION = "it depends on the version of JAX"
+
+
+def version_named(interpreter: Evaluator, name: str) -> Value | None:
+    """Return the version of JAX that a name of a library holds; None if it holds none."""
+    if name in _TEXTS:
+        return version_text(interpreter)
+    return _numbers(interpreter) if name in _NUMBERS else None
+
+
+def version_text(interpreter: Evaluator) -> Value:
+    """Return the version of JAX as text."""
+    interpreter.versions_read += 1
+    return Const(str(interpreter.settings.release))
+
+
+def _numbers(interpreter: Evaluator) -> Value:
+    interpreter.versions_read += 1
+    return Tuple(tuple(map(Const, interpreter.settings.release)))
+
+
+def of_version(interpreter: Evaluator, value: Value, read_before: int) -> Value:
+    """Return a value, marked if it is not known and a version was read to find it out."""
+    read = type(value) is Unknown and interpreter.versions_read != read_before
+    return Unknown(OF_VERSION) if read else value
+
+
+def is_of_version(value: Value | None) -> bool:
+    """Whether a value is not known because it depends on a version."""
+    return isinstance(value, Unknown) and value.reason == OF_VERSION
+
+
+def note_comparison(interpreter: Evaluator, holds: Callable[[Any, Any], Any], left: Any, right: Any) -> None:
+    """Note from which releases on a comparison comes out otherwise, should one side be the version of JAX.
+
+    Sides are numbers, tuples of them, and texts. One that merely looks like the version does no harm.
+    """
+    for form in _FORMS:
+        ours = form(interpreter.settings.release)
+        for other, swapped in ((right, False), (left, True)):
+            if ours != (right if swapped else left) or type(ours) is not type(other):
+                continue
+            answers = [
+                bool(holds(other, form(release)) if swapped else holds(form(release), other))
+                for release in versions.RELEASES
+            ]
+            pairs = zip(versions.RELEASES[1:], answers, answers[1:], strict=False)
+            interpreter.turns |= {release for release, before, after in pairs if before is not after}
+
+
+#: What programs make of a version to compare it.
+_FORMS: tuple[Callable[[versions.Release], Any], ...] = (
+    str,
+    lambda release: f"{release.major}.{release.minor}",
+    tuple,
+    # As `packaging.version` compares it.
+    lambda release: (
+        tuple(release) if release.patch else (release.major, release.minor)[: 2 if release.minor else 1]
+    ),
+    lambda release: (release.major, release.minor),
+    lambda release: release.major,
+    lambda release: release.minor,
+    lambda release: release.patch,
+)
 
 
 def state_of(interpreter: Evaluator, name: str) -> versions.ApiState | None:

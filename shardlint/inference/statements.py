@@ -24,8 +24,9 @@ from shardlint.inference.operators import binary_operation
 from shardlint.inference.patterns import takes
 from shardlint.inference.private_names import meant
 from shardlint.inference.refine import learn_rank, refine
+from shardlint.inference.releases import is_of_version, of_version
 from shardlint.inference.truth import truth
-from shardlint.inference.values import NONE, ClassValue, External
+from shardlint.inference.values import NONE, ClassValue, External, Value
 from shardlint.inference.variables import interrupted, watching, widened
 from shardlint.inference.withs import enter_contexts
 from shardlint.laws.values import Unknown
@@ -128,7 +129,8 @@ def _never_returns(interpreter: Interpreter, node: cst.BaseExpression) -> bool:
 
 def _assign(interpreter: Interpreter, node: cst.Assign) -> bool:
     learn_rank(interpreter, node)
-    value = evaluate(interpreter, node.value)
+    read = interpreter.versions_read
+    value = of_version(interpreter, evaluate(interpreter, node.value), read)
     for target in node.targets:
         assign(interpreter, target.target, value)
     return True
@@ -216,6 +218,7 @@ def _assert(interpreter: Interpreter, node: cst.Assert) -> bool:
 
 
 def _if(interpreter: Interpreter, node: cst.If) -> bool:
+    read = interpreter.versions_read
     test = evaluate(interpreter, node.test)
     outcome = truth(test)
     otherwise: Sequence[Statement] = ()
@@ -225,7 +228,16 @@ def _if(interpreter: Interpreter, node: cst.If) -> bool:
         otherwise = node.orelse.body.body
     if outcome is not None:
         return execute_block(interpreter, node.body.body if outcome else otherwise)
-    return _fork(interpreter, node.test, node.body.body, otherwise, is_doubtful(test))
+    guards = _asks_version(interpreter, node.test, test, read)
+    return _fork(interpreter, node.test, node.body.body, otherwise, is_doubtful(test), guards)
+
+
+def _asks_version(interpreter: Interpreter, test: cst.BaseExpression, value: Value, read: int) -> bool:
+    """Whether a test that is not decided depends on the version of JAX."""
+    if interpreter.versions_read != read or is_of_version(value):
+        return True
+    holders = ((name, interpreter.find(name)) for name in interpreter.names_in(test))
+    return any(scope is not None and is_of_version(scope.variables[name]) for name, scope in holders)
 
 
 def _fork(
@@ -234,8 +246,13 @@ def _fork(
     then: Sequence[Statement],
     other: Sequence[Statement],
     doubtful: bool,
+    guards: bool = False,
 ) -> bool:
-    """Follow both branches of an undecided test, and join where they meet."""
+    """Follow both branches of an undecided test, and join where they meet.
+
+    One that ``guards`` depends on the version of JAX: where one ends, what follows is of other releases.
+    """
+    left = _departures(interpreter)
     scope, before, context = interpreter.scope, interpreter.scope.variables, interpreter.context
     outer = interpreter.variants, interpreter.picked
     ends: list[dict[str, Any]] = []
@@ -259,6 +276,8 @@ def _fork(
         return False
     scope.variables = join_variables(ends, tags)
     interpreter.context = met(context, contexts, "set on one branch only")
+    if guards and (len(ends) == 1 or _departures(interpreter) != left):
+        interpreter.diverge(doubtful, guards=True)
     return True
 
 

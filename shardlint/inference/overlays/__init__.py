@@ -62,7 +62,7 @@ _TRANSPARENT_BASES = frozenset(
 
 #: The overlays of what most programs meet, in order: those of Python, numpy and JAX.
 _BASE = (
-    "py_builtins", "py_stdlib", "py_collections", "py_iterators", "py_itertools", "py_objects",
+    "py_builtins", "py_stdlib", "py_versions", "py_collections", "py_iterators", "py_itertools", "py_objects",
     "py_dataclasses", "py_enums", "py_records", "py_caches", "py_descriptors", "py_namespaces", "py_literals",
     "py_re", "py_imports", "py_mocks", "jax_tree_paths", "numpy_", "numpy_types", "jax_numpy", "jax_lax",
     "jax_convolution", "jax_control", "jax_nn", "jax_random", "jax_initializers", "jax_tree",

@@ -11,6 +11,8 @@ from shardlint.inference.calls import Call
 from shardlint.inference.classes import class_attribute
 from shardlint.inference.forgetting import forget
 from shardlint.inference.iterators import is_iterator
+from shardlint.inference.releases import is_of_version
+from shardlint.inference.truth import truth
 from shardlint.inference.values import (
     NONE,
     Const,
@@ -25,7 +27,6 @@ from shardlint.inference.values import (
     SetValue,
     Tuple,
     Value,
-    as_str,
 )
 from shardlint.laws.values import Unknown
 
@@ -38,6 +39,17 @@ def _partial(call: Call) -> Value:
         kwargs = dict(function.kwargs) | call.kwargs
         return Partial(function.function, (*function.args, *args), tuple(kwargs.items()), call.place)
     return Partial(function, tuple(args), tuple(call.kwargs.items()), call.place)
+
+
+def _skipping(outcome: bool) -> Callable[[Call], Value]:
+    """A decorator of tests that are not run where its condition has this outcome, or depends on a version."""
+
+    def skipping(call: Call) -> Value:
+        condition = call.argument(0, "condition")
+        skips = condition is not None and (truth(condition) is outcome or is_of_version(condition))
+        return Native("a decorator", lambda inner: NONE if skips or not inner.args else inner.args[0])
+
+    return skipping
 
 
 def _keeps(call: Call) -> Value:
@@ -131,14 +143,6 @@ def _environment_update(call: Call) -> Value:
     return NONE
 
 
-def _version(call: Call) -> Value:
-    """`packaging.version.parse`: versions compare as tuples of their numbers."""
-    text = as_str(call.args[0]) if call.args else None
-    if text is None or not all(part.isdigit() for part in text.split(".")):
-        return Unknown("a version")
-    return Tuple(tuple(Const(int(part)) for part in text.split(".")))
-
-
 #: Methods by which objects say how they are copied.
 _COPYING = (
     "__copy__", "__deepcopy__", "__getnewargs__", "__getnewargs_ex__", "__getstate__", "__reduce__",
@@ -213,14 +217,15 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "copy.deepcopy": _copying(deep=True),
     "pytest.raises": _expected,
     "pytest.fixture": _keeps,
+    "pytest.mark.skipif": _skipping(True),
+    "unittest.skipIf": _skipping(True),
+    "unittest.skipUnless": _skipping(False),
     "contextlib.suppress": _suppress,
     "contextlib.nullcontext": _null_context,
     "contextlib.contextmanager": _context_manager,
     "warnings.catch_warnings": _harmless,
     "os.environ.setdefault": _environment_default,
     "os.environ.update": _environment_update,
-    "packaging.version.parse": _version,
-    "packaging.version.Version": _version,
 }  # fmt: skip
 
 #: Values of names that are no functions.
@@ -233,6 +238,4 @@ CONSTANTS: dict[str, Value] = {
     "builtins.None": NONE,
     "builtins.Ellipsis": Const(...),
     "typing.TYPE_CHECKING": Const(False),
-    "jax.__version__": Const("0.10.2"),
-    "jax.__version_info__": Tuple((Const(0), Const(10), Const(2))),
 }
