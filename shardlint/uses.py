@@ -68,10 +68,14 @@ class Use:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpecUse(Use):
-    """``P(...)`` itself. ``entry_places`` holds one place an entry, None where it has none."""
+    """``P(...)`` itself. ``entry_places`` holds one place an entry, None where it has none.
+
+    ``computed`` are the numbers of the entries whose values are not written in it.
+    """
 
     spec: Spec
     entry_places: tuple[Place | None, ...] = ()
+    computed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +191,8 @@ class LogicalAxesUse(CallUse):
     """Flax's logical names meet rules, or a lifted transform, and something is wrong.
 
     ``library`` is ``linen`` or ``nnx``, ``mistake`` what is wrong and ``text`` the name, the rule or the
-    rules at fault as written. ``axes`` are the mesh axes in question, ``known`` the names that would do.
+    rules at fault as written. ``axes`` are the mesh axes in question, ``known`` the names that would do,
+    ``mesh_axes`` all mesh axes that the rules give, or that the mesh has.
     """
 
     library: str
@@ -195,6 +200,7 @@ class LogicalAxesUse(CallUse):
     text: str
     axes: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
+    mesh_axes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -133,6 +133,9 @@ class Evaluator(Protocol):
     def written(self, place: Place) -> str | None:
         """What stands at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
 
+    def computes(self, place: Place | None) -> bool:
+        """Whether what stands at a place is no literal."""
+
     def running_method(self) -> tuple[ClassValue, Value] | None:
         """The class whose method runs and the method's first argument, or None elsewhere."""
 

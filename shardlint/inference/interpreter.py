@@ -379,6 +379,14 @@ class Interpreter:
         """What stands at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
         return text_at(place)
 
+    def computes(self, place: Place | None) -> bool:
+        """Whether what stands at a place is no literal."""
+        if not isinstance(place, NodePlace):
+            return False
+        node = place.node
+        constant = isinstance(node, cst.Name) and node.value in ("False", "None")
+        return not constant and not isinstance(node, cst.BaseNumber | cst.BaseString | cst.Tuple | cst.List)
+
     def running_method(self) -> tuple[ClassValue, Value] | None:
         """The class whose method runs and the method's first argument, or None elsewhere."""
         variables = self.scope.variables

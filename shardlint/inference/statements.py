@@ -246,11 +246,11 @@ def _fork(
     then: Sequence[Statement],
     other: Sequence[Statement],
     doubtful: bool,
-    guards: bool = False,
+    guards: bool,
 ) -> bool:
     """Follow both branches of an undecided test, and join where they meet.
 
-    One that ``guards`` depends on the version of JAX: where one ends, what follows is of other releases.
+    One that ``guards`` asks for the version of JAX: where one ends, what follows is for other releases.
     """
     left = _departures(interpreter)
     scope, before, context = interpreter.scope, interpreter.scope.variables, interpreter.context

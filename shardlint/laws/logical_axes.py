@@ -204,6 +204,12 @@ def without_rule(names: Spec, rules: Rules) -> tuple[int, ...]:
     return tuple(d for d, name in enumerate(names.entries) if is_axis(name) and name not in known)
 
 
+def axes_given(rules: Rules) -> tuple[str, ...]:
+    """Return the mesh axes that rules give to names."""
+    leaves = (leaf for rule in rules if isinstance(rule, LogicalRule) for leaf in _leaves(rule.axes))
+    return tuple(dict.fromkeys(leaf for leaf in leaves if isinstance(leaf, str)))
+
+
 def _not_a_pair(rules: Rules) -> Refused | Undecided | None:
     for rule in rules:
         if isinstance(rule, NotAPair):

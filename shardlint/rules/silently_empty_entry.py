@@ -2,7 +2,8 @@
 
 ## What it does
 Finds entries of a `PartitionSpec` that JAX silently turns into `None`: `P(0)`, `P("")`, `P(())`,
-`P(False)`.
+`P(False)`. An entry that is computed (`P(mesh.axis_names, None)`, where the mesh may be empty) counts only
+where the spec meets an array.
 
 ## Why is this bad?
 It looks as if the dimension were sharded, and nothing is: every device along the axis that was
@@ -39,26 +40,37 @@ Nothing: an entry that is false becomes `None` (JAX 0.10.2).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from shardlint.findings import Group
 from shardlint.laws.values import Entry, Junk, entry_text
 from shardlint.laws.verdicts import Rejected
-from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 from shardlint.rules.wording import entry_place
-from shardlint.uses import SpecUse
+from shardlint.uses import ParameterUse, Placement, SpecUse, Use
+
+#: Each use with what is wrong with it.
+Found = Iterable[tuple[Use, Problem]]
 
 
-def check(use: SpecUse, settings: RuleSettings) -> Iterable[Problem]:
+def check(uses: Sequence[SpecUse | Placement | ParameterUse], settings: RuleSettings) -> Found:
     """Report entries that shard nothing though they are not None."""
-    if isinstance(use.verdict, Rejected):
-        return
-    for dimension, entry in enumerate(use.spec.entries):
-        if _is_empty(entry) and not _is_choice(use, entry):
-            yield Problem(
-                f"{entry_text(entry)} shards nothing: JAX reads it as None; name a mesh axis, or write None",
-                entry_place(use, dimension),
-            )
+    # A spec that meets an array brings the places of its entries.
+    met = {use.entry_places for use in uses if not isinstance(use, SpecUse)}
+    for use in uses:
+        if not isinstance(use, SpecUse) or isinstance(use.verdict, Rejected):
+            continue
+        for dimension, entry in enumerate(use.spec.entries):
+            idle = dimension in use.computed and use.entry_places not in met
+            if _is_empty(entry) and not _is_choice(use, entry) and not idle:
+                yield (
+                    use,
+                    Problem(
+                        f"{entry_text(entry)} shards nothing: JAX reads it as None; "
+                        "name a mesh axis, or write None",
+                        entry_place(use, dimension),
+                    ),
+                )
 
 
 def _is_empty(entry: Entry) -> bool:
@@ -70,12 +82,12 @@ def _is_choice(use: SpecUse, entry: Entry) -> bool:
     return entry == () and use.variants > 1
 
 
-RULE = Rule(
+RULE = ProjectRule(
     code="SHL105",
     name="silently-empty-entry",
     summary="A PartitionSpec has an entry that JAX silently reads as None",
     docs=__doc__,
     group=Group.SUSPICIOUS,
-    kinds=(SpecUse,),
+    kinds=(SpecUse, Placement, ParameterUse),
     check=check,
 )

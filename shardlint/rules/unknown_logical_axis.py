@@ -2,7 +2,8 @@
 
 ## What it does
 Finds logical axis names that no rule gives a mesh axis. It is a note where nothing is refused and the
-name resembles no other: names that are to have no axis are often left out of the rules.
+name resembles no other: names that are to have no axis are often left out of the rules. A name that
+resembles another, or that is a mesh axis and no logical name, is a warning.
 
 ## Why is this bad?
 A misspelled name is not an error in linen: the dimension stays whole on every device. With
@@ -60,22 +61,42 @@ from shardlint.uses import LogicalAxesUse
 
 def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report a name that ends up without a mesh axis."""
-    hint = near_miss(use.text, use.known)
+    silent = use.library == "linen" and not isinstance(use.verdict, Rejected)
+    near = [name for name in use.known if not silent or _is_near(use.text, name)]
+    hint = _mesh_axis(use) or near_miss(use.text, near)
     if use.mistake is Mistake.CONSTRAINT_OFF:
         yield Problem(
             f'no rule gives "{use.text}" a mesh axis, and NO_CONSTRAINT then drops the whole constraint, '
-            f'{names_text(use.axes)} too; give the name a rule (("{use.text}", None) will do){hint}',
+            f"{names_text(use.axes)} too{hint or _rule_for(use)}",
             use.place,
         )
     elif use.mistake is Mistake.UNKNOWN_NAME:
-        silent = use.library == "linen" and not isinstance(use.verdict, Rejected) and not _misspelled(use)
-        severity = Severity.INFO if silent else None
+        severity = Severity.INFO if silent and not hint else None
         yield Problem(f"{_missing(use)}{hint or _way_out(use)}", use.place, severity)
 
 
-def _misspelled(use: LogicalAxesUse) -> bool:
-    """Whether a name is surely meant to be another; names that are to have no axis are often left out."""
-    return bool(difflib.get_close_matches(use.text, use.known, n=1, cutoff=0.8))
+def _mesh_axis(use: LogicalAxesUse) -> str:
+    """Say that a name is one of the mesh's, if it is: a rule for it would only keep the mistake."""
+    if use.text not in use.mesh_axes:
+        return ""
+    said = f'; "{use.text}" is a mesh axis, and here stands a logical name'
+    return f"{said}: the rules are for {names_text(use.known)}" if use.known else said
+
+
+def _is_near(name: str, known: str) -> bool:
+    """Whether a name may be a misspelled one: `kv_heads` is another name than `heads`, with one more word."""
+    words, others = name.split("_"), known.split("_")
+    if len(words) == len(others) and all(map(_alike, words, others)):
+        return True
+    return difflib.SequenceMatcher(None, known, name).ratio() >= 0.8
+
+
+def _alike(one: str, other: str) -> bool:
+    return bool(difflib.get_close_matches(one, [other], n=1))
+
+
+def _rule_for(use: LogicalAxesUse) -> str:
+    return f'; give the name a rule (("{use.text}", None) will do)'
 
 
 def _missing(use: LogicalAxesUse) -> str:

@@ -20,6 +20,42 @@ with jax.set_mesh(auto), nn.logical_axis_rules((("batch", "x"),)):
         "SHL505", WARNING,
         '"bacth" has no logical axis rule, so its dimension is silently not sharded; did you mean "batch"?',
     ),
+    "a misspelled name that shares little": (
+        """
+with jax.set_mesh(auto), nn.logical_axis_rules((("mlp", "x"),)):
+    jax.jit(lambda a: nn.with_logical_constraint(a, ("mpl", None)))(x)
+""",
+        "SHL505", WARNING,
+        '"mpl" has no logical axis rule, so its dimension is silently not sharded; did you mean "mlp"?',
+    ),
+    "a name that is to have no axis": (
+        """
+with jax.set_mesh(auto), nn.logical_axis_rules((("heads", "x"),)):
+    jax.jit(lambda a: nn.with_logical_constraint(a, ("kv_heads", None)))(x)
+""",
+        "SHL505", INFO,
+        '"kv_heads" has no logical axis rule, so its dimension is silently not sharded; '
+        'if that is meant, a rule ("kv_heads", None) says so',
+    ),
+    "a mesh axis among logical names": (
+        """
+with jax.set_mesh(auto), nn.logical_axis_rules((("mlp", "x"),)):
+    jax.jit(lambda a: nn.with_logical_constraint(a, ("x", None)))(x)
+""",
+        "SHL505", WARNING,
+        '"x" has no logical axis rule, so its dimension is silently not sharded; '
+        '"x" is a mesh axis, and here stands a logical name: the rules are for "mlp"',
+    ),
+    "a mesh axis that switches a constraint off": (
+        """
+with jax.set_mesh(auto), nn.logical_axis_rules((("batch", "x"),)):
+    off = nn.spmd.RulesFallback.NO_CONSTRAINT
+    jax.jit(lambda a: nn.with_logical_constraint(a, ("batch", "y"), fallback=off))(x)
+""",
+        "SHL505", WARNING,
+        'no rule gives "y" a mesh axis, and NO_CONSTRAINT then drops the whole constraint, "x" too; '
+        '"y" is a mesh axis, and here stands a logical name: the rules are for "batch"',
+    ),
     "a name that switches a constraint off": (
         """
 with jax.set_mesh(auto), nn.logical_axis_rules((("batch", "x"),)):

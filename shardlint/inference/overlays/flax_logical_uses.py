@@ -8,7 +8,7 @@ from shardlint.inference import naming
 from shardlint.inference.overlays.flax_metadata import Names
 from shardlint.inference.values import Value, as_items, as_str
 from shardlint.laws.dims import Shape
-from shardlint.laws.logical_axes import LogicalRule, Mistake, NotAPair, RuleTable
+from shardlint.laws.logical_axes import LogicalRule, Mistake, NotAPair, RuleTable, axes_given
 from shardlint.laws.values import Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Verdict
 from shardlint.laws.witness_data import (
@@ -91,6 +91,9 @@ def record_mistake(
     facts = (Fact("the logical axis rules", origin),) if origin is not None else ()
     rules = setting.rules if isinstance(setting.rules, tuple) else ()
     known = tuple(dict.fromkeys(str(rule.name) for rule in rules if isinstance(rule, LogicalRule)))
+    environment = interpreter.environment()
+    mesh = environment.context_mesh
+    mesh_axes = (*axes_given(rules), *(mesh.names if isinstance(mesh, Mesh) else ()))
     in_rules = dimension is None and mistake in (Mistake.NOT_RULES, Mistake.INCONSISTENT)
     calls = calls or Calls()
     place = (origin or setting.place) if in_rules else setting.place_of(dimension)
@@ -102,7 +105,7 @@ def record_mistake(
     interpreter.record(
         LogicalAxesUse(
             place=place,
-            environment=interpreter.environment(),
+            environment=environment,
             verdict=verdict,
             facts=facts,
             function=setting.function,
@@ -113,6 +116,7 @@ def record_mistake(
             text=text,
             axes=axes,
             known=known,
+            mesh_axes=tuple(dict.fromkeys(mesh_axes)),
         )
     )
 

@@ -124,7 +124,13 @@ def partition_spec(call: Call) -> Value:
     open_sets = isinstance(unreduced, Unknown) or isinstance(reduced, Unknown)
     if open_sets and not isinstance(verdict, Rejected):
         return Unknown("a spec with unknown reduced axes")
-    return _made(call.interpreter, spec, verdict, call.place, places)
+    computed = tuple(
+        i
+        for i, entry in enumerate(spec.entries)
+        if (entry in ((), "") or isinstance(entry, Junk))
+        and call.interpreter.computes(call.arg_places.get(i))
+    )
+    return _made(call.interpreter, spec, verdict, call.place, places, computed)
 
 
 def entry_place(entry: Value, place: Place | None) -> Place | None:
@@ -161,7 +167,12 @@ def _record_repeated_name(call: Call, name: Const, verdict: Verdict) -> None:
 
 
 def _made(
-    interpreter: Evaluator, spec: Spec, verdict: Verdict, place: Place, places: tuple[Place | None, ...]
+    interpreter: Evaluator,
+    spec: Spec,
+    verdict: Verdict,
+    place: Place,
+    places: tuple[Place | None, ...],
+    computed: tuple[int, ...] = (),
 ) -> Value:
     """Record a spec, and return it as JAX holds it."""
     interpreter.record(
@@ -171,6 +182,7 @@ def _made(
             verdict=verdict,
             spec=spec,
             entry_places=places,
+            computed=computed,
         )
     )
     if isinstance(verdict, Rejected):
