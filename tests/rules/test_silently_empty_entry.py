@@ -35,7 +35,8 @@ _PROGRAMS: dict[str, tuple[str, int]] = {
         0,
     ),
     "a computed entry under jit": (
-        "@jax.jit\ndef f(x):\n    return constrain(x, P(tuple(a for a in mesh.axis_names if a == 'pod'), None))\nf(x)",
+        "@jax.jit\ndef f(x):\n    axes = tuple(a for a in mesh.axis_names if a == 'pod')\n"
+        "    return constrain(x, P(axes, None))\nf(x)",
         0,
     ),
     "a name that is not used": ("axis = 0\nspec = P(axis, None)", 0),
