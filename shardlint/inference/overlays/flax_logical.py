@@ -262,7 +262,13 @@ def with_logical_constraint(call: Call) -> Value:
     )
     tree, written = traced(x or NONE), effective_rules(call.interpreter, rules)
     table = rules_of(written)
-    if names is None or is_none(names) or not given(table):
+    if names is None or is_none(names):
+        return tree
+    if not given(table):
+        if _is_names(names):
+            # Names that fit no rules do not fit those that another caller sets.
+            setting = Setting("linen", as_written(names_of(names)), Unknown("none are set"), call.place)
+            foresee(call.interpreter, replace(setting, function="with_logical_constraint"), None)
         return tree
     return _constrain_tree(call, tree, names, written, mesh, _fallback_of(fallback))
 
@@ -358,7 +364,7 @@ def _constrain(
     own = mesh is not None and not is_none(mesh)
     on: Value | None = mesh if own else interpreter.context.mesh
     loose = replace(array, sharding=None)
-    quiet = on is None or fallback is not Fallback.AXIS_IS_UNSHARDED
+    quiet = fallback is not Fallback.AXIS_IS_UNSHARDED
     found = resolved(interpreter, setting, quiet=quiet, constrains=True)
     if isinstance(found, Rejected):
         return call.unknown("rejected")
@@ -396,7 +402,7 @@ def _unmatched(
         record_mistake(call.interpreter, setting, Mistake.UNKNOWN_NAME, name, verdict, dimension, calls=calls)
         return call.unknown("rejected")
     lost = tuple(axis for entry in found.spec.entries for axis in entry_axes(entry) if is_axis(axis))
-    if lost and on is not None:
+    if lost:
         calls = dropping(setting.spec, setting.rules, on.mesh) if isinstance(on, MeshValue) else Calls()
         mistake = Mistake.CONSTRAINT_OFF
         record_mistake(call.interpreter, setting, mistake, name, Accepted(), dimension, lost, calls)
