@@ -349,7 +349,7 @@ class Linter:
                 kept.append(with_fix(f, by_path.get(f.span.path), self.settings_of(f.span.path).target_jax))
         broken = {f.span.path for f in problems if f.severity is Severity.ERROR}
         whole = [source for source in sources if source.path not in broken]
-        comments = suppressor.about_comments(whole, self._wants, uses)
+        comments = suppressor.about_comments(whole, self._wants, uses, found)
         kept += [f for f in comments if self._selected(f) and not suppressor.ignores(f)]
         return [self._leveled(f) for f in self._mark_expected(ordered(kept), by_path)]
 
@@ -426,7 +426,7 @@ class Linter:
         uses = _uses(results)
         settings = RuleSettings(self.settings.replicated_bytes, self.target)
         try:
-            findings = judge([*uses, *self._others], settings)
+            findings = judge([*(one for result in results for one in result.uses), *self._others], settings)
             ours = set(map(id, uses))
             return [f for f in findings if id(f.use) in ours] if self._others else findings
         except Exception:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 #: Findings that say that a file could not be read whole.
-_UNREAD = frozenset({"SHL001", "SHL002", "SHL003", "SHL004", "SHL005", "SHL009"})
+_UNREAD = frozenset({"SHL001", "SHL002", "SHL003", "SHL004", "SHL005", "SHL009", "SHL014"})
 
 
 #: Options under which what is not found may still be there.

@@ -10,7 +10,7 @@ from shardlint.cache.facts import Facts, now, written
 from shardlint.files import Source
 from shardlint.records import dataclass
 from shardlint.stopping import Stopped
-from shardlint.working import Analyzed, Work, failed
+from shardlint.working import Analyzed, Work, done, failed
 
 if TYPE_CHECKING:
     from shardlint.inference import InferenceSettings
@@ -59,8 +59,11 @@ class Programs:
                 raise
             except Exception as error:
                 return failed(source, error, read.whole())
+        analyzed = Analyzed(source, uses, noticed)
+        if analyzed.is_partial:
+            return done(analyzed, read.whole())
         self._keep(key, kept, read)
-        return Work(Analyzed(source, uses, noticed), kept.read)
+        return Work(analyzed, kept.read)
 
     def _keep(self, key: tuple[str, InferenceSettings], kept: _Kept, read: seen.Seen) -> None:
         kept.read.add(read.whole())

@@ -50,20 +50,24 @@ class Suppressor:
         return ignored
 
     def about_comments(
-        self, sources: Iterable[Source], wanted: Wanted, uses: Iterable[Use]
+        self, sources: Iterable[Source], wanted: Wanted, uses: Iterable[Use], found: Iterable[Finding]
     ) -> Iterator[Finding]:
         """What is wrong with the comments themselves.
 
         A comment that ignores nothing is reported if every rule that it means was asked for, and everything
-        it speaks of was understood: the ``uses`` that were not judged may be judged in another program.
+        it speaks of was understood: the ``uses`` that were not judged may be judged in another program, and
+        of what is ``found`` nothing may tell that a file was not evaluated to its end.
         """
         from shardlint.rules import all_rules
 
         rules = {rule.code: rule.name for rule in all_rules()}
         every = {**rules, **{rule.code: rule.name for rule in FILE_RULES}}
         undecided: list[Use] | None = None
+        partial = any(finding.name == "cut-short" for finding in found)
         for source in sources:
             yield from _misread(source, every)
+            if partial:
+                continue
             for cell, suppression, idle in self._idle(source, rules, every, wanted):
                 if undecided is None:
                     undecided = [use for use in uses if isinstance(use.verdict, Undecided)]

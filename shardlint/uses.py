@@ -325,3 +325,8 @@ class FileProblem:
     def is_answer(self) -> bool:
         """Whether nothing is wrong."""
         return self.kind == "revealed"
+
+    @property
+    def leaves_open(self) -> bool:
+        """Whether not all of the file was looked at."""
+        return self.kind == "cut-short"

@@ -28,6 +28,11 @@ class Analyzed:
         """What is wrong with the file itself."""
         return [use for use in self.uses if isinstance(use, FileProblem)]
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether evaluation ended before the end of the file."""
+        return any(problem.leaves_open for problem in self.problems)
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
@@ -55,9 +60,15 @@ def work_on(source: Source, settings: InferenceSettings) -> Work:
     noticed = Noticed()
     with seen.recording(apart=True) as read:
         try:
-            return Work(Analyzed(source, analyze([source], settings, noticed), noticed), read.whole())
+            return done(Analyzed(source, analyze([source], settings, noticed), noticed), read.whole())
         except Exception as error:
             return failed(source, error, read.whole())
+
+
+def done(analyzed: Analyzed, read: seen.Seen) -> Work:
+    """The work on a source; of a part of it nothing is stored, as if a file had changed meanwhile."""
+    read.torn |= analyzed.is_partial
+    return Work(analyzed, read, whole=not analyzed.is_partial)
 
 
 def failed(source: Source, error: Exception, read: seen.Seen | None = None) -> Work:

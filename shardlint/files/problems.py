@@ -68,6 +68,14 @@ FILE_RULES = (
         Severity.INFO,
     ),
     _rule(
+        "SHL014", "cut-short", "cut-short", "The evaluation of the file ended before its end",
+        "A file may take a million steps of evaluation: calls, statements and turns of loops. No program\n"
+        "that we know needs as many; one that is made to take long does. What was found until then is\n"
+        "reported, and what says that something is not there (an unused comment, a mesh axis that nothing\n"
+        "uses, a rule that matches nothing) is not. Nothing of it is stored.",
+        Severity.INFO,
+    ),
+    _rule(
         "SHL007", "malformed-fact", "malformed-fact", "A comment to shardlint that it cannot read or apply",
         "`# shardlint: mesh=v5e-256, x: (batch, t, 4096)` tells what cannot be inferred. This one is not\n"
         "written so, or it names a mesh that `[tool.shardlint.meshes]` lacks, or no variable.",

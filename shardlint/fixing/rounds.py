@@ -18,7 +18,7 @@ MOST_ROUNDS = 10
 #: Checks sources as they are now; files that they import are read from disk.
 Check = Callable[[Sequence[Source]], Iterable[Finding]]
 #: Codes of findings that say that a file cannot be read.
-_UNREADABLE = frozenset({"SHL001", "SHL002", "SHL003", "SHL004", "SHL005", "SHL009"})
+_UNREADABLE = frozenset({"SHL001", "SHL002", "SHL003", "SHL004", "SHL005", "SHL009", "SHL014"})
 
 
 @dataclass

@@ -11,6 +11,7 @@ import libcst as cst
 from shardlint.collecting import collecting_seldom
 from shardlint.files.sources import Source
 from shardlint.inference import naming
+from shardlint.inference.budget import MAX_FILE_STEPS, Ceiling
 from shardlint.inference.context import Frame
 from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.entries import Entries, guarded
@@ -25,7 +26,7 @@ from shardlint.inference.roomy import roomy
 from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.settling import Settling
 from shardlint.inference.statements import Statement, execute
-from shardlint.inference.syntax import ClassPart, FunctionPart, Parsed, Part, split
+from shardlint.inference.syntax import ClassPart, FunctionPart, Parsed, Part, split, units_of
 from shardlint.laws.values import Unknown
 from shardlint.spans import Span
 from shardlint.uses import Environment, FileProblem, NameUse, Use
@@ -91,10 +92,18 @@ class Program:
             *self.problems,
             *i.problems,
             *unanswered(i, source),
+            *_cut_short(i.budget.ceiling),
             *found,
             *names,
         ]
         return self._settling.settled(told)
+
+
+def _cut_short(ceiling: Ceiling) -> Iterator[FileProblem]:
+    """Tell where the evaluation of a file ended for good."""
+    if ceiling.where is not None:
+        said = f"evaluation ended here after {MAX_FILE_STEPS:,} steps: of what follows nothing is known"
+        yield FileProblem("cut-short", said, ceiling.where)
 
 
 def _equated(source: Source, names: naming.Pairs) -> list[Use | FileProblem]:
@@ -131,7 +140,14 @@ def _run_cell(interpreter: Interpreter, run: ModuleRun, parsed: Parsed) -> None:
         run.scope.variables[name] = Unknown("bound by text that cannot be read")
     for part in parsed.parts:
         interpreter.budget.begin()
-        if not guarded(interpreter, lambda part=part: _run_part(interpreter, run, part)):  # type: ignore[misc]
+        goes_on = guarded(interpreter, lambda part=part: _run_part(interpreter, run, part))  # type: ignore[misc]
+        if interpreter.budget.ceiling.reached:
+            unit = next(units_of([part]))
+            interpreter.budget.ceiling.note(
+                Span(unit.path, unit.first_line, 1, unit.first_line, 1, unit.cell)
+            )
+            break
+        if not goes_on:
             break
 
 

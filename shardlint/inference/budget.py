@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
+from shardlint.spans import Place
 from shardlint.stopping import NOW, Stopped
 
 #: Steps one entry may take: calls, turns of loops, and statements.
@@ -24,8 +25,38 @@ _SHARE, _SHARING = 0.85, 3
 SURELY_ENOUGH = int(MAX_STEPS * _SHARE**_SHARING)
 
 
+#: Steps that a file may take in all: its top level, and again its entries together.
+MAX_FILE_STEPS = 1_000_000
+
+
 class Exhausted(Exception):
     """The steps of an entry, or of a call, are used up."""
+
+
+class Ceiling:
+    """How many steps a file may still take.
+
+    ``where`` is the entry, or the statement of the top level, that took the last one: None until then.
+    """
+
+    __slots__ = ("left", "where")
+
+    def __init__(self) -> None:
+        self.left = MAX_FILE_STEPS
+        self.where: Place | None = None
+
+    def begin(self) -> None:
+        """Allow all steps again."""
+        self.left = MAX_FILE_STEPS
+
+    @property
+    def reached(self) -> bool:
+        """Whether no step is left."""
+        return self.left < 0
+
+    def note(self, where: Place) -> None:
+        """Note where evaluation ended for good, the first time."""
+        self.where = self.where or where
 
 
 class Work:
@@ -62,6 +93,7 @@ class Budget:
 
     def __init__(self) -> None:
         self.short = False
+        self.ceiling = Ceiling()
         #: Of what runs: its steps outside of works, and those works.
         self._own, self._parts = 0, set[Work]()
         self._pays = True
@@ -86,7 +118,8 @@ class Budget:
             raise Stopped
         self._own += steps
         self.steps += steps
-        if self.steps > self._limit:
+        self.ceiling.left -= steps
+        if self.steps > self._limit or self.ceiling.left < 0:
             self.short = True
             raise Exhausted
 

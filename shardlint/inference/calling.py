@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
@@ -282,26 +282,21 @@ class _Reachable:
 
     def __init__(self, scope: Scope) -> None:
         self._held = {name: value for name, value in scope.seen().items() if type(value) in _REACHING}
-        self._names = frozenset(self._held)
-        #: The functions of those that were asked for, whose other values are forgotten.
-        self._functions: dict[str, list[Function]] = {}
+        #: The names that nobody asked for yet.
+        self._left = set(self._held)
 
     def by(self, names: frozenset[str]) -> list[Function]:
-        """The functions that have these names; what else has them is forgotten."""
-        found: list[Function] = []
-        for name in names & self._names:
-            found += self._functions[name] if name in self._functions else self._first(name)
-        return found
+        """The functions that have these names, the first time; what else has them is forgotten."""
+        asked = names & self._left
+        self._left -= asked
+        return [function for name in asked for function in self._functions(self._held[name])]
 
-    def _first(self, name: str) -> list[Function]:
-        held = self._held[name]
-        functions = self._functions[name] = []
+    def _functions(self, held: Value) -> Iterator[Function]:
         for value in options(held) if type(held) is Alternatives else (held,):
             if type(value) is Function:
-                functions.append(value)
+                yield value
             else:
                 forget(value)
-        return functions
 
 
 def _call_external(

@@ -37,7 +37,7 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.laws.values import Unknown
-from shardlint.spans import Span
+from shardlint.spans import Place, Span
 
 if TYPE_CHECKING:
     from shardlint.inference.project import ModuleRun
@@ -96,8 +96,9 @@ class Entries:
         if not exhaustive:
             self._reach.learn(function for function, _ in i.defined.values())
         defined = _with_those_to_come(i.defined)
+        i.budget.ceiling.begin()
         # Else the program is made anew.
-        while not self._last or (self._sound and self._cutoff.sound):
+        while not i.budget.ceiling.reached and (not self._last or (self._sound and self._cutoff.sound)):
             i.settle()
             native, context = next(iter(i.wrappers.values()), (None, self._top))
             if native is not None:
@@ -169,6 +170,8 @@ class Entries:
         with _as_when_called(made, left_open):
             run = recorded(i, made, lambda: _run_entry(i, self._run, context, action), self._first)
         run.left_open = left_open
+        if i.budget.ceiling.reached:
+            i.budget.ceiling.note(_place_of(made, self._run))
         if len(i.project.modules) != modules:
             # What a module holds that an entry imports is there for all.
             self._first = born()
@@ -205,6 +208,13 @@ class Entries:
             if self._askers.get(OfClass(cls.born)) not in self._order:
                 del i.constructed[cls]
                 self._askers.pop(OfClass(cls.born), None)
+
+
+def _place_of(made: Function | Native, run: ModuleRun) -> Place:
+    """Where an entry is written."""
+    if isinstance(made, Function):
+        return NodePlace(made.code.unit, made.code.node)
+    return made.origin or Span(run.source.path, 1, 1, 1, 1)
 
 
 def _with_those_to_come(keys: Collection[Hashable]) -> Iterator[Hashable]:

@@ -42,6 +42,7 @@ class Problem:
 class _Described:
     """What all rules have. ``explains`` names, by code, findings at the same place that this one causes:
     they are one mistake, and shown as this one. A rule in ``preview`` is off unless previews are asked for.
+    One that ``rests_on_absence`` says that something is nowhere: it is not asked unless all was looked at.
     """
 
     code: str
@@ -52,6 +53,7 @@ class _Described:
     group: Group = Group.CORRECTNESS
     preview: bool = False
     explains: tuple[str, ...] = ()
+    rests_on_absence: bool = False
 
     @property
     def bad(self) -> str:

@@ -19,7 +19,8 @@ _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 def judge_with(
     rules: Sequence[AnyRule], uses: Sequence[Use | FileProblem], settings: RuleSettings
 ) -> list[Finding]:
-    """Return what the rules find in the uses, in reading order. File problems are not looked at.
+    """Return what the rules find in the uses, in reading order. File problems are not looked at, but for
+    whether all of a file was: else no rule is asked that rests on absence.
 
     A mistake is reported once a place and code, the gravest first. A rejection that an enclosing
     ``try`` catches is none. Of a site with several possible values it is an error only if every
@@ -28,9 +29,11 @@ def judge_with(
     judged = [use for use in uses if isinstance(use, Use)]
     uncaught = [use for use in judged if not _is_caught(use)]
     kinds = set(map(type, uncaught))
+    partial = any(isinstance(use, FileProblem) and use.leaves_open for use in uses)
     found = [
         _finding(rule, use, problem)
         for rule in rules
+        if not (partial and rule.rests_on_absence)
         for use, problem in _problems(rule, _ours(rule, uncaught, kinds), settings)
     ]
     settled = _deduplicated(_settle_alternatives(found, _sites(judged)))

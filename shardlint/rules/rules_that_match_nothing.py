@@ -132,4 +132,5 @@ RULE = ProjectRule(
     group=Group.MEMORY,
     kinds=(PatternUse, SpecUse),
     check=check,
+    rests_on_absence=True,
 )

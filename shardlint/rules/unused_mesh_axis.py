@@ -172,4 +172,5 @@ RULE = ProjectRule(
         CallUse, CollectiveUse, MeshUse, OperationUse, ParameterUse, Placement, ShardingUse, SpecUse
     ),
     check=check,
+    rests_on_absence=True,
 )  # fmt: skip
