@@ -56,8 +56,9 @@ def _quiet_cases() -> list[tuple[Path, str]]:
     for path in sorted(_FIXTURES.glob("*.py")):
         text = path.read_text()
         for node in ast.parse(text).body:
-            is_case = isinstance(node, ast.FunctionDef) and node.name.startswith("case_")
-            if is_case and "# expect:" not in (ast.get_source_segment(text, node) or ""):
+            if not isinstance(node, ast.FunctionDef) or not node.name.startswith("case_"):
+                continue
+            if "# expect:" not in (ast.get_source_segment(text, node) or ""):
                 cases.append((path, node.name))
     return cases
 
