@@ -48,7 +48,9 @@ def _ours(rule: AnyRule, uses: Sequence[Use], kinds: Set[type[Use]]) -> list[Use
 
 def _problems(rule: AnyRule, ours: Sequence[Use], settings: RuleSettings) -> Iterator[tuple[Use, Problem]]:
     if isinstance(rule, ProjectRule):
-        yield from rule.check(ours, settings)
+        for found in rule.check(ours, settings):
+            look()
+            yield found
         return
     for use in ours:
         look()
