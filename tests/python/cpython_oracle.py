@@ -142,9 +142,11 @@ def ended(text: str) -> Ended | None:
 
     whole = HEADER + _PROBE.sub(replaced, text)
     lines = [at for at, line in enumerate(whole.split("\n"), 1) if "  # end " in line]
-    return Ended(
-        whole, [End(number, way, at, *end) for at, (number, way, *end) in zip(lines, calls, strict=True)]
-    )
+    ends = [
+        End(number, way, at, accepted, size)
+        for at, (number, way, accepted, size) in zip(lines, calls, strict=True)
+    ]
+    return Ended(whole, ends)
 
 
 def _put(shape: str, spec: str) -> str:
