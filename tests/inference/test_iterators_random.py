@@ -11,7 +11,7 @@ import random
 
 import pytest
 
-from tests.inference.differential import compare
+from differential import compare
 
 #: Programs; the environment may ask for more, from another seed on.
 PROGRAMS = int(os.environ.get("SHARDLINT_ITERATOR_PROGRAMS", "2400"))

@@ -120,8 +120,8 @@ def variant(number: int, count: int, size: int) -> Placement:
 def test_when_every_possible_value_fails_the_first_is_reported_as_an_error() -> None:
     (finding,) = judged(variant(0, 2, 10), variant(1, 2, 11))
     assert finding.severity is Severity.ERROR
-    assert finding.message.endswith("has size 10, which \"model\" (4 devices) does not divide; 8 or 12 would "
-                                    "(the first of 2 possible values, all of which are rejected)")  # fmt: skip
+    assert "has size 10" in finding.message
+    assert finding.message.endswith(" (the first of 2 possible values, all of which are rejected)")
     (finding,) = judged(variant(0, 2, 10), variant(1, 2, 10))
     assert finding.severity is Severity.ERROR and "possible" not in finding.message
 
