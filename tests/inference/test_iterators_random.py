@@ -10,7 +10,6 @@ import os
 import random
 
 import pytest
-
 from differential import compare
 
 #: Programs; the environment may ask for more, from another seed on.
