@@ -28,6 +28,7 @@ from shardlint.inference.values import (
     ModuleValue,
     Native,
     SetValue,
+    Slice,
     Tuple,
     Value,
     as_int,
@@ -202,6 +203,9 @@ def _set(
 
 def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, place: Place) -> None:
     """Set ``receiver[key]``; on an undecided branch the container is not followed further."""
+    if isinstance(key, Slice):
+        # It takes all items of what it is set to.
+        spend(interpreter, value, place)
     if isinstance(receiver, External) and receiver.name == "os.environ":
         interpreter.set_environment(key, value)
     elif isinstance(receiver, External):
@@ -209,8 +213,6 @@ def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, 
         set_library_name(interpreter, f"{receiver.name}.{name or '*'}")
     elif isinstance(receiver, ListValue | DictValue) and receiver.items is not None:
         if not (interpreter.certain(receiver.path) and _has_place(receiver, key)):
-            # A slice takes all items of what it is set to.
-            spend(interpreter, value, place)
             forget(receiver)
             return
         changing(receiver)

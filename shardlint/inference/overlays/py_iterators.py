@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cmp_to_key
 
 from shardlint.inference.calls import Call
 from shardlint.inference.forgetting import forget
 from shardlint.inference.iteration import MAX_UNROLLED
-from shardlint.inference.iterators import draw, each_left, is_iterator, items_of
+from shardlint.inference.iterators import Items, drain, draw, each_left, is_iterator, items_of
 from shardlint.inference.joins import join
 from shardlint.inference.truth import truth
 from shardlint.inference.values import (
@@ -65,21 +65,31 @@ def _sum(call: Call) -> Value:
     return total
 
 
-def _keys(call: Call, items: Sequence[Value]) -> list[Value] | None:
+def _keys(call: Call, items: Items) -> list[Value] | None:
     """What items are ordered by: themselves, or what ``key=`` makes of each."""
     key = call.kwargs.get("key", NONE)
+    if items.known is None:
+        _some_calls(call, key, items.one)
+        return None
     if is_none(key):
-        return list(items)
-    return [call.interpreter.call(key, [item], {}, call.place) for item in items]
+        return list(items.known)
+    return [call.interpreter.call(key, [item], {}, call.place) for item in items.known]
+
+
+def _some_calls(call: Call, function: Value | None, *args: Value) -> None:
+    """Call a function any number of times, if it is none but None."""
+    if function is not None and not is_none(function):
+        with call.interpreter.forked(repeats=True):
+            call.interpreter.call(function, args, {}, call.place)
 
 
 class _Undecided(Exception):
     """Which of two values comes first is not known."""
 
 
-def _order(call: Call, items: Sequence[Value], reverse: bool) -> list[Value] | None:
+def sort(call: Call, items: Items) -> list[Value] | None:
     """The items in order, None where it is not known. Equal ones stay as they were, as in Python."""
-    keys = _keys(call, items)
+    keys, backwards = _keys(call, items), as_bool(call.kwargs.get("reverse", Const(False)))
 
     def less(a: Value, b: Value) -> bool:
         outcome = truth(call.interpreter.comparison("LessThan", a, b))
@@ -90,59 +100,45 @@ def _order(call: Call, items: Sequence[Value], reverse: bool) -> list[Value] | N
     def compare(i: int, j: int) -> int:
         return -1 if less(keys[i], keys[j]) else int(less(keys[j], keys[i]))  # type: ignore[index]
 
-    if keys is None:
+    if keys is None or items.known is None or backwards is None or call.kwargs.keys() - {"key", "reverse"}:
         return None
     try:
-        order = sorted(range(len(items)), key=cmp_to_key(compare), reverse=reverse)
+        order = sorted(range(len(keys)), key=cmp_to_key(compare), reverse=backwards)
     except _Undecided:
         return None
-    return [items[i] for i in order]
+    return [items.known[i] for i in order]
 
 
 def _extreme(name: str) -> Callable[[Call], Value]:
     def pick(call: Call) -> Value:
         if call.kwargs.keys() - {"key", "default"} or call.opaque or not call.args:
             return Unknown(f"{name}()")
-        items: Sequence[Value] | None = call.args
-        if len(call.args) == 1:
-            items = items_of(call.interpreter, call.args[0], call.place)
-        if items is not None and not items and "default" in call.kwargs:
+        one = len(call.args) == 1
+        items = drain(call.interpreter, call.args[0], call.place) if one else Items(call.args)
+        if items.known is not None and not items.known and "default" in call.kwargs:
             return call.kwargs["default"]
-        keys = _keys(call, items) if items else None
-        if not items or keys is None:
+        keys = _keys(call, items)
+        if not items.known or keys is None:
             return Unknown(f"{name}() of something unknown")
         best = 0
-        for i in range(1, len(items)):
+        for i in range(1, len(keys)):
             operator = "LessThan" if name == "min" else "GreaterThan"
             beats = truth(call.interpreter.comparison(operator, keys[i], keys[best]))
             if beats is None:
                 return Unknown(f"{name}() of sizes that cannot be compared")
             best = i if beats else best
-        return items[best]
+        return items.known[best]
 
     return pick
 
 
 def _sorted(call: Call) -> Value:
-    given = call.args[0] if len(call.args) == 1 else None
-    items = None if given is None else items_of(call.interpreter, given, call.place)
-    if isinstance(given, SetValue) and given.items is not None and len(given.items) <= MAX_UNROLLED:
-        items = tuple(Const(key) for key in given.items)
-        if "key" in call.kwargs:
-            # The order of a set is not defined, so neither is that of items with equal keys.
-            items = None
-    backwards = as_bool(call.kwargs.get("reverse", Const(False)))
-    if items is None or backwards is None or call.kwargs.keys() - {"key", "reverse"} or call.opaque:
-        return ListValue(None)
-    return ListValue(_order(call, items, backwards), path=call.interpreter.path)
-
-
-def sort(call: Call, items: Sequence[Value]) -> list[Value] | None:
-    """What ``list.sort(key=, reverse=)`` makes of a list; None where it is not known."""
-    backwards = as_bool(call.kwargs.get("reverse", Const(False)))
-    if backwards is None or call.kwargs.keys() - {"key", "reverse"} or call.opaque:
-        return None
-    return _order(call, items, backwards)
+    given = call.args[0] if len(call.args) == 1 else Unknown("no argument")
+    items = drain(call.interpreter, given, call.place)
+    # The order of a set is not defined, so neither is that of items with equal keys.
+    if isinstance(given, SetValue) and given.items is not None and "key" not in call.kwargs:
+        items = Items([Const(key) for key in given.items] if len(given.items) <= MAX_UNROLLED else None)
+    return ListValue(sort(call, items), path=call.interpreter.path)
 
 
 def _any_all(stop: bool) -> Callable[[Call], Value]:
@@ -189,6 +185,8 @@ def iterator_method(iterator: Value, name: str) -> Value:
 def _reduce(call: Call) -> Value:
     function, iterable, initial = call.bind("function", "iterable", initial=None)
     items = items_of(call.interpreter, iterable, call.place) if iterable is not None else None
+    if items is None:
+        _some_calls(call, function, Unknown("a total"), Unknown("an item"))
     if items is None or function is None or (not items and initial is None):
         return Unknown("functools.reduce")
     total = items[0] if initial is None else initial

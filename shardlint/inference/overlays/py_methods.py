@@ -9,7 +9,7 @@ from shardlint.inference import naming
 from shardlint.inference.calls import Call
 from shardlint.inference.effects import changing, lose
 from shardlint.inference.iteration import hashable, iterate
-from shardlint.inference.iterators import spend
+from shardlint.inference.iterators import Items, spend
 from shardlint.inference.mutation import extend
 from shardlint.inference.overlays.py_collections import SET_METHODS, entries, most_common
 from shardlint.inference.overlays.py_iterators import sort
@@ -125,8 +125,9 @@ def _append_left(call: Call) -> Value:
 
 def _sort(call: Call) -> Value:
     receiver = _mutable(call)
+    items = sort(call, Items(receiver.items if isinstance(receiver, ListValue) else None))
     if isinstance(receiver, ListValue):
-        receiver.items = None if receiver.items is None or len(call.args) > 1 else sort(call, receiver.items)
+        receiver.items = items
     return NONE
 
 
