@@ -59,7 +59,10 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
     if isinstance(receiver, Tuple):
         return _from_sequence(interpreter, receiver.items, key, as_tuple=True)
     if isinstance(receiver, ListValue) and receiver.items is not None:
-        return _from_sequence(interpreter, receiver.items, key, as_tuple=False)
+        found = _from_sequence(interpreter, receiver.items, key, as_tuple=False)
+        if isinstance(found, ListValue) and isinstance(key, Slice):
+            found.is_range = receiver.is_range
+        return found
     if isinstance(receiver, SpecValue):
         return _from_spec(interpreter, receiver, key)
     if isinstance(receiver, DictValue) and receiver.items is not None:

@@ -235,7 +235,7 @@ def _concatenate(interpreter: Evaluator, x: Value, y: Value) -> Value:
         return Unknown("too long to compute")
     if isinstance(x, Tuple) and isinstance(y, Tuple):
         return Tuple(x.items + y.items, x.origin)
-    if isinstance(x, ListValue) and isinstance(y, ListValue):
+    if isinstance(x, ListValue) and isinstance(y, ListValue) and not (x.is_range or y.is_range):
         known = x.items is not None and y.items is not None
         return ListValue([*(x.items or ()), *(y.items or ())] if known else None, path=interpreter.path)
     return undecided("`+` on values that are not known", x, y)
@@ -245,6 +245,8 @@ def _repeat(interpreter: Evaluator, x: Value, y: Value) -> Value:
     for sequence, count in ((x, as_int(y)), (y, as_int(x))):
         if count is None or not isinstance(sequence, Tuple | ListValue):
             continue
+        if isinstance(sequence, ListValue) and sequence.is_range:
+            return Unknown("a range, which nothing multiplies")
         if sequence.items is None or len(sequence.items) * count > _MAX_LENGTH:
             return Unknown("too long to compute")
         if isinstance(sequence, Tuple):
@@ -349,6 +351,8 @@ def _compare_dims(name: str, a: dims.Dim, b: dims.Dim) -> bool | None:
 def _equal(x: Value, y: Value) -> bool | None:
     """Equality of containers and other values, where it is provable."""
     if isinstance(x, (Tuple, ListValue)) and type(x) is type(y) and isinstance(y, (Tuple, ListValue)):
+        if getattr(x, "is_range", False) is not getattr(y, "is_range", False):
+            return False
         if x.items is None or y.items is None:
             return None
         if len(x.items) != len(y.items):

@@ -98,14 +98,13 @@ class SomeMesh(Unknown):
 
 @dataclass(eq=False, slots=True)
 class ListValue:
-    """A list. ``items`` is None once something happened to it that was not followed.
-
-    ``path`` is the branch it was made in: what another branch does to it is not followed.
-    """
+    """A list, or a range. ``items`` is None once something happened to it that was not followed, ``path`` the
+    branch it was made in: what another branch does to it is not followed."""
 
     items: list[Value] | None
     origin: Place | None = None
     path: tuple[int, ...] = ()
+    is_range: bool = False
     born: int = field(default_factory=born, init=False, repr=False)
 
 

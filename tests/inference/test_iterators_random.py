@@ -104,7 +104,7 @@ TAKERS = (
     "len(d.keys())", "list(dict.fromkeys({i}))", "list(itertools.takewhile(big, {i}))", "{i}.__next__()",
     "[next({i}, 0) for _ in range(2)]", "(next({i}, 0), next({i}, 0))", "len(log)", "list(xs)", "list(log)",
     "(k, len(xs), len(d))", "sum(map(f, {i}))", "[w for v in [{i}] for w in v]",
-    "isinstance(iter({i}), list)",    "sorted({i}, key=lambda v: -v)",
+    "isinstance({i}, list)",    "sorted({i}, key=lambda v: -v)",
 )  # fmt: skip
 CHANGES = (
     "k = 3", "k += 1", "xs.append(k)", "xs.insert(0, 9)", "xs.pop()", "xs.remove(max(xs))",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
 
 from shardlint.inference.calls import Call
 from shardlint.inference.effects import changing
@@ -25,6 +24,18 @@ from shardlint.inference.iterators import (
     spend,
 )
 from shardlint.inference.joins import join, options
+from shardlint.inference.overlays.iterator_steps import (
+    apply,
+    choosing,
+    chosen,
+    given,
+    next_kept,
+    over,
+    parts_of,
+    perhaps,
+    place_of,
+    row,
+)
 from shardlint.inference.truth import truth
 from shardlint.inference.values import (
     NONE,
@@ -38,183 +49,70 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place, Span
-
-_NOWHERE = Span("", 1, 1, 1, 1)
-
-
-def _place(iterator: LibraryObject) -> Place:
-    return iterator.origin or _NOWHERE
-
-
-def _parts(iterator: LibraryObject) -> list[LibraryObject | Instance]:
-    """The iterators that one takes from."""
-    parts = iterator.fields["parts"]
-    assert isinstance(parts, Tuple)
-    return [part for part in parts.items if isinstance(part, LibraryObject | Instance)]
-
-
-def _over(call: Call, kind: str, *values: Value | None, **fields: Value) -> Value:
-    """An iterator that takes from these; of what is not known if they are not all of them."""
-    if call.opaque or None in values:
-        for value in (*call.args, *call.kwargs.values()):
-            spend(call.interpreter, value, call.place)
-        return iterator_of(call.interpreter, Unknown(f"{kind}() of something unknown"), call.place)
-    parts = Tuple(tuple(iterator_of(call.interpreter, v, call.place) for v in values if v is not None))
-    return made(call.interpreter, kind, call.place, parts=parts, **fields)
-
-
-def _items(call: Call, rows: Iterable[Value] | None) -> Value:
-    """An iterator over items that were made already, if they are known and no more than what is unrolled."""
-    items = None if rows is None else tuple(itertools.islice(rows, MAX_UNROLLED + 1))
-    known = items is not None and len(items) <= MAX_UNROLLED and not call.opaque
-    given = Tuple(items) if known and items is not None else Unknown(call.name)
-    return iterator_of(call.interpreter, given, call.place)
-
-
-def _row(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
-    """The next item of each part, as a tuple."""
-    parts, place = _parts(iterator), _place(iterator)
-    drawn: list[Drawn] = []
-    for part in parts:
-        one = draw(interpreter, part, place)
-        if one is None:
-            return None
-        drawn.append(one)
-        if not one.sure and not one.endless:
-            return _any_row(interpreter, iterator, drawn)
-    sure = not drawn or any(one.sure for one in drawn)
-    return Drawn(Tuple(tuple(one.item for one in drawn)), sure, endless=not sure)
-
-
-def _any_row(interpreter: Evaluator, iterator: LibraryObject, drawn: Sequence[Drawn]) -> Drawn | None:
-    """What any row is like from here on, of which the first few items were drawn."""
-    lose_position(iterator)
-    with interpreter.forked(repeats=True):
-        more = [draw(interpreter, part, _place(iterator)) for part in _parts(iterator)]
-    columns = itertools.zip_longest(drawn, more)
-    if None in more:
-        return None
-    return Drawn(Tuple(tuple(join(one.item for one in column if one) for column in columns)), sure=False)
-
-
-def _perhaps(interpreter: Evaluator, iterator: LibraryObject, item: Value) -> Drawn:
-    """An item that may be left out, and so may each that follows."""
-    lose_position(iterator)
-    with interpreter.forked(repeats=True):
-        more = [draw(interpreter, part, _place(iterator)) for part in _parts(iterator)]
-    return Drawn(join([item, *(one.item for one in more if one is not None)]), sure=False)
-
-
-def _apply(
-    interpreter: Evaluator, iterator: LibraryObject, drawn: Drawn, args: Sequence[Value] | None
-) -> Value:
-    """Call the iterator's function for an item that was drawn."""
-    function = iterator.fields["function"]
-    with nullcontext() if drawn.sure or drawn.endless else interpreter.forked(repeats=True):
-        opaque = args is None
-        return interpreter.call(function, args or (), {}, _place(iterator), opaque)
 
 
 def _zip(call: Call) -> Value:
-    return _over(call, "zip", *call.args)
+    return over(call, "zip", *call.args)
 
 
 def _map(call: Call) -> Value:
     if len(call.args) < 2:
-        return _over(call, "map", None)
+        return over(call, "map", None)
     function, *values = call.args
-    return _over(call, "map", *values, function=function)
+    return over(call, "map", *values, function=function)
 
 
 def _next_mapped(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
-    drawn = _row(interpreter, iterator)
+    drawn = row(interpreter, iterator)
     if drawn is None:
         return None
     assert isinstance(drawn.item, Tuple)
-    return drawn._replace(item=_apply(interpreter, iterator, drawn, drawn.item.items))
+    return drawn._replace(item=apply(interpreter, iterator, drawn, drawn.item.items))
 
 
 def _starmap(call: Call) -> Value:
     function, iterable = call.bind("function", "iterable")
-    return _over(call, "starmap", iterable, function=function or NONE)
+    return over(call, "starmap", iterable, function=function or NONE)
 
 
 def _next_spread(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
-    drawn = draw(interpreter, _parts(iterator)[0], _place(iterator))
+    drawn = draw(interpreter, parts_of(iterator)[0], place_of(iterator))
     if drawn is None:
         return None
-    args = items_of(interpreter, drawn.item, _place(iterator))
-    return drawn._replace(item=_apply(interpreter, iterator, drawn, args))
-
-
-def _choosing(kind: str, name: str = "function") -> Callable[[Call], Value]:
-    """What calls a function for each item to tell what to do with it."""
-
-    def make(call: Call) -> Value:
-        function, iterable = call.bind(name, "iterable")
-        return _over(call, kind, iterable, function=function or NONE, state=Const(0))
-
-    return make
-
-
-def _chosen(interpreter: Evaluator, iterator: LibraryObject, drawn: Drawn) -> bool | None:
-    """Whether the function holds of an item; of none if the item is not sure."""
-    if is_none(iterator.fields["function"]):
-        outcome = truth(drawn.item)
-    else:
-        outcome = truth(_apply(interpreter, iterator, drawn, [drawn.item]))
-    return outcome if drawn.sure or drawn.endless else None
-
-
-def _next_kept(wanted: bool) -> Callable[[Evaluator, LibraryObject], Drawn | None]:
-    """`filter`, and `itertools.filterfalse`."""
-
-    def step(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
-        for drawn in each_left(interpreter, _parts(iterator)[0], _place(iterator)):
-            outcome = _chosen(interpreter, iterator, drawn)
-            if outcome is wanted:
-                return drawn
-            if outcome is None or drawn.endless:
-                found = _perhaps(interpreter, iterator, drawn.item)
-                with interpreter.forked(repeats=True):
-                    _chosen(interpreter, iterator, found._replace(sure=True))
-                return found
-        return None
-
-    return step
+    args = items_of(interpreter, drawn.item, place_of(iterator))
+    return drawn._replace(item=apply(interpreter, iterator, drawn, args))
 
 
 def _next_while(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
     """`itertools.takewhile`."""
     if iterator.fields["state"] == ENDED:
         return None
-    (part,), place = _parts(iterator), _place(iterator)
+    (part,), place = parts_of(iterator), place_of(iterator)
     drawn = draw(interpreter, part, place)
     if drawn is None:
         return None
-    outcome = _chosen(interpreter, iterator, drawn)
+    outcome = chosen(interpreter, iterator, drawn)
     if outcome is False:
         iterator.fields["state"] = ENDED
         return None
     if outcome is True:
         return drawn
-    found = _perhaps(interpreter, iterator, drawn.item)
+    found = perhaps(interpreter, iterator, drawn.item)
     with interpreter.forked(repeats=True):
-        _chosen(interpreter, iterator, found._replace(sure=True))
+        chosen(interpreter, iterator, found._replace(sure=True))
     return found
 
 
 def _next_after(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
     """`itertools.dropwhile`: its state is 1 once an item was given."""
     if as_int(iterator.fields["state"]) == 1:
-        return draw(interpreter, _parts(iterator)[0], _place(iterator))
-    for drawn in each_left(interpreter, _parts(iterator)[0], _place(iterator)):
-        outcome = _chosen(interpreter, iterator, drawn)
+        return draw(interpreter, parts_of(iterator)[0], place_of(iterator))
+    for drawn in each_left(interpreter, parts_of(iterator)[0], place_of(iterator)):
+        outcome = chosen(interpreter, iterator, drawn)
         if outcome is None or drawn.endless:
-            found = _perhaps(interpreter, iterator, drawn.item)
+            found = perhaps(interpreter, iterator, drawn.item)
             with interpreter.forked(repeats=True):
-                _chosen(interpreter, iterator, found._replace(sure=True))
+                chosen(interpreter, iterator, found._replace(sure=True))
             return found
         if outcome is False:
             iterator.fields["state"] = Const(1)
@@ -226,11 +124,11 @@ def _enumerate(call: Call) -> Value:
     iterable, start = call.bind("iterable", start=Const(0))
     first = as_int(start)
     state = Unknown("a number") if first is None else Const(first)
-    return _over(call, "enumerate", iterable, state=state)
+    return over(call, "enumerate", iterable, state=state)
 
 
 def _next_numbered(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
-    drawn = draw(interpreter, _parts(iterator)[0], _place(iterator))
+    drawn = draw(interpreter, parts_of(iterator)[0], place_of(iterator))
     number = iterator.fields["state"]
     if drawn is None:
         return None
@@ -242,16 +140,16 @@ def _next_numbered(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | N
 
 
 def _chain(call: Call) -> Value:
-    return _over(call, "chain", Tuple(tuple(call.args)), inner=NONE)
+    return over(call, "chain", Tuple(tuple(call.args)), inner=NONE)
 
 
 def _chain_from(call: Call) -> Value:
     (outer,) = call.bind("iterable")
-    return _over(call, "chain", outer, inner=NONE)
+    return over(call, "chain", outer, inner=NONE)
 
 
 def _next_in_chain(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
-    (outer,), place = _parts(iterator), _place(iterator)
+    (outer,), place = parts_of(iterator), place_of(iterator)
     for _ in range(MAX_UNROLLED):
         inner = iterator.fields["inner"]
         if isinstance(inner, LibraryObject | Instance):
@@ -272,7 +170,7 @@ def _next_in_chain(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | N
 
 def _rest_of_chain(interpreter: Evaluator, iterator: LibraryObject, drawn: Drawn) -> Drawn:
     """Anything that is left: what comes of it is not told apart."""
-    (outer,), place = _parts(iterator), _place(iterator)
+    (outer,), place = parts_of(iterator), place_of(iterator)
     with interpreter.forked(repeats=True):
         spend(interpreter, drawn.item, place)
         for following in each_left(interpreter, outer, place):
@@ -285,26 +183,26 @@ def _islice(call: Call) -> Value:
     bounds = [None if is_none(arg) else as_int(arg) for arg in call.args[1:]]
     unknown = any(b is None and not is_none(a) for a, b in zip(call.args[1:], bounds, strict=True))
     if call.opaque or unknown or not 1 <= len(bounds) <= 3 or any(b is not None and b < 0 for b in bounds):
-        return _over(call, "islice", None)
+        return over(call, "islice", None)
     start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, None)[:3]
     ends = {"stop": Const(stop), "step": Const(step or 1), "next": Const(start or 0), "state": Const(0)}
-    return _over(call, "islice", call.args[0], **ends)
+    return over(call, "islice", call.args[0], **ends)
 
 
 def _next_in_slice(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
-    fields, (part,), place = iterator.fields, _parts(iterator), _place(iterator)
+    fields, (part,), place = iterator.fields, parts_of(iterator), place_of(iterator)
     if fields["state"] == ENDED:
         return None
     taken, following, step, stop = (as_int(fields[name]) for name in ("state", "next", "step", "stop"))
     if taken is None or following is None or step is None or following - taken > MAX_UNROLLED:
-        return _perhaps(interpreter, iterator, Unknown("an item of something unknown"))
+        return perhaps(interpreter, iterator, Unknown("an item of something unknown"))
     for _ in range(taken, following):
         skipped = draw(interpreter, part, place)
         if skipped is None:
             fields["state"] = ENDED
             return None
         if not skipped.sure and not skipped.endless:
-            return _perhaps(interpreter, iterator, skipped.item)
+            return perhaps(interpreter, iterator, skipped.item)
     taken = max(taken, following)
     fields["state"] = Const(taken)
     drawn = None if stop is not None and taken >= stop else draw(interpreter, part, place)
@@ -322,17 +220,17 @@ def _next_in_slice(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | N
 def _accumulate(call: Call) -> Value:
     iterable, function, initial = call.bind("iterable", func=NONE, initial=NONE)
     first = NONE if initial is None else initial
-    return _over(call, "accumulate", iterable, function=function or NONE, state=first, begun=Const(False))
+    return over(call, "accumulate", iterable, function=function or NONE, state=first, begun=Const(False))
 
 
 def _next_total(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
-    fields, place = iterator.fields, _place(iterator)
+    fields, place = iterator.fields, place_of(iterator)
     total = fields["state"]
     begun = fields["begun"] == Const(True) or isinstance(total, Unknown)
     if not begun and not is_none(total):
         fields["begun"] = Const(True)
         return Drawn(total)
-    drawn = draw(interpreter, _parts(iterator)[0], place)
+    drawn = draw(interpreter, parts_of(iterator)[0], place)
     if drawn is None:
         return None
     fields["begun"] = Const(True)
@@ -343,23 +241,23 @@ def _next_total(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None
     if begun and is_none(fields["function"]):
         total = interpreter.operation("Add", total, drawn.item, place)
     elif begun:
-        total = _apply(interpreter, iterator, drawn, [total, drawn.item])
+        total = apply(interpreter, iterator, drawn, [total, drawn.item])
     fields["state"] = total
     return drawn._replace(item=total)
 
 
 def _zip_longest(call: Call) -> Value:
-    return _over(call, "zip_longest", *call.args, fill=call.kwargs.get("fillvalue", NONE))
+    return over(call, "zip_longest", *call.args, fill=call.kwargs.get("fillvalue", NONE))
 
 
 def _next_longest(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
-    drawn = [draw(interpreter, part, _place(iterator)) for part in _parts(iterator)]
+    drawn = [draw(interpreter, part, place_of(iterator)) for part in parts_of(iterator)]
     if all(one is None for one in drawn):
         return None
     items = [iterator.fields["fill"] if one is None else one.item for one in drawn]
     if all(one is None or one.sure for one in drawn):
         return Drawn(Tuple(tuple(items)))
-    return _perhaps(interpreter, iterator, Unknown("an item of something unknown"))
+    return perhaps(interpreter, iterator, Unknown("an item of something unknown"))
 
 
 def _count(call: Call) -> Value:
@@ -369,7 +267,7 @@ def _count(call: Call) -> Value:
 
 def _next_number(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
     number = iterator.fields["state"]
-    following = interpreter.operation("Add", number, iterator.fields["step"], _place(iterator))
+    following = interpreter.operation("Add", number, iterator.fields["step"], place_of(iterator))
     iterator.fields["state"] = following
     # Where it is not known how far it is, the next one is not known either.
     return Drawn(number, sure=not isinstance(number, Unknown), endless=isinstance(number, Unknown))
@@ -380,12 +278,12 @@ def _repeat(call: Call) -> Value:
     if times is None and value is not None:
         return made(call.interpreter, "repeat", call.place, value=value)
     count = as_int(times)
-    return _items(call, None if count is None or value is None else itertools.repeat(value, count))
+    return given(call, None if count is None or value is None else itertools.repeat(value, count))
 
 
 def _cycle(call: Call) -> Value:
     (iterable,) = call.bind("iterable")
-    return _over(call, "cycle", iterable, saved=ListValue([], path=call.interpreter.path), state=Const(-1))
+    return over(call, "cycle", iterable, saved=ListValue([], path=call.interpreter.path), state=Const(-1))
 
 
 def _next_round(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
@@ -393,7 +291,7 @@ def _next_round(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None
     saved, at = iterator.fields["saved"], as_int(iterator.fields["state"])
     assert isinstance(saved, ListValue) and saved.items is not None
     if at == -1:
-        drawn = draw(interpreter, _parts(iterator)[0], _place(iterator))
+        drawn = draw(interpreter, parts_of(iterator)[0], place_of(iterator))
         if drawn is not None and (drawn.sure or drawn.endless):
             changing(saved)
             saved.items.append(drawn.item)
@@ -412,11 +310,11 @@ def _next_round(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None
 
 def _pairwise(call: Call) -> Value:
     (iterable,) = call.bind("iterable")
-    return _over(call, "pairwise", iterable, state=NONE, begun=Const(False))
+    return over(call, "pairwise", iterable, state=NONE, begun=Const(False))
 
 
 def _next_pair(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
-    fields, (part,), place = iterator.fields, _parts(iterator), _place(iterator)
+    fields, (part,), place = iterator.fields, parts_of(iterator), place_of(iterator)
     if fields["begun"] == Const(False):
         first = draw(interpreter, part, place)
         if first is None:
@@ -452,9 +350,9 @@ def _next_copied(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | Non
     buffer, at = iterator.fields["buffer"], as_int(iterator.fields["state"])
     assert isinstance(buffer, ListValue)
     if buffer.items is None or at is None:
-        return _perhaps(interpreter, iterator, Unknown("an item of something unknown"))
+        return perhaps(interpreter, iterator, Unknown("an item of something unknown"))
     if at >= len(buffer.items):
-        drawn = draw(interpreter, _parts(iterator)[0], _place(iterator))
+        drawn = draw(interpreter, parts_of(iterator)[0], place_of(iterator))
         if drawn is None or not drawn.sure:
             return drawn
         if not interpreter.certain(buffer.path):
@@ -481,14 +379,14 @@ def _next_call(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
     if iterator.fields["state"] == ENDED:
         return None
     if not isinstance(iterator.fields["state"], Unknown):
-        item = _apply(interpreter, iterator, Drawn(NONE), ())
+        item = apply(interpreter, iterator, Drawn(NONE), ())
         ends = truth(interpreter.comparison("Equal", item, iterator.fields["sentinel"]))
         if ends is False:
             return Drawn(item)
         if ends:
             iterator.fields["state"] = ENDED
             return None
-    return Drawn(_apply(interpreter, iterator, Drawn(NONE, sure=False), ()), sure=False)
+    return Drawn(apply(interpreter, iterator, Drawn(NONE, sure=False), ()), sure=False)
 
 
 def _reversed(call: Call) -> Value:
@@ -505,8 +403,8 @@ def _pools(call: Call) -> list[tuple[Value, ...]] | None:
 def _product(call: Call) -> Value:
     pools, repeat = _pools(call), as_int(call.kwargs.get("repeat", Const(1)))
     if pools is None or repeat is None or not 0 <= repeat <= MAX_UNROLLED:
-        return _items(call, None)
-    return _items(call, map(Tuple, itertools.product(*pools, repeat=repeat)))
+        return given(call, None)
+    return given(call, map(Tuple, itertools.product(*pools, repeat=repeat)))
 
 
 def _selections(
@@ -518,19 +416,19 @@ def _selections(
         iterable, size = call.bind("iterable", r=None)
         pool = None if iterable is None else items_of(call.interpreter, iterable, call.place)
         if pool is None:
-            return _items(call, None)
+            return given(call, None)
         count = len(pool) if size is None or is_none(size) else as_int(size)
-        return _items(call, None if count is None or count < 0 else map(Tuple, choose(pool, count)))
+        return given(call, None if count is None or count < 0 else map(Tuple, choose(pool, count)))
 
     return make
 
 
 STEPS |= {
-    "iterator.zip": _row,
+    "iterator.zip": row,
     "iterator.map": _next_mapped,
     "iterator.starmap": _next_spread,
-    "iterator.filter": _next_kept(True),
-    "iterator.filterfalse": _next_kept(False),
+    "iterator.filter": next_kept(True),
+    "iterator.filterfalse": next_kept(False),
     "iterator.takewhile": _next_while,
     "iterator.dropwhile": _next_after,
     "iterator.enumerate": _next_numbered,
@@ -551,15 +449,15 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "builtins.iter": _iter,
     "builtins.zip": _zip,
     "builtins.map": _map,
-    "builtins.filter": _choosing("filter"),
+    "builtins.filter": choosing("filter"),
     "builtins.enumerate": _enumerate,
     "builtins.reversed": _reversed,
     "itertools.chain": _chain,
     "itertools.chain.from_iterable": _chain_from,
     "itertools.islice": _islice,
-    "itertools.filterfalse": _choosing("filterfalse"),
-    "itertools.takewhile": _choosing("takewhile", "predicate"),
-    "itertools.dropwhile": _choosing("dropwhile", "predicate"),
+    "itertools.filterfalse": choosing("filterfalse"),
+    "itertools.takewhile": choosing("takewhile", "predicate"),
+    "itertools.dropwhile": choosing("dropwhile", "predicate"),
     "itertools.starmap": _starmap,
     "itertools.accumulate": _accumulate,
     "itertools.zip_longest": _zip_longest,

@@ -60,7 +60,7 @@ _CLASSES: dict[str, Callable[[Value], bool | None]] = {
     "builtins.float": lambda v: isinstance(v, Const) and isinstance(v.value, float),
     "builtins.bool": lambda v: isinstance(v, Const) and isinstance(v.value, bool),
     "builtins.tuple": lambda v: None if isinstance(v, Instance) else isinstance(v, Tuple),
-    "builtins.list": lambda v: isinstance(v, ListValue),
+    "builtins.list": lambda v: isinstance(v, ListValue) and not v.is_range,
     "builtins.dict": lambda v: isinstance(v, DictValue),
     "builtins.set": lambda v: isinstance(v, SetValue) and not v.frozen,
     "jax.sharding.PartitionSpec": lambda v: isinstance(v, SpecValue),
@@ -110,6 +110,8 @@ def _python_class(value: Value) -> type | None:
         return str if isinstance(value.value, str) else type(value.value)
     if isinstance(value, SetValue):
         return frozenset if value.frozen else set
+    if isinstance(value, ListValue) and value.is_range:
+        return range
     classes: dict[type, type] = {Integer: int, Tuple: tuple, ListValue: list, DictValue: dict}
     return classes.get(type(value))
 
