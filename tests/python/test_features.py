@@ -16,7 +16,7 @@ from run_python import composed
 from shardlint_claims import judged
 
 #: Random programs in each part.
-PROGRAMS = 150
+PROGRAMS = 100
 
 
 @pytest.fixture(autouse=True)
