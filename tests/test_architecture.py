@@ -31,7 +31,7 @@ VALUES = {
     for name in (
         "effects", "circumstances", "looks", "values", "calls", "evaluator", "context", "once", "settings",
         "assumed", "releases", "joins", "alternatives", "truth", "iteration", "classes", "forgetting",
-        "mutation", "library_names", "naming", "descriptors", "choices",
+        "iterators", "mutation", "library_names", "naming", "descriptors", "choices",
     )
 }  # fmt: skip
 OVERLAYS = "shardlint.inference.overlays"

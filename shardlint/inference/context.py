@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Set
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import field
 from functools import cache
 from typing import Any
@@ -15,7 +15,7 @@ from shardlint.laws.frozen import frozen
 from shardlint.laws.values import Unknown
 from shardlint.records import dataclass
 from shardlint.spans import Configured, Place
-from shardlint.uses import Environment
+from shardlint.uses import Environment, Fact
 
 #: The logical axis rules of a program that sets none.
 NO_RULES = Tuple(())
@@ -245,6 +245,15 @@ class Frame:
     unsure: bool = False
     inside: tuple[tuple[int, ...], int] = ((), 0)
     doubts: int = 0
+
+
+def known_call(frames: Sequence[Frame]) -> Fact | None:
+    """Return the call by which the running function was reached, if its caller is known."""
+    frame = next((frame for frame in reversed(frames) if frame.function is not None), None)
+    if frame is None or frame.function is None or frame.called_at is None:
+        return None
+    name = frame.function.name
+    return Fact(f"{f'`{name}`' if name.isidentifier() else 'it'} is called here", frame.called_at)
 
 
 @dataclass(slots=True)

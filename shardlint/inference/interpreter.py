@@ -16,7 +16,7 @@ from shardlint.inference.assumed import verdict_if_meant
 from shardlint.inference.budget import MAX_DEPTH, Budget
 from shardlint.inference.built_in import built_in
 from shardlint.inference.circumstances import ask
-from shardlint.inference.context import Context, Frame, Scope
+from shardlint.inference.context import Context, Frame, Scope, known_call
 from shardlint.inference.described import sized
 from shardlint.inference.joins import combined
 from shardlint.inference.kept import Kept
@@ -49,7 +49,7 @@ from shardlint.laws.frozen import altered
 from shardlint.laws.values import Unknown
 from shardlint.laws.versions import Release
 from shardlint.spans import Place, Span
-from shardlint.uses import Environment, Fact, FileProblem, Use
+from shardlint.uses import Environment, FileProblem, Use
 
 if TYPE_CHECKING:
     from shardlint.inference.facts import Noted
@@ -161,7 +161,7 @@ class Interpreter:
                 use = altered(use, variant=variant, variants=variants, supposed=self.supposes)
             if ask(self, "doubted"):
                 use = altered(use, doubted=True)
-            reached = self._reached_from()
+            reached = known_call(self.frames)
             self.uses.append(use if reached is None else altered(use, facts=(*use.facts, reached)))
 
     @property
@@ -174,14 +174,6 @@ class Interpreter:
         """Whether a module's own code led here, not a function that nobody calls."""
         outermost = next((f for f in self.frames if f.function is not None), None)
         return outermost is None or outermost.called_at is not None
-
-    def _reached_from(self) -> Fact | None:
-        """How the running function was reached, when a known caller calls it."""
-        frame = next((f for f in reversed(self.frames) if f.function is not None), None)
-        if frame is None or frame.called_at is None:
-            return None
-        name = frame.function.name
-        return Fact(f"{f'`{name}`' if name.isidentifier() else 'it'} is called here", frame.called_at)
 
     def sees(self, place: Place, other: Place) -> bool:
         """Whether the code that runs at a place shows the other: one function around both, or the module."""

@@ -18,7 +18,7 @@ _SILENT = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
 
 #: GitHub's runner obeys a line that begins with `::`, and a `##[` anywhere in one, as other services obey
 #: `##vso[` and `##teamcity[`. It compares by a culture, which may ignore characters beyond ASCII.
-_FIRST = re.compile(r"^([^!-~]*):(?=[^!-~]*:)")
+_FIRST = re.compile(r"^(?:[^!-~]|:)*:(?=[^!-~]*:)")
 _ANYWHERE = re.compile(r"(#[^\x00-\x7f]*)#(?=[^\x00-\x7f]*\w*\[)")
 
 _LINK = re.compile(r"\](?=\()")
@@ -80,7 +80,7 @@ def _inert(line: str, begins: bool) -> str:
     if "::" not in line and "#" not in line and line.isascii():
         return line
     line = _ANYWHERE.sub(rf"\1{MARK}", line)
-    return _FIRST.sub(rf"\1{MARK}", line) if begins else line
+    return _FIRST.sub(lambda found: found[0].replace(":", MARK), line) if begins else line
 
 
 # -- Markdown ---------------------------------------------------------------------------------------

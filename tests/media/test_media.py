@@ -52,6 +52,7 @@ def test_a_text_on_a_terminal_is_one_line_that_commands_nothing(text: str) -> No
     ("text", "shown"),
     [
         ("::error::x", "\ufffd:error::x"),
+        (":\n::error::x", "\ufffd\ufffd\ufffd:error::x"),
         ("\u3000::error::x", "\u3000\ufffd:error::x"),
         ("a ##[error]x", "a #\ufffd[error]x"),
         ("##vso[x]", "#\ufffdvso[x]"),

@@ -375,7 +375,7 @@ class Tally:
 
 def run_entry(
     name: str, transfer: Callable[[Call], Value], target: Callable[..., Any], generate: Generator,
-    cases: int, *, numpy: bool = False, seed: int = 0, receiver: bool = False,
+    cases: int, *, numpy: bool = False, seed: int = 0, receiver: bool = False, unusual: bool = True,
 ) -> Tally:  # fmt: skip
     """Draw cases of one entry and compare. Raises Wrong at the first disagreement.
 
@@ -384,7 +384,9 @@ def run_entry(
     """
     tally = Tally()
     for number in range(cases):
-        draw = Draw(random.Random(f"{name}/{seed}/{number}"), numpy=numpy, unusual=number % 4 == 3)
+        draw = Draw(
+            random.Random(f"{name}/{seed}/{number}"), numpy=numpy, unusual=unusual and number % 4 == 3
+        )
         args, kwargs = generate(draw)
         plain_args = [concrete(arg, draw.sizes) for arg in args]
         plain_kwargs = {key: concrete(arg, draw.sizes) for key, arg in kwargs.items()}

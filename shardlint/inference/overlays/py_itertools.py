@@ -219,17 +219,17 @@ def _next_in_slice(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | N
 
 def _accumulate(call: Call) -> Value:
     iterable, function, initial = call.bind("iterable", func=NONE, initial=NONE)
-    first = NONE if initial is None else initial
-    return over(call, "accumulate", iterable, function=function or NONE, state=first, begun=Const(False))
+    fields = {"initial": NONE if initial is None else initial, "begun": Const(False)}
+    return over(call, "accumulate", iterable, function=function or NONE, state=NONE, **fields)
 
 
 def _next_total(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
     fields, place = iterator.fields, place_of(iterator)
     total = fields["state"]
     begun = fields["begun"] == Const(True) or isinstance(total, Unknown)
-    if not begun and not is_none(total):
-        fields["begun"] = Const(True)
-        return Drawn(total)
+    if not begun and not is_none(fields["initial"]):
+        fields["begun"], fields["state"] = Const(True), fields["initial"]
+        return Drawn(fields["initial"])
     drawn = draw(interpreter, parts_of(iterator)[0], place)
     if drawn is None:
         return None

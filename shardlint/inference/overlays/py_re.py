@@ -15,6 +15,7 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 from shardlint.inference.calls import Call
+from shardlint.inference.iterators import iterator_of
 from shardlint.inference.iteration import constant
 from shardlint.inference.values import Bound, Const, DictValue, ListValue, Native, Value, as_int, as_str
 from shardlint.laws.values import Unknown
@@ -120,7 +121,9 @@ def _matching(name: str) -> _Method:
             _record_try(call, pattern, getattr(given, "origin", None), subject, matched is not None)
         if pattern is None or subject is None:
             return _unmatched()
-        return _result(list(matched) if name == "finditer" else matched, call)
+        if name == "finditer":
+            return iterator_of(call.interpreter, _result(list(matched), call), call.place)
+        return _result(matched, call)
 
     return apply
 
