@@ -15,8 +15,8 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 from shardlint.inference.calls import Call
-from shardlint.inference.iterators import iterator_of
 from shardlint.inference.iteration import constant
+from shardlint.inference.iterators import iterator_of
 from shardlint.inference.values import Bound, Const, DictValue, ListValue, Native, Value, as_int, as_str
 from shardlint.laws.values import Unknown
 from shardlint.spans import Place
