@@ -217,12 +217,19 @@ def _unary(interpreter: Interpreter, node: cst.UnaryOperation) -> Value:
 def _comparison(interpreter: Interpreter, node: cst.Comparison) -> Value:
     left = evaluate(interpreter, node.left)
     result: Value = _TRUE
-    for target in node.comparisons:
+    for number, target in enumerate(node.comparisons, 1):
         right = evaluate(interpreter, target.comparator)
         result = compare(interpreter, type(target.operator).__name__, left, right, interpreter.place(node))
-        if truth(result) is not True:
-            # With one link its value is the value; in a longer chain a later link may still be False.
-            return result if len(node.comparisons) == 1 or truth(result) is False else Unknown("undecided")
+        if truth(result) is False or len(node.comparisons) == 1:
+            return result
+        if truth(result) is None:
+            # A later link may still be False, and what stands in it may not be evaluated.
+            scope, before = interpreter.scope, dict(interpreter.scope.variables)
+            with interpreter.forked(doubtful=is_doubtful(result)):
+                for later in node.comparisons[number:]:
+                    evaluate(interpreter, later.comparator)
+            scope.variables = join_variables([before, scope.variables])
+            return Unknown("undecided")
         left = right
     return result
 

@@ -219,17 +219,21 @@ def _next_in_slice(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | N
 
 def _accumulate(call: Call) -> Value:
     iterable, function, initial = call.bind("iterable", func=NONE, initial=NONE)
-    fields = {"initial": NONE if initial is None else initial, "begun": Const(False)}
-    return over(call, "accumulate", iterable, function=function or NONE, state=NONE, **fields)
+    first = NONE if initial is None else initial
+    if not is_none(first) and any(is_none(one) or isinstance(one, Unknown) for one in options(first)):
+        # Nobody knows whether there is an item more.
+        spend(call.interpreter, iterable or NONE, call.place)
+        return iterator_of(call.interpreter, Unknown("totals from what may be None"), call.place)
+    return over(call, "accumulate", iterable, function=function or NONE, state=first, begun=Const(False))
 
 
 def _next_total(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
     fields, place = iterator.fields, place_of(iterator)
     total = fields["state"]
     begun = fields["begun"] == Const(True) or isinstance(total, Unknown)
-    if not begun and not is_none(fields["initial"]):
-        fields["begun"], fields["state"] = Const(True), fields["initial"]
-        return Drawn(fields["initial"])
+    if not begun and not is_none(total):
+        fields["begun"] = Const(True)
+        return Drawn(total)
     drawn = draw(interpreter, parts_of(iterator)[0], place)
     if drawn is None:
         return None
