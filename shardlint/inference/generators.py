@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.context import Frame, Scope
-from shardlint.inference.effects import born, changed
+from shardlint.inference.effects import EFFECTS, born, changed
 from shardlint.inference.giving import note_read
 from shardlint.inference.iteration import MAX_UNROLLED
 from shardlint.inference.iterators import STEPS, Drawn, made
@@ -108,7 +108,7 @@ def _key(interpreter: Interpreter, iterator: LibraryObject, reads: Iterable[tupl
     keys.start(function.scope)
     read = (read_of(anchor, name) if isinstance(anchor, Scope) else anchor for anchor, name in reads)
     try:
-        return keys.of_all([*(arguments.items or {}).values(), *read])
+        return EFFECTS.epoch, keys.of_all([*(arguments.items or {}).values(), *read])
     except TooLarge:
         return None
 
