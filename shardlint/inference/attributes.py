@@ -9,6 +9,8 @@ from shardlint.inference.classes import (
     class_attribute,
     has_unknown_base,
     library_bases,
+    lineage,
+    may_change,
     stands_for,
 )
 from shardlint.inference.descriptors import is_data, read, read_of
@@ -184,6 +186,8 @@ def _of_instance(interpreter: Interpreter, value: Instance, name: str, place: Pl
 
 def plain_attribute(interpreter: Interpreter, value: Instance, name: str, place: Place) -> Value:
     """Read an attribute of an object as `object.__getattribute__` does."""
+    if may_change(value.cls, name):
+        return Unknown(f"`{value.cls.name}.{name}` may change")
     if value.cls.intercepts and is_data(found := class_attribute(value.cls, name)):
         assert found is not None
         return read(interpreter, found, name, value, value.cls, place)
@@ -222,6 +226,8 @@ def plain_attribute(interpreter: Interpreter, value: Instance, name: str, place:
 
 
 def _of_class(interpreter: Interpreter, value: ClassValue, name: str, place: Place) -> Value:
+    if any(isinstance(base, ClassValue) and may_change(base, name) for base in lineage(value)):
+        return Unknown(f"`{value.name}.{name}` may change")
     found = note_attribute(interpreter, class_attribute(value, name))
     if name == "__name__" and name not in value.attributes and not value.opaque:
         return Const(value.name)
@@ -236,6 +242,8 @@ def _of_class(interpreter: Interpreter, value: ClassValue, name: str, place: Pla
         blur(value)
     if found is None:
         unseen = has_unknown_base(value) or library_bases(value) - {"builtins.object"}
+        if name == "__new__" and not unseen:
+            return External("builtins.object.__new__")
         reason = f"`{value.name}.{name}` is not known"
         return Unknown(reason) if unseen else Missing(reason)
     if isinstance(found, LibraryObject) and found.kind == "builtins.classmethod":

@@ -75,6 +75,16 @@ def attribute_along(bases: Iterable[Value], name: str) -> Value | None:
     return None
 
 
+#: In place of an attribute's name: any.
+ANY = "*"
+
+
+def may_change(cls: ClassValue, name: str) -> bool:
+    """Whether an attribute of a class, or of its objects, may change at any time."""
+    volatile = cls.volatile
+    return bool(volatile) and not volatile.isdisjoint((name, ANY, "__dict__"))
+
+
 #: Library classes whose instances behave as their value does.
 _MIXED = frozenset({"builtins.str", "builtins.int", "enum.StrEnum", "enum.IntEnum", "enum.IntFlag"})
 
@@ -161,12 +171,5 @@ def new_instance(interpreter: Evaluator, cls: ClassValue, place: Place) -> Value
     if cls.members is not None or not bases <= PLAIN_BASES - {"typing.NamedTuple"}:
         return Unknown(f"an instance of `{cls.name}`")
     made = Instance(cls, {}, has_unknown_base(cls), place, interpreter.path)
-    note_finalizer(interpreter, made)
+    interpreter.unseen.note_special_methods(cls, made.contents)
     return made
-
-
-def note_finalizer(interpreter: Evaluator, instance: Instance) -> None:
-    """Note that an object's ``__del__`` may run at any time, if it has one."""
-    finalizer = class_attribute(instance.cls, "__del__")
-    if isinstance(finalizer, Function):
-        interpreter.unseen.finalize(finalizer, instance)

@@ -152,6 +152,14 @@ class Scope:
             scope = scope.parent
         return scope
 
+    @property
+    def chain(self) -> Iterator[Scope]:
+        """The scope and those around it, inside out."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
+
     def may_change(self, name: str) -> bool:
         """Whether a variable may change unseen."""
         # Most scopes have neither.

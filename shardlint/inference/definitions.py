@@ -164,6 +164,7 @@ def _made_by(interpreter: Interpreter, cls: ClassValue, maker: Value, place: Nod
         method = method_in(class_attribute(maker, name) or NONE)
         if method is not None:
             interpreter.unseen.call(method, [cls], {}, "called by a metaclass")
+    interpreter.unseen.note_special_methods(maker, {})
     return cls
 
 

@@ -33,8 +33,8 @@ class Unseen(Protocol):
     ) -> Unknown:
         """Call a function of the program that is not followed: whatever it names may be changed."""
 
-    def finalize(self, function: Function, instance: Instance) -> None:
-        """An object's ``__del__`` may run at any time from now on."""
+    def note_special_methods(self, cls: ClassValue, held: dict[str, Value]) -> None:
+        """Python may call the special methods of an object at any time from now on."""
 
     def run(self, text: str | None) -> None:
         """A text runs here that is not followed; None if it is not known."""

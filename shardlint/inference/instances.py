@@ -12,7 +12,6 @@ from shardlint.inference.classes import (
     has_unknown_base,
     library_bases,
     lineage,
-    note_finalizer,
 )
 from shardlint.inference.forgetting import forget
 from shardlint.inference.joins import options
@@ -48,6 +47,13 @@ def is_dataclass(cls: ClassValue) -> bool:
 
 
 def instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
+    """Evaluate ``cls(...)``, after which Python may call its special methods at any time."""
+    made = _made(interpreter, call, cls)
+    interpreter.unseen.note_special_methods(cls, made.contents if isinstance(made, Instance) else {})
+    return made
+
+
+def _made(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     """Evaluate ``cls(...)`` and tell the overlays of its library bases."""
     if cls.metaclass is not None:
         return _made_unseen(interpreter, call, cls)
@@ -57,7 +63,6 @@ def instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     instance = _instantiate(interpreter, call, cls)
     if isinstance(instance, Instance):
         created(interpreter, instance, library_bases(cls))
-        note_finalizer(interpreter, instance)
     return instance
 
 

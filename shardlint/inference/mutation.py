@@ -81,6 +81,8 @@ def set_attribute(
         if name == "__getattribute__":
             receiver.intercepts = receiver.opaque = True
         hold(interpreter, receiver, name, value)
+        if name[:2] == "__":
+            interpreter.unseen.note_special_methods(receiver, {})
     elif isinstance(receiver, Function):
         _set_of_function(interpreter, receiver, name, value)
     elif isinstance(receiver, ModuleValue):

@@ -195,6 +195,8 @@ class Project:
         run: ModuleRun = module.run
         if name in run.scope.variables:
             note_variable(interpreter, run.scope, name, run.scope)
+            if run.scope.may_change(name):
+                return Unknown(f"`{run.name}.{name}` may change")
             return run.scope.variables[name]
         path = Path(run.source.path)
         if path.name == "__init__.py" and (found := _module_file(path.parent, [name])) is not None:

@@ -48,7 +48,7 @@ def refine(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) ->
     learned = NO_TAG
     for name in interpreter.names_in(test):
         holder = interpreter.find(name)
-        value = None if holder is None else holder.variables[name]
+        value = None if holder is None or holder.may_change(name) else holder.variables[name]
         if isinstance(value, Alternatives):
             kept = _possible(interpreter, test, name, tagged(value), outcome)
             if not kept:

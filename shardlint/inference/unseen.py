@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shardlint.files.lexing import words_in
-from shardlint.inference.calling import names_in, unfollowed
+from shardlint.inference.calling import unfollowed
+from shardlint.inference.classes import may_change
 from shardlint.inference.context import Scope
-from shardlint.inference.effects import changing
+from shardlint.inference.effects import changed_for_all, changing
 from shardlint.inference.forgetting import blur, forget
-from shardlint.inference.functions import look_at
 from shardlint.inference.joins import options
-from shardlint.inference.values import ClassValue, External, Function, Instance, ModuleValue, Value
+from shardlint.inference.library_names import set_library_name
+from shardlint.inference.special_methods import ReachedChanges, special_methods
+from shardlint.inference.values import ClassValue, External, Function, ModuleValue, Value
 from shardlint.inference.variables import write
 from shardlint.laws.values import Unknown
 
@@ -66,23 +68,37 @@ class Unseen:
     def _set(self, holder: Scope, name: str) -> None:
         write(self._interpreter, holder, name, Unknown(f"`{name}` is set by code that is not followed"))
 
-    def finalize(self, function: Function, instance: Instance) -> None:
-        """An object's ``__del__`` may run at any time from now on: what it names may change at any time."""
-        declared, names = names_in(look_at(self._interpreter, function.code, names_only=True))
-        for name, holder in function.scope.find_all(names | declared):
-            if name in declared:
+    def note_special_methods(self, cls: ClassValue, held: dict[str, Value]) -> None:
+        """Forget what the special methods of an object may change that Python calls where no call is written.
+
+        They may run at any time from now on. ``held`` are the attributes of the object that are known.
+        """
+        methods = special_methods(cls)
+        if not methods:
+            return
+        reached = ReachedChanges(self._interpreter, cls, held, methods)
+        for name, holder in list(reached.variables()):
+            if name not in holder.volatile:
                 changing(holder)
                 holder.volatile.add(name)
-            for option in options(holder.variables[name]):
+            for option in options(holder.variables[name]) if name in holder.variables else ():
                 self._lose_sight(option)
-        for name in names & instance.contents.keys():
-            forget(instance.contents[name])
-        self.call(function, [], {}, "called at any time")
+        for value in reached.defaults:
+            forget(value)
+        for owner, names in reached.attributes().items():
+            if not names <= owner.volatile:
+                changed_for_all(owner.born)
+                owner.volatile |= names
+        for name, value in held.items():
+            if may_change(cls, name):
+                forget(value)
 
     def _lose_sight(self, value: Value) -> None:
         """Anything may be done with a value: what it holds, and what calling it changes, is not known."""
         if isinstance(value, ClassValue):
             blur(value)
+        elif isinstance(value, External):
+            set_library_name(self._interpreter, f"{value.name}.*")
         elif isinstance(value, Function):
             unfollowed(self._interpreter, value, [], {}, "called unseen")
         else:

@@ -78,9 +78,9 @@ class Tuple:
 
 @frozen
 class Sized(Unknown):
-    """Something unknown that is ``dim`` if it is a size at all: what the user says of its name.
+    """Something unknown that is ``dim`` if it is a size at all, as the user says of its name.
 
-    It counts where nothing but an integer may stand (`as_size`). What is made of it is only unknown.
+    It counts where only an integer may stand (`as_size`). What is made of it is unknown.
     """
 
     dim: Dim = field(compare=False, kw_only=True)
@@ -312,10 +312,9 @@ class ClassValue:
     """A class of the program. ``fields`` are annotated names in order (dataclasses, Flax modules);
     ``module`` is the module that defines it, ``path`` the branch, ``types`` what annotations say of fields
     that are arrays, and where. ``lineage`` is its method resolution order, once asked. ``nodes`` are the
-    fields that hold the children of an instance as a node of pytrees, Unknown where they are not followed,
-    None where no decorator says. ``members`` are those of an enumeration, by name. ``metaclass`` is that of
-    the program, if it has one. ``opaque``: it may have any attributes. ``intercepts``: what an object holds
-    need not be what its attributes are.
+    fields with the children of a pytree node, Unknown where not followed, None without a decorator that says.
+    ``members`` are an enumeration's, ``metaclass`` is the program's. ``opaque``: it may have any attributes.
+    ``intercepts``: an object's attributes need not be what it holds. ``volatile`` ones may change unseen.
     """
 
     name: str
@@ -333,6 +332,7 @@ class ClassValue:
     metaclass: Value | None = None
     opaque: bool = False
     intercepts: bool = False
+    volatile: set[str] = field(default_factory=set)
     born: int = field(default_factory=born, init=False, repr=False)
 
 

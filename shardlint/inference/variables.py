@@ -31,6 +31,8 @@ def write(interpreter: Interpreter, scope: Scope, name: str, value: Value) -> No
         for frame in interpreter.frames:
             if name in frame.scope.narrowed and frame.scope is not scope:
                 frame.scope.variables.pop(name, None)
+    if scope.volatile and name in scope.volatile:
+        forget(value)
     if scope.parent is None and scope.variables.get(name, value) != value:
         scope.rebound[name] = now()
     scope.variables[name] = value

@@ -101,6 +101,7 @@ def _member(
         if (found := next(alias, None)) is not None:
             return found
     member = Instance(cls, {"name": Const(name), "_name_": Const(name)}, made_at=place, path=interpreter.path)
+    interpreter.unseen.note_special_methods(cls, member.contents)
     if value is None:
         member.opaque = True
         return member

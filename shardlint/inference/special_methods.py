@@ -1,0 +1,233 @@
+"""Special methods that Python calls where no call is written, and what they may change.
+
+Operators of two operands, subscripts, loops, `with` and calls are followed where they stand. A test, a
+format, a conversion or a look-up in a set is not: a method for these may run at any time.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from shardlint.inference.body_changes import READING_FUNCTIONS, READING_METHODS, BodyChanges, body_changes
+from shardlint.inference.classes import ANY, library_bases, lineage
+from shardlint.inference.context import Scope
+from shardlint.inference.forgetting import HOLDING
+from shardlint.inference.functions import look_at
+from shardlint.inference.iterators import is_iterator
+from shardlint.inference.joins import options
+from shardlint.inference.units import BrokenText
+from shardlint.inference.values import (
+    Bound,
+    ClassValue,
+    External,
+    Function,
+    Instance,
+    LibraryObject,
+    ModuleValue,
+    Native,
+    Value,
+)
+from shardlint.records import dataclass
+
+if TYPE_CHECKING:
+    from shardlint.inference.interpreter import Interpreter
+
+#: Methods that are followed wherever Python calls them.
+_FOLLOWED = frozenset(
+    f"__{name}__"
+    for name in (
+        "aenter aexit aiter anext await call class_getitem delattr delete delitem enter exit get getattr "
+        "getattribute getitem init init_subclass iter new next post_init set set_name setattr setitem"
+    ).split()
+) | {
+    f"__{side}{name}__"
+    for side in ("", "r", "i")
+    for name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
+}
+#: Libraries whose functions change nothing of what they are given.
+_READING_LIBRARIES = (
+    "absl.logging.", "abc.", "builtins.", "dataclasses.", "flax.", "functools.", "itertools.", "jax.",
+    "json.dumps", "logging.", "math.", "numpy.", "operator.", "optax.", "os.path.", "pprint.", "re.",
+    "textwrap.", "time.", "typing.", "warnings.",
+)  # fmt: skip
+#: Python's functions that reach all variables of a module.
+_REACHING_ALL = frozenset({"__import__", "eval", "exec", "globals", "locals", "vars"})
+_CONSTRUCTORS = ("__new__", "__init__", "__post_init__")
+
+
+def special_methods(cls: ClassValue) -> list[Function]:
+    """Return the methods of a class and its bases that Python may call unseen."""
+    return [
+        function
+        for base in lineage(cls)
+        if isinstance(base, ClassValue)
+        for name, value in base.attributes.items()
+        if name[:2] == "__" == name[-2:] and name not in _FOLLOWED
+        for function in _functions(value)
+    ]
+
+
+def _functions(value: Value | None) -> Iterator[Function]:
+    """The program's functions that run when a value is called, or read from an object."""
+    for option in options(value) if value is not None else ():
+        if isinstance(option, Function):
+            yield option
+        elif isinstance(option, Native):
+            yield from _functions(option.wraps)
+        elif isinstance(option, Bound):
+            yield from _functions(option.function)
+        elif isinstance(option, LibraryObject):
+            for held in option.fields.values():
+                if isinstance(held, Function):
+                    yield held
+
+
+@dataclass(slots=True)
+class _Step:
+    """A function that may run: of which class its first parameter is, and whether that is a new object."""
+
+    function: Function
+    cls: ClassValue
+    makes: bool = False
+
+
+class ReachedChanges:
+    """The changes that methods of a class, and all that they reach by name, may make."""
+
+    def __init__(
+        self, interpreter: Interpreter, cls: ClassValue, held: dict[str, Value], methods: list[Function]
+    ) -> None:
+        self._interpreter, self._cls, self._held = interpreter, cls, held
+        #: Whether all that is named may change.
+        self._anything = False
+        #: The modules of which any variable may be bound anew.
+        self._modules: set[Scope] = set()
+        #: The objects that functions hold, as defaults of parameters.
+        self.defaults: list[Value] = []
+        self._reached: list[tuple[Scope, BodyChanges]] = []
+        self._attributes: dict[ClassValue, set[str]] = defaultdict(set)
+        self._classes: set[ClassValue] = {cls}
+        self._waiting = [_Step(method, cls) for method in methods]
+        seen: set[tuple[object, ClassValue, bool]] = set()
+        while self._waiting:
+            step = self._waiting.pop()
+            key = step.function.code.key, step.cls, step.makes
+            if key not in seen:
+                seen.add(key)
+                self._follow(step)
+
+    def _follow(self, step: _Step) -> None:
+        function, cls = step.function, step.cls
+        look_at(self._interpreter, function.code)
+        self._interpreter.tick()
+        try:
+            stated = body_changes(function.code.node)
+        except BrokenText:
+            self._anything = True
+            return
+        self._reached.append((function.scope, stated))
+        self.defaults += function.defaults.values()
+        for name, holder in function.scope.find_all(frozenset(stated.names)):
+            for option in options(holder.variables[name]):
+                self._reach(option, cls)
+        for name in stated.called:
+            self._call(function.scope, name, cls, stated)
+        for name in stated.makers:
+            maker = function.scope.find(name)
+            classes = maker is not None and all(
+                isinstance(option, ClassValue) and option.metaclass is None
+                for option in options(maker.variables[name])
+            )
+            stated.anything = stated.anything or not classes
+        self._anything = self._anything or stated.anything
+        if not step.makes:
+            self._attributes[cls] |= stated.attributes
+            if stated.anything and stated.hands_over:
+                self._attributes[cls].add(ANY)
+        for name in stated.own:
+            held = self._held.get(name) if cls is self._cls else None
+            found = [*_methods(cls, name), *_functions(held)]
+            self._waiting += [_Step(one, cls) for one in found]
+            if found:
+                continue
+            if stated.anything:
+                self._attributes[cls].add(name)
+            if name in stated.own_called and not library_bases(cls):
+                self._anything = True
+
+    def _reach(self, value: Value | None, cls: ClassValue) -> None:
+        """A function or class that a body names may be called, also with the object itself."""
+        self._waiting += [_Step(one, cls) for one in _functions(value)]
+        if isinstance(value, ClassValue):
+            self._classes.add(value)
+            made = [one for name in _CONSTRUCTORS for one in _methods(value, name)]
+            self._waiting += [_Step(one, value, makes=True) for one in made]
+
+    def _call(self, scope: Scope, dotted: str, cls: ClassValue, stated: BodyChanges) -> None:
+        """A body calls something by its dotted name."""
+        root, *path = dotted.split(".")
+        holder = scope.find(root)
+        if holder is None:
+            known = path[-1] in READING_METHODS if path else root in READING_FUNCTIONS
+            stated.anything = stated.anything or not known
+            if path and not known:
+                stated.variables.add(root)
+            if root in _REACHING_ALL:
+                self._modules.add(scope.root)
+            return
+        for option in options(holder.variables[root]):
+            if isinstance(option, External):
+                known = ".".join([option.name, *path]).startswith(_READING_LIBRARIES)
+            elif not path:
+                known = isinstance(option, Function | ClassValue)
+            elif isinstance(option, ModuleValue):
+                member = option.run.scope.variables.get(path[0]) if len(path) == 1 else None
+                self._reach(member, cls)
+                known = isinstance(member, Function | ClassValue)
+            elif isinstance(option, ClassValue | Instance):
+                owner = option.cls if isinstance(option, Instance) else option
+                found = _methods(owner, path[0]) if len(path) == 1 else []
+                self._waiting += [_Step(one, owner) for one in found]
+                stated.variables.add(root)
+                known = bool(found)
+            else:
+                # A method of an object that is not the program's own.
+                known = path[-1] in READING_METHODS or len(path) == 1
+                if path[-1] not in READING_METHODS:
+                    stated.variables.add(root)
+            stated.anything = stated.anything or not known
+
+    def variables(self) -> Iterator[tuple[str, Scope]]:
+        """Yield the variables that may be bound anew, or whose objects may change, and where they are."""
+        for scope, stated in self._reached:
+            changed = stated.bound | stated.variables
+            for name, holder in scope.find_all(frozenset(changed | stated.names)):
+                if name in changed or self._may_change(holder.variables[name]):
+                    yield name, holder
+            for name in changed:
+                if scope.find(name) is None:
+                    # It may be bound later.
+                    yield from ((name, around) for around in scope.chain)
+        for module in self._modules:
+            for name, value in module.variables.items():
+                if not isinstance(value, Function | ClassValue | ModuleValue | External | Native):
+                    yield name, module
+
+    def _may_change(self, value: Value) -> bool:
+        """Whether an object that is only read may change."""
+        return any(is_iterator(one) or (self._anything and type(one) in HOLDING) for one in options(value))
+
+    def attributes(self) -> dict[ClassValue, set[str]]:
+        """Return the attributes that may be set, or whose objects may change, by their classes."""
+        for _, stated in self._reached:
+            for cls in self._classes if stated.assigned else ():
+                self._attributes[cls] |= stated.assigned
+        return self._attributes
+
+
+def _methods(cls: ClassValue, name: str) -> list[Function]:
+    """All functions that a class or one of its bases has by a name."""
+    bases = [base for base in lineage(cls) if isinstance(base, ClassValue)]
+    return [function for base in bases for function in _functions(base.attributes.get(name))]
