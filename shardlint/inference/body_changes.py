@@ -180,7 +180,7 @@ class _Reader:
                 self._set(element.value)
 
     def _change(self, node: cst.CSTNode) -> bool:
-        """The object that an expression stands for may change; return whether it was there before the call."""
+        """The object of an expression may change; return whether it was there before the call."""
         direct = isinstance(node, cst.Name)
         while isinstance(node, cst.Attribute | cst.Subscript):
             if isinstance(node, cst.Attribute) and self._is_own(node.value):
