@@ -12,13 +12,16 @@ import os
 os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 
+from collections.abc import Iterator
 from typing import Any
 
 import jax
 import pytest
 from explicit_probes import evaluate
 
-from shardlint.inference.values import Array
+from shardlint.inference.overlays import nodes
+from shardlint.inference.overlays.prefixes import arrays_in
+from shardlint.inference.values import Array, Value
 from shardlint.laws.verdicts import Rejected
 
 PRELUDE = """
@@ -107,3 +110,45 @@ def test_pytrees_of_nnx_are_those_of_jax(look: str) -> None:
     assert isinstance(value, Array) and value.shape == real.shape, value
     assert value.typed is None or value.typed.spec.entries == tuple(real.sharding.spec), (value, real)
     assert value.typed is not None, real
+
+
+RING = """
+from flax import nnx
+import jax
+import jax.numpy as jnp
+
+class Child(nnx.Module):
+    def __init__(self, parent):
+        self.parent = parent
+        self.scale = nnx.Param(jnp.ones(4))
+
+class Parent(nnx.Module):
+    def __init__(self):
+        self.child = Child(self)
+
+class Model(nnx.Module):
+    def __init__(self):
+        self.bias = nnx.Param(jnp.ones(3))
+        self.parent = Parent()
+"""
+
+
+def test_objects_that_hold_themselves_are_no_trees() -> None:
+    """JAX itself walks in circles there until the stack ends."""
+    probes, _ = evaluate(RING + "probe(0, Model())\n")
+    assert [array.shape and array.shape[0] for array in arrays_in(probes[0])] == [3]
+
+
+def test_a_walk_looks_once_at_each_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = "layer = nnx.Linear(2, 2, rngs=nnx.Rngs(0))\n" + "layer = nnx.Sequential(layer)\n" * 12
+    probes, _ = evaluate(f"from flax import nnx\n{chain}probe(0, layer)\n")
+    looked: list[int] = []
+    objects = nodes._objects
+
+    def look(value: Value) -> Iterator[Value]:
+        looked.append(id(value))
+        return objects(value)
+
+    monkeypatch.setattr(nodes, "_objects", look)
+    assert len(arrays_in(probes[0])) == 2
+    assert len(looked) == len(set(looked)) >= 13

@@ -8,7 +8,7 @@ variables, other objects, and containers of them (`flax.nnx.pytreelib.is_data`, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from shardlint.inference.classes import all_fields, has_unknown_base, library_bases
 from shardlint.inference.values import (
@@ -25,28 +25,31 @@ from shardlint.laws.values import Unknown
 
 #: Library classes whose subclasses are pytrees of their fields.
 NODE_BASES = frozenset({"equinox.Module", "flax.struct.PyTreeNode"})
+#: Objects of which a walk knows that no object below them holds itself, by identity.
+Trees = set[int]
 #: Library classes whose subclasses are pytrees of the attributes that hold data.
 DATA_BASES = frozenset({"flax.nnx.Module", "flax.nnx.Pytree", "flax.nnx.Object"})
 
 
-def parts(value: Value) -> dict[str, Value] | None:
+def parts(value: Value, trees: Trees | None = None) -> dict[str, Value] | None:
     """The children of an object that is a pytree, by attribute; None of any other value.
 
-    Of an object that unknown code may have changed they are those that are known.
+    Of an object that unknown code may have changed they are those that are known. Who walks a tree, in
+    which nothing changes meanwhile, gives the same ``trees`` for all its objects.
     """
     if isinstance(value, LibraryObject):
         from shardlint.inference.overlays import children
 
         fields = children(value)
         if fields is None:
-            return _data(value.fields) if _is_tree(value) else None
+            return _data(value.fields) if _is_tree(value, trees) else None
         return {name: value.fields[name] for name in fields if name in value.fields} or None
     if not isinstance(value, Instance):
         return None
     if isinstance(value.cls.nodes, tuple):
         return _held_under(value, value.cls.nodes)
     if is_data_node(value):
-        return _data(value.attributes) if _is_tree(value) else None
+        return _data(value.attributes) if _is_tree(value, trees) else None
     if not library_bases(value.cls) & NODE_BASES:
         return None
     names = (name for name, default in all_fields(value.cls).items() if not _is_static(default))
@@ -126,17 +129,45 @@ def _items(value: Tuple | ListValue | DictValue) -> Iterable[Value]:
     return (value.items or {}).values() if isinstance(value, DictValue) else value.items or ()
 
 
-def _is_tree(value: Value) -> bool:
+def _is_tree(value: Value, trees: Trees | None) -> bool:
     """Whether an object does not hold itself, as nnx's may that are no pytrees."""
+    return _are_trees(value, set() if trees is None else trees, set()) or not _holds_itself(value)
+
+
+def _are_trees(value: Value, trees: Trees, above: set[int]) -> bool:
+    """Whether neither an object nor one below it holds itself; those where that is sure join ``trees``."""
+    if id(value) in trees:
+        return True
+    if id(value) in above:
+        return False
+    above.add(id(value))
+    if not all(_are_trees(one, trees, above) for one in _objects(value)):
+        return False
+    above.remove(id(value))
+    trees.add(id(value))
+    return True
+
+
+def _holds_itself(value: Value) -> bool:
+    """The same of one object, whatever those below it hold."""
     seen: set[int] = set()
-    waiting: list[Value] = [*_held(value).values()]
+    waiting = [*_objects(value)]
     while waiting:
         one = waiting.pop()
         if one is value:
-            return False
+            return True
+        if id(one) not in seen:
+            seen.add(id(one))
+            waiting.extend(_objects(one))
+    return False
+
+
+def _objects(value: Value) -> Iterator[Value]:
+    """The objects with data that an object holds, itself or in containers."""
+    waiting = [*_held(value).values()]
+    while waiting:
+        one = waiting.pop()
         if isinstance(one, Tuple | ListValue | DictValue):
             waiting.extend(_items(one))
-        elif id(one) not in seen and is_data_node(one):
-            seen.add(id(one))
-            waiting.extend(_held(one).values())
-    return True
+        elif is_data_node(one):
+            yield one

@@ -7,7 +7,14 @@ from dataclasses import replace
 
 from shardlint.inference.joins import join_tagged, tagged
 from shardlint.inference.overlays.explicit.types import meshless
-from shardlint.inference.overlays.nodes import is_data_node, is_whole, map_parts, parts
+from shardlint.inference.overlays.nodes import (
+    Trees,
+    is_data_node,
+    is_whole,
+    map_parts,
+    parts,
+    with_parts,
+)
 from shardlint.inference.values import (
     Alternatives,
     Array,
@@ -147,15 +154,21 @@ def is_leaf(prefix: Value) -> bool:
 
 
 def map_arrays(
-    tree: Value, change: Callable[[Array, str], Value], path: str = "", several: bool = False
+    tree: Value,
+    change: Callable[[Array, str], Value],
+    path: str = "",
+    several: bool = False,
+    trees: Trees | None = None,
 ) -> Value:
     """Replace every array in a tree; Python numbers count as scalars, other leaves stay.
 
-    What may be one of several values is Unknown then, unless ``several`` are changed one by one.
+    What may be one of several values is Unknown then, unless ``several`` are changed one by one. ``trees`` is
+    what the walk knows of the objects in the tree (see `nodes`).
     """
+    trees = set() if trees is None else trees
 
     def below(part: Value, at: str) -> Value:
-        return map_arrays(part, change, at, several)
+        return map_arrays(part, change, at, several, trees)
 
     if isinstance(tree, Alternatives):
         if not several:
@@ -174,9 +187,13 @@ def map_arrays(
     if isinstance(tree, DictValue) and tree.items is not None:
         return DictValue({k: below(v, f"{path}[{k!r}]") for k, v in tree.items.items()}, tree.origin)
     if isinstance(tree, (LibraryObject, Instance)):
+        held = parts(tree, trees)
+        if not held:
+            return tree
         # Boxes and variables are one array to those who read their paths.
-        named = isinstance(tree, Instance) or len(parts(tree) or ()) > 1
-        return map_parts(tree, lambda name, part: below(part, f"{path}.{name}" if named else path))
+        named = isinstance(tree, Instance) or len(held) > 1
+        changed = {name: below(part, f"{path}.{name}" if named else path) for name, part in held.items()}
+        return with_parts(tree, changed)
     return tree
 
 
