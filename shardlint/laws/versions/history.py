@@ -56,8 +56,17 @@ def subjects() -> Iterable[str]:
     return _rows()
 
 
+@cache
+def _parts() -> int:
+    """How many parts the longest subject has."""
+    return 1 + max(subject.count(".") for subject in _rows())
+
+
 def _known(name: str) -> str | None:
     """The subject that tells of a name: itself, or a module that holds it."""
+    if "(" not in name:
+        # What programs make of a name that they ask in a circle may have hundreds.
+        name = ".".join(name.split(".", _parts())[: _parts()])
     while name and name not in _rows():
         name = name.rpartition(".")[0] if "(" not in name else ""
     return name or None
