@@ -149,7 +149,8 @@ class _Running:
                 if takes is not False and (takes is not None or self._take(depth, drawn.item) is not False):
                     with self._forked():
                         self._each(depth, found)
-        for level in range(depth, -1, -1):
+        # An item that is not sure is like all that are left in its iterator.
+        for level in range(depth if drawn.sure else depth - 1, -1, -1):
             self._left(level, self._open[level], found)
         return Drawn(join(found) if found else Unknown("an item that may be left out"), sure=False)
 
