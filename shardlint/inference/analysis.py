@@ -12,11 +12,11 @@ from shardlint.collecting import collecting_seldom
 from shardlint.files.sources import Source
 from shardlint.inference import naming
 from shardlint.inference.budget import MAX_FILE_STEPS, Ceiling
+from shardlint.inference.code import Code
 from shardlint.inference.context import Frame
 from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.entries import Entries, guarded
 from shardlint.inference.facts import take_notes, unanswered
-from shardlint.inference.functions import Code
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.mentions import with_mentions
 from shardlint.inference.offsets import RECURSION_LIMIT

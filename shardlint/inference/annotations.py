@@ -15,7 +15,7 @@ from shardlint.laws.dims import Dim
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.functions import Code
+    from shardlint.inference.code import Code
     from shardlint.inference.interpreter import Interpreter
 
 

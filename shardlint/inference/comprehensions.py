@@ -14,8 +14,8 @@ import libcst as cst
 
 from shardlint.inference.assignment import assign
 from shardlint.inference.choices import is_doubtful
+from shardlint.inference.code import Code
 from shardlint.inference.context import Frame, Scope
-from shardlint.inference.functions import Code
 from shardlint.inference.iterators import ENDED, STEPS, Drawn, draw, iterator_of, made
 from shardlint.inference.joins import join
 from shardlint.inference.truth import truth

@@ -9,9 +9,9 @@ import libcst as cst
 
 from shardlint.inference.calling import call_value, note_handed, wrapped_function
 from shardlint.inference.classes import attribute_along, class_attribute, lineage
+from shardlint.inference.code import Code
 from shardlint.inference.context import Frame, Scope
 from shardlint.inference.descriptors import intercepts, name_descriptors
-from shardlint.inference.functions import Code
 from shardlint.inference.overlays import base_class
 from shardlint.inference.overlays.jax_specs import SPEC, subclassed
 from shardlint.inference.overlays.py_dataclasses import declare_fields, decorator_of, make_dataclass

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from shardlint.inference.code import Code, parameters
 from shardlint.inference.context import Frame
-from shardlint.inference.functions import Code, parameters
 from shardlint.inference.joins import options
 from shardlint.inference.units import NodePlace
 from shardlint.inference.values import (

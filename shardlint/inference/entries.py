@@ -17,10 +17,11 @@ from shardlint.inference.assumed import assumed_mesh
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.calling import around_method, wrapped_function
 from shardlint.inference.choices import Choice
+from shardlint.inference.code import parameters
 from shardlint.inference.context import Context, Frame, assumed_rules
 from shardlint.inference.cutoff import Cutoff
 from shardlint.inference.effects import EFFECTS, born
-from shardlint.inference.functions import parameters, run_function
+from shardlint.inference.functions import run_function
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.reach import Reach
 from shardlint.inference.selves import OfClass, entry_instance

@@ -11,11 +11,11 @@ import libcst as cst
 from shardlint.inference.attributes import get_attribute
 from shardlint.inference.calling import call_value
 from shardlint.inference.choices import is_doubtful
+from shardlint.inference.code import Code
 from shardlint.inference.comprehensions import comprehension
 from shardlint.inference.described import sized
 from shardlint.inference.editing import TELLING, note_read
 from shardlint.inference.facts import dotted, met
-from shardlint.inference.functions import Code
 from shardlint.inference.generators import give
 from shardlint.inference.indexing import get_item
 from shardlint.inference.iteration import hashable, too_large

@@ -33,8 +33,8 @@ from shardlint.spans import Span
 from shardlint.uses import Fact, FileProblem
 
 if TYPE_CHECKING:
+    from shardlint.inference.code import Code
     from shardlint.inference.context import Scope
-    from shardlint.inference.functions import Code
     from shardlint.inference.interpreter import Interpreter
 
 

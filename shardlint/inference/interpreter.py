@@ -52,8 +52,8 @@ from shardlint.spans import Place, Span
 from shardlint.uses import Environment, FileProblem, Use
 
 if TYPE_CHECKING:
+    from shardlint.inference.code import Code
     from shardlint.inference.facts import Noted
-    from shardlint.inference.functions import Code
     from shardlint.inference.generators import Body
     from shardlint.inference.project import Project
     from shardlint.inference.selves import Constructed, Said

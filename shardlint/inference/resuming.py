@@ -16,9 +16,9 @@ from shardlint.files.sources import Cell, Source
 from shardlint.inference.analysis import Program, while_evaluating
 from shardlint.inference.calling import name_alike
 from shardlint.inference.classes import lineage
+from shardlint.inference.code import LookedAt, generators_in, texts_of
 from shardlint.inference.edits import edit_between, says_the_same
 from shardlint.inference.effects import EFFECTS
-from shardlint.inference.functions import LookedAt, generators_in, texts_of
 from shardlint.inference.overlays import load_mentioned
 from shardlint.inference.reach import reach_alike
 from shardlint.inference.roomy import roomy

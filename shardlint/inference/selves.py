@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from shardlint.inference.alike import Alike
 from shardlint.inference.choices import Choice
 from shardlint.inference.classes import all_fields, class_attribute, library_bases, lineage
+from shardlint.inference.code import LookedAt
 from shardlint.inference.copies import copied
 from shardlint.inference.effects import born, depends
-from shardlint.inference.functions import LookedAt
 from shardlint.inference.instances import is_dataclass
 from shardlint.inference.latest import of_texts
 from shardlint.inference.met import Met

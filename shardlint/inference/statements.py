@@ -11,10 +11,10 @@ from shardlint.inference.alternatives import met
 from shardlint.inference.annotations import annotated, description
 from shardlint.inference.assignment import assign, bind, delete, held_by
 from shardlint.inference.choices import is_doubtful
+from shardlint.inference.code import Code
 from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.expressions import evaluate
 from shardlint.inference.facts import with_notes
-from shardlint.inference.functions import Code
 from shardlint.inference.imports import import_from, import_names, import_succeeds
 from shardlint.inference.joins import combined, join_variables
 from shardlint.inference.loops import pick, run_for, run_while

@@ -12,7 +12,7 @@ from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
 from shardlint.inference import functions, memory
-from shardlint.inference.functions import Code
+from shardlint.inference.code import Code
 from shardlint.inference.nodes import walk
 from shardlint.inference.units import BrokenText, Unit
 from shardlint.resuming import Programs
