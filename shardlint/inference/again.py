@@ -15,7 +15,7 @@ from shardlint.inference.met import Met
 from shardlint.records import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class EntryRun:
         changes = (replace(theirs.get(one.thing.born, one), rebound=one.rebound) for one in self.changes)
         return replace(self, changes=tuple(changes))
 
-    def give(self, interpreter: Interpreter) -> None:
+    def give(self, interpreter: Machine) -> None:
         """Add all this to an analysis."""
         interpreter.uses += self.met.uses
         interpreter.notes += self.met.notes
@@ -142,7 +142,7 @@ class EntryRun:
         EFFECTS.epoch += self.epochs
 
 
-def recorded(interpreter: Interpreter, made: object, evaluate: Callable[[], object], first: int) -> EntryRun:
+def recorded(interpreter: Machine, made: object, evaluate: Callable[[], object], first: int) -> EntryRun:
     """Evaluate an entry, and return what that gave; it is not added to the analysis yet.
 
     What has a number less than ``first`` was there before any entry. What an entry changed that is broken off

@@ -18,6 +18,7 @@ from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.entries import Entries, guarded
 from shardlint.inference.facts import take_notes, unanswered
 from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.machine import Machine
 from shardlint.inference.mentions import with_mentions
 from shardlint.inference.offsets import RECURSION_LIMIT
 from shardlint.inference.overlays import load_mentioned
@@ -71,7 +72,7 @@ class Program:
         self.names: naming.Pairs | None = {} if settings.editing else None
         with naming.collecting(self.names):
             self.problems = run_module(self.interpreter, self.main)
-        self.entries = Entries(self.interpreter, self.main)
+        self.entries = Entries(self.interpreter, self.main, self.project)
         self._settling = Settling()
 
     def uses(self, noticed: Noticed | None = None) -> list[Use | FileProblem]:
@@ -115,7 +116,7 @@ def _equated(source: Source, names: naming.Pairs) -> list[Use | FileProblem]:
     ]
 
 
-def run_module(interpreter: Interpreter, run: ModuleRun) -> list[FileProblem]:
+def run_module(interpreter: Machine, run: ModuleRun) -> list[FileProblem]:
     """Execute a module's top level, cell by cell; return what is wrong with its comments."""
     problems: list[FileProblem] = []
     interpreter.project.running.append(run)
@@ -133,7 +134,7 @@ def run_module(interpreter: Interpreter, run: ModuleRun) -> list[FileProblem]:
     return problems
 
 
-def _run_cell(interpreter: Interpreter, run: ModuleRun, parsed: Parsed) -> None:
+def _run_cell(interpreter: Machine, run: ModuleRun, parsed: Parsed) -> None:
     """Execute one cell. Where control cannot go on (`raise`), a notebook's next cell still runs."""
     run.parts.extend(parsed.parts)
     for name in parsed.rebound:
@@ -151,7 +152,7 @@ def _run_cell(interpreter: Interpreter, run: ModuleRun, parsed: Parsed) -> None:
             break
 
 
-def _run_part(interpreter: Interpreter, run: ModuleRun, part: Part) -> bool:
+def _run_part(interpreter: Machine, run: ModuleRun, part: Part) -> bool:
     """Execute one part of a module or class body; return whether control may go on."""
     if isinstance(part, FunctionPart):
         _in_frame(
@@ -174,12 +175,12 @@ def _run_part(interpreter: Interpreter, run: ModuleRun, part: Part) -> bool:
     return True
 
 
-def _statement(interpreter: Interpreter, node: Statement) -> bool:
+def _statement(interpreter: Machine, node: Statement) -> bool:
     interpreter.tick()
     return execute(interpreter, node)
 
 
-def _in_frame(interpreter: Interpreter, run: ModuleRun, unit: object, action: Callable[[], None]) -> None:
+def _in_frame(interpreter: Machine, run: ModuleRun, unit: object, action: Callable[[], None]) -> None:
     """Run an action in the innermost frame of this module, making one when there is none."""
     running = interpreter.frames and interpreter.frames[-1].scope.root is run.scope
     if running and interpreter.frames[-1].scope.is_class:
@@ -193,7 +194,7 @@ def _in_frame(interpreter: Interpreter, run: ModuleRun, unit: object, action: Ca
         interpreter.frames.pop()
 
 
-def _run_class(interpreter: Interpreter, run: ModuleRun, part: ClassPart) -> None:
+def _run_class(interpreter: Machine, run: ModuleRun, part: ClassPart) -> None:
     node = part.header.body[0]
     assert isinstance(node, cst.ClassDef)
     define_class(

@@ -16,10 +16,10 @@ from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
     from shardlint.inference.code import Code
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 
-def describe_parameters(interpreter: Interpreter, code: Code) -> None:
+def describe_parameters(interpreter: Machine, code: Code) -> None:
     """Fill in what is not known of the parameters of a function that begins to run."""
     if ":" not in code.unit.text or not isinstance(code.node, cst.FunctionDef):
         return
@@ -33,7 +33,7 @@ def describe_parameters(interpreter: Interpreter, code: Code) -> None:
 
 
 def annotated(
-    interpreter: Interpreter, annotation: cst.Annotation | None, value: Value, name: str | None = None
+    interpreter: Machine, annotation: cst.Annotation | None, value: Value, name: str | None = None
 ) -> Value:
     """A value with what its annotation says of it."""
     if annotation is None or not _may_describe(annotation.annotation):
@@ -47,18 +47,16 @@ def annotated(
     return fit(interpreter, Description(pattern, place, name, annotation=True), value).value
 
 
-def description(interpreter: Interpreter, annotation: cst.Annotation) -> Value | None:
+def description(interpreter: Machine, annotation: cst.Annotation) -> Value | None:
     """The value of an annotation that describes an array, None of any other."""
-    from shardlint.inference.expressions import evaluate
-
     if not _may_describe(annotation.annotation):
         return None
     with interpreter.silent():
-        found = evaluate(interpreter, annotation.annotation)
+        found = interpreter.evaluate(annotation.annotation)
     return found if pattern_of(found) is not None else None
 
 
-def describe_fields(interpreter: Interpreter, instance: Instance) -> None:
+def describe_fields(interpreter: Machine, instance: Instance) -> None:
     """Fill in the fields of an instance about which only its class is known."""
     names: dict[str, Dim] = {}
     for base in lineage(instance.cls):

@@ -14,6 +14,7 @@ from shardlint.inference.forgetting import forget
 from shardlint.inference.indexing import get_item
 from shardlint.inference.iterators import items_of
 from shardlint.inference.joins import join, options
+from shardlint.inference.members import attribute_of, evaluate_index
 from shardlint.inference.mutation import delete_attribute, set_attribute, set_item
 from shardlint.inference.private_names import meant
 from shardlint.inference.values import (
@@ -30,10 +31,10 @@ from shardlint.laws.frozen import altered
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 
-def assign(interpreter: Interpreter, target: cst.BaseExpression, value: Value) -> None:
+def assign(interpreter: Machine, target: cst.BaseExpression, value: Value) -> None:
     """Bind a target to a value."""
     if interpreter.noted and target in interpreter.noted:
         from shardlint.inference.facts import met
@@ -47,10 +48,8 @@ def assign(interpreter: Interpreter, target: cst.BaseExpression, value: Value) -
     elif isinstance(target, cst.Tuple | cst.List):
         _unpack(interpreter, target, value)
     elif isinstance(target, cst.Attribute):
-        from shardlint.inference.expressions import evaluate
-
         name = meant(interpreter.scope, target.attr.value)
-        receiver = evaluate(interpreter, target.value)
+        receiver = interpreter.evaluate(target.value)
         set_attribute(interpreter, receiver, name, value, place=interpreter.place(target))
     elif isinstance(target, cst.Subscript):
         _set_item(interpreter, target, value)
@@ -58,26 +57,24 @@ def assign(interpreter: Interpreter, target: cst.BaseExpression, value: Value) -
         assign(interpreter, target.value, value)
 
 
-def held_by(interpreter: Interpreter, target: cst.BaseExpression) -> tuple[Value, Callable[[Value], None]]:
+def held_by(interpreter: Machine, target: cst.BaseExpression) -> tuple[Value, Callable[[Value], None]]:
     """Return what a target holds, and what binds it to another value: each part of it is evaluated once."""
-    from shardlint.inference.expressions import attribute_of, evaluate, evaluate_index
-
     noted = interpreter.noted and target in interpreter.noted
     place = interpreter.place(target)
     if isinstance(target, cst.Attribute) and not noted:
         name = meant(interpreter.scope, target.attr.value)
-        receiver = evaluate(interpreter, target.value)
+        receiver = interpreter.evaluate(target.value)
         held = attribute_of(interpreter, target, receiver)
         return held, lambda value: set_attribute(interpreter, receiver, name, value, place=place)
     if isinstance(target, cst.Subscript) and not noted:
-        receiver = evaluate(interpreter, target.value)
+        receiver = interpreter.evaluate(target.value)
         key = evaluate_index(interpreter, target.slice)
         held = get_item(interpreter, receiver, key, place)
         return held, lambda value: set_item(interpreter, receiver, key, value, place)
-    return evaluate(interpreter, target), lambda value: assign(interpreter, target, value)
+    return interpreter.evaluate(target), lambda value: assign(interpreter, target, value)
 
 
-def bind(interpreter: Interpreter, name: str, value: Value) -> None:
+def bind(interpreter: Machine, name: str, value: Value) -> None:
     """Bind a name in the running scope; arrays and meshes learn what the user calls them."""
     if isinstance(value, (MeshValue, Array)) and value.name is None:
         value = altered(value, name=name)
@@ -85,10 +82,8 @@ def bind(interpreter: Interpreter, name: str, value: Value) -> None:
     write(interpreter, interpreter.scope.target(name), name, value)
 
 
-def delete(interpreter: Interpreter, target: cst.BaseExpression) -> None:
+def delete(interpreter: Machine, target: cst.BaseExpression) -> None:
     """Forget a name, or an attribute. Items that are deleted make their object unknown."""
-    from shardlint.inference.expressions import evaluate
-
     if isinstance(target, cst.Name):
         name = meant(interpreter.scope, target.value)
         holder = interpreter.scope.target(name)
@@ -99,14 +94,12 @@ def delete(interpreter: Interpreter, target: cst.BaseExpression) -> None:
             delete(interpreter, element.value)
     elif isinstance(target, cst.Attribute):
         name = meant(interpreter.scope, target.attr.value)
-        delete_attribute(interpreter, evaluate(interpreter, target.value), name, interpreter.place(target))
+        delete_attribute(interpreter, interpreter.evaluate(target.value), name, interpreter.place(target))
     elif isinstance(target, cst.Subscript):
-        _delete_item(interpreter, evaluate(interpreter, target.value), target)
+        _delete_item(interpreter, interpreter.evaluate(target.value), target)
 
 
-def _delete_item(interpreter: Interpreter, receiver: Value, target: cst.Subscript) -> None:
-    from shardlint.inference.expressions import evaluate_index
-
+def _delete_item(interpreter: Machine, receiver: Value, target: cst.Subscript) -> None:
     place, method = interpreter.place(target), None
     if isinstance(receiver, Instance):
         method = method_called(interpreter, receiver, "__delitem__", place)
@@ -118,7 +111,7 @@ def _delete_item(interpreter: Interpreter, receiver: Value, target: cst.Subscrip
         forget(receiver)
 
 
-def _unpack(interpreter: Interpreter, target: cst.Tuple | cst.List, value: Value) -> None:
+def _unpack(interpreter: Machine, target: cst.Tuple | cst.List, value: Value) -> None:
     elements = list(target.elements)
     count = len(elements)
     starred = [i for i, element in enumerate(elements) if isinstance(element, cst.StarredElement)]
@@ -135,7 +128,7 @@ def _unpack(interpreter: Interpreter, target: cst.Tuple | cst.List, value: Value
 
 
 def _unpack_starred(
-    interpreter: Interpreter, elements: list[cst.BaseElement], star: int, columns: list[tuple[Value, ...]]
+    interpreter: Machine, elements: list[cst.BaseElement], star: int, columns: list[tuple[Value, ...]]
 ) -> None:
     after = len(elements) - star - 1
     for i, element in enumerate(elements):
@@ -147,9 +140,7 @@ def _unpack_starred(
             assign(interpreter, element.value, join(column[position] for column in columns))
 
 
-def _set_item(interpreter: Interpreter, target: cst.Subscript, value: Value) -> None:
-    from shardlint.inference.expressions import evaluate, evaluate_index
-
-    receiver = evaluate(interpreter, target.value)
+def _set_item(interpreter: Machine, target: cst.Subscript, value: Value) -> None:
+    receiver = interpreter.evaluate(target.value)
     key = evaluate_index(interpreter, target.slice)
     set_item(interpreter, receiver, key, value, interpreter.place(target))

@@ -54,7 +54,7 @@ from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 
 #: Methods that only arrays have, and that tell something of the result whatever the array is.
@@ -66,7 +66,7 @@ _OF_PYTHON = (Tuple, ListValue, DictValue, SetValue, Const)
 _FIELDS = "__dataclass_fields__"
 
 
-def get_attribute(interpreter: Interpreter, value: Value, name: str, place: Place) -> Value:
+def get_attribute(interpreter: Machine, value: Value, name: str, place: Place) -> Value:
     """Evaluate ``value.name``."""
     if isinstance(value, Alternatives):
         # Which of them it is depends on what was followed: a reference may be guarded.
@@ -138,7 +138,7 @@ def _of_function(function: Function, value: Function | Bound, name: str) -> Valu
     return Unknown(f"attribute `{name}` of a function")
 
 
-def _of_named_tuple(interpreter: Interpreter, value: Tuple, name: str, place: Place) -> Value:
+def _of_named_tuple(interpreter: Machine, value: Tuple, name: str, place: Place) -> Value:
     if value.fields is not None and name in value.fields:
         return value.items[value.fields.index(name)]
     found = None if value.cls is None else class_attribute(value.cls, name)
@@ -157,7 +157,7 @@ def _of_python(value: Tuple | ListValue | DictValue | SetValue | Const, name: st
     return found
 
 
-def _of_native(interpreter: Interpreter, value: Native, name: str) -> Value:
+def _of_native(interpreter: Machine, value: Native, name: str) -> Value:
     if name in value.attributes:
         return value.attributes[name]
     if name in ("__wrapped__", "func") and value.wraps is not None:
@@ -177,14 +177,14 @@ def _of_native(interpreter: Interpreter, value: Native, name: str) -> Value:
     return Unknown(f"attribute `{name}` of a transformed function")
 
 
-def _of_instance(interpreter: Interpreter, value: Instance, name: str, place: Place) -> Value:
+def _of_instance(interpreter: Machine, value: Instance, name: str, place: Place) -> Value:
     getter = class_attribute(value.cls, "__getattribute__") if value.cls.intercepts else None
     if getter is not None:
         return interpreter.call(Bound(getter, value), [Const(name)], {}, place)
     return plain_attribute(interpreter, value, name, place)
 
 
-def plain_attribute(interpreter: Interpreter, value: Instance, name: str, place: Place) -> Value:
+def plain_attribute(interpreter: Machine, value: Instance, name: str, place: Place) -> Value:
     """Read an attribute of an object as `object.__getattribute__` does."""
     if may_change(value.cls, name):
         return Unknown(f"`{value.cls.name}.{name}` may change")
@@ -225,7 +225,7 @@ def plain_attribute(interpreter: Interpreter, value: Instance, name: str, place:
     return Missing(f"nothing that is followed sets `{value.cls.name}.{name}`")
 
 
-def _of_class(interpreter: Interpreter, value: ClassValue, name: str, place: Place) -> Value:
+def _of_class(interpreter: Machine, value: ClassValue, name: str, place: Place) -> Value:
     if any(isinstance(base, ClassValue) and may_change(base, name) for base in lineage(value)):
         return Unknown(f"`{value.name}.{name}` may change")
     found = note_attribute(interpreter, class_attribute(value, name))

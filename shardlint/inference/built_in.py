@@ -10,10 +10,10 @@ from shardlint.inference.values import Const, External, Value
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 
-def built_in(interpreter: Interpreter, name: str) -> Value:
+def built_in(interpreter: Machine, name: str) -> Value:
     """Return what a name is that nothing binds; the program may have set it for all."""
     if name == "__name__":
         return Const("__main__") if interpreter.scope.root.module.name == "__main__" else MODULE_NAME

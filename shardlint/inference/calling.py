@@ -60,7 +60,7 @@ from shardlint.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.context import Scope
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 T = TypeVar("T")
 _DECLARED = re.compile(r"\b(?:global|nonlocal)\s+([\w, ]+)")
@@ -85,7 +85,7 @@ _REACHING = HOLDING | {Function}
 
 
 def call_value(
-    interpreter: Interpreter,
+    interpreter: Machine,
     function: Value,
     args: Sequence[Value],
     kwargs: dict[str, Value],
@@ -151,7 +151,7 @@ def escape(args: Sequence[Value], kwargs: dict[str, Value]) -> None:
         forget(value)
 
 
-def hand_over(interpreter: Interpreter, args: Sequence[Value], kwargs: dict[str, Value]) -> None:
+def hand_over(interpreter: Machine, args: Sequence[Value], kwargs: dict[str, Value]) -> None:
     """Give objects and functions to code that is not seen: it may change the ones and call the others."""
     for value in (*args, *kwargs.values()):
         if is_iterator(value) and value.origin is not None:
@@ -163,7 +163,7 @@ def hand_over(interpreter: Interpreter, args: Sequence[Value], kwargs: dict[str,
             note_handed(interpreter, function)
 
 
-def note_handed(interpreter: Interpreter, function: Function) -> None:
+def note_handed(interpreter: Machine, function: Function) -> None:
     """Note that code which is not seen may call a function from now on."""
     interpreter.handed.setdefault(function.code.key, now())
 
@@ -175,7 +175,7 @@ def wrapped_function(value: Value | None) -> Function | None:
     return value if isinstance(value, Function) else None
 
 
-def around_method(interpreter: Interpreter, method: Bound, place: Place) -> AbstractContextManager[object]:
+def around_method(interpreter: Machine, method: Bound, place: Place) -> AbstractContextManager[object]:
     """What a library wants around the methods of classes that derive from its own."""
     receiver = method.receiver
     if not isinstance(receiver, Instance) or not isinstance(method.function, Function):
@@ -185,7 +185,7 @@ def around_method(interpreter: Interpreter, method: Bound, place: Place) -> Abst
 
 
 def _call_function(
-    interpreter: Interpreter,
+    interpreter: Machine,
     function: Function,
     args: Sequence[Value],
     kwargs: dict[str, Value],
@@ -240,7 +240,7 @@ def name_alike(scope: Scope, text: str, other: str) -> bool:
 
 
 def unfollowed(
-    interpreter: Interpreter, function: Function, args: Sequence[Value], kwargs: dict[str, Value], reason: str
+    interpreter: Machine, function: Function, args: Sequence[Value], kwargs: dict[str, Value], reason: str
 ) -> Unknown:
     """What a call gives that is not followed: whatever its code, and what it calls, names may be changed."""
     escape(args, kwargs)
@@ -265,7 +265,7 @@ def unfollowed(
     return Unknown(reason)
 
 
-def _forget_set(interpreter: Interpreter, function: Function, text: str, args: Sequence[Value]) -> None:
+def _forget_set(interpreter: Machine, function: Function, text: str, args: Sequence[Value]) -> None:
     """The attributes that a text sets of classes, modules and libraries are not known any more."""
     for variable, attribute in sets_in(text):
         name = mangled(attribute, function.code.within)
@@ -300,7 +300,7 @@ class _Reachable:
 
 
 def _call_external(
-    interpreter: Interpreter,
+    interpreter: Machine,
     function: External,
     args: Sequence[Value],
     kwargs: dict[str, Value],
@@ -327,7 +327,7 @@ def _call_external(
     return _each_alternative(interpreter, call, handler)
 
 
-def _taken(interpreter: Interpreter, name: str, args: Sequence[Value], place: Place) -> Sequence[Value]:
+def _taken(interpreter: Machine, name: str, args: Sequence[Value], place: Place) -> Sequence[Value]:
     """The arguments of a library's function that takes any number of items of iterators."""
     if name not in _TAKING_ALL:
         for arg in args:
@@ -342,7 +342,7 @@ def _taken(interpreter: Interpreter, name: str, args: Sequence[Value], place: Pl
     ]
 
 
-def _each_alternative(interpreter: Interpreter, call: Call, handler: Callable[[Call], Value]) -> Value:
+def _each_alternative(interpreter: Machine, call: Call, handler: Callable[[Call], Value]) -> Value:
     """Call an overlay once for each combination of the arguments' possible values."""
     values = (*call.args, *call.kwargs.values())
     if not any(map(_may_be_several, values)):
@@ -397,7 +397,7 @@ def _attempt(call: Call, handler: Callable[[Call], Value]) -> Value:
 
 
 def _call_object(
-    interpreter: Interpreter,
+    interpreter: Machine,
     receiver: Instance | LibraryObject,
     args: Sequence[Value],
     kwargs: dict[str, Value],

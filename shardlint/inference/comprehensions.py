@@ -24,18 +24,16 @@ from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 Comprehension = cst.ListComp | cst.GeneratorExp | cst.SetComp | cst.DictComp
 _Open = LibraryObject | Instance
 
 
-def comprehension(interpreter: Interpreter, node: Comprehension) -> LibraryObject:
+def comprehension(interpreter: Machine, node: Comprehension) -> LibraryObject:
     """Return the iterator of what a comprehension gives: of a dict's, pairs."""
-    from shardlint.inference.expressions import evaluate
-
     place = interpreter.place(node)
-    first = iterator_of(interpreter, evaluate(interpreter, node.for_in.iter), place)
+    first = iterator_of(interpreter, interpreter.evaluate(node.for_in.iter), place)
     outer = interpreter.frame
     scope = Scope(outer.scope.module, outer.scope, path=interpreter.path, is_comprehension=True)
     function = Function("<comprehension>", Code("<comprehension>", outer.unit, node, None), scope)
@@ -47,7 +45,7 @@ def comprehension(interpreter: Interpreter, node: Comprehension) -> LibraryObjec
 class _Running:
     """A comprehension whose next item is asked for."""
 
-    def __init__(self, interpreter: Interpreter, iterator: LibraryObject) -> None:
+    def __init__(self, interpreter: Machine, iterator: LibraryObject) -> None:
         function, parts = iterator.fields["function"], iterator.fields["parts"]
         assert isinstance(function, Function) and isinstance(parts, Tuple)
         self._interpreter, self._iterator, self._function = interpreter, iterator, function
@@ -103,15 +101,13 @@ class _Running:
 
     def _take(self, depth: int, item: Value) -> bool | None:
         """Bind an item of a clause; whether its tests let it pass."""
-        from shardlint.inference.expressions import evaluate
-
         self._interpreter.tick()
         clause = self._clauses[depth]
         assign(self._interpreter, clause.target, item)
         passes: bool | None = True
         for test in clause.ifs:
             with self._forked() if passes is None else nullcontext():
-                value = evaluate(self._interpreter, test.test)
+                value = self._interpreter.evaluate(test.test)
             outcome = truth(value)
             if outcome is False:
                 return False
@@ -124,19 +120,15 @@ class _Running:
         return self._interpreter.forked(doubtful=self._doubtful)
 
     def _element(self) -> Value:
-        from shardlint.inference.expressions import evaluate
-
         if isinstance(self._node, cst.DictComp):
-            key = evaluate(self._interpreter, self._node.key)
-            return Tuple((key, evaluate(self._interpreter, self._node.value)))
-        return evaluate(self._interpreter, self._node.elt)
+            key = self._interpreter.evaluate(self._node.key)
+            return Tuple((key, self._interpreter.evaluate(self._node.value)))
+        return self._interpreter.evaluate(self._node.elt)
 
     def _inner(self, depth: int) -> _Open:
         """The iterator of the clause inside one whose item was bound."""
-        from shardlint.inference.expressions import evaluate
-
         inner = self._clauses[depth + 1].iter
-        return iterator_of(self._interpreter, evaluate(self._interpreter, inner), self._place)
+        return iterator_of(self._interpreter, self._interpreter.evaluate(inner), self._place)
 
     def _rest(self, depth: int, drawn: Drawn, takes: bool | None) -> Drawn:
         """All that may come from here on: whether an item passes, or how many there are, is not known."""
@@ -175,5 +167,5 @@ class _Running:
 
 STEPS |= dict.fromkeys(
     ("iterator.comprehension", "iterator.nested comprehension"),
-    lambda interpreter, iterator: _Running(cast("Interpreter", interpreter), iterator).next(),
+    lambda interpreter, iterator: _Running(cast("Machine", interpreter), iterator).next(),
 )

@@ -23,7 +23,7 @@ from shardlint.inference.situation import Situation
 from shardlint.inference.units import BrokenText
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 
 class Cutoff:
@@ -35,7 +35,7 @@ class Cutoff:
 
     def __init__(
         self,
-        interpreter: Interpreter,
+        interpreter: Machine,
         traces: frozenset[Hashable] = frozenset(),
         touched: frozenset[int] = frozenset(),
     ) -> None:

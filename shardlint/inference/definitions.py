@@ -37,13 +37,11 @@ from shardlint.inference.variables import write
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 
-def define_function(interpreter: Interpreter, code: Code, part: FunctionPart | None = None) -> None:
+def define_function(interpreter: Machine, code: Code, part: FunctionPart | None = None) -> None:
     """Execute a ``def``: evaluate defaults and decorators and bind the name."""
-    from shardlint.inference.expressions import evaluate
-
     scope = interpreter.scope
     code.within = scope.within
     function = Function(code.name, code, scope)
@@ -60,13 +58,13 @@ def define_function(interpreter: Interpreter, code: Code, part: FunctionPart | N
         function.origin = NodePlace(code.header_unit, node.name)
         with interpreter.in_unit(code.header_unit):
             decorators = [
-                (evaluate(interpreter, decorator.decorator), interpreter.place(decorator.decorator))
+                (interpreter.evaluate(decorator.decorator), interpreter.place(decorator.decorator))
                 for decorator in node.decorators
             ]
             for parameter in (*node.params.posonly_params, *node.params.params, *node.params.kwonly_params):
                 if parameter.default is not None:
                     name = meant(scope, parameter.name.value)
-                    function.defaults[name] = evaluate(interpreter, parameter.default)
+                    function.defaults[name] = interpreter.evaluate(parameter.default)
             for decorator, place in reversed(decorators):
                 value = _decorate(interpreter, decorator, value, place)
     if isinstance(value, Const):
@@ -76,7 +74,7 @@ def define_function(interpreter: Interpreter, code: Code, part: FunctionPart | N
     write(interpreter, scope.target(bound), bound, value)
 
 
-def _decorate(interpreter: Interpreter, decorator: Value, value: Value, place: NodePlace) -> Value:
+def _decorate(interpreter: Machine, decorator: Value, value: Value, place: NodePlace) -> Value:
     if isinstance(decorator, LibraryObject) and decorator.kind == "keeps":
         return value
     result = call_value(interpreter, decorator, [value], {}, place)
@@ -90,17 +88,13 @@ def _decorate(interpreter: Interpreter, decorator: Value, value: Value, place: N
     return result
 
 
-def define_class(
-    interpreter: Interpreter, node: cst.ClassDef, unit: Unit, body: Callable[[], object]
-) -> None:
+def define_class(interpreter: Machine, node: cst.ClassDef, unit: Unit, body: Callable[[], object]) -> None:
     """Execute a ``class``: evaluate its bases, run its body in a scope of its own, bind the name."""
-    from shardlint.inference.expressions import evaluate
-
     with interpreter.in_unit(unit):
-        decorators = [evaluate(interpreter, decorator.decorator) for decorator in node.decorators]
-        bases = tuple(evaluate(interpreter, base.value) for base in node.bases)
+        decorators = [interpreter.evaluate(decorator.decorator) for decorator in node.decorators]
+        bases = tuple(interpreter.evaluate(base.value) for base in node.bases)
         keywords = {
-            keyword.keyword.value: evaluate(interpreter, keyword.value)
+            keyword.keyword.value: interpreter.evaluate(keyword.value)
             for keyword in node.keywords
             if keyword.keyword is not None
         }
@@ -155,7 +149,7 @@ def _metaclass(given: Value | None, bases: tuple[Value, ...]) -> Value | None:
     return None if isinstance(found, External) else found
 
 
-def _made_by(interpreter: Interpreter, cls: ClassValue, maker: Value, place: NodePlace) -> Value:
+def _made_by(interpreter: Machine, cls: ClassValue, maker: Value, place: NodePlace) -> Value:
     """What a metaclass of the program makes: the class, or whatever a function gives."""
     if not isinstance(maker, ClassValue):
         made = call_value(interpreter, maker, [Const(cls.name), Tuple(cls.bases), DictValue(None)], {}, place)
@@ -168,7 +162,7 @@ def _made_by(interpreter: Interpreter, cls: ClassValue, maker: Value, place: Nod
     return cls
 
 
-def _decorate_class(interpreter: Interpreter, decorator: Value, cls: Value, place: NodePlace) -> Value:
+def _decorate_class(interpreter: Machine, decorator: Value, cls: Value, place: NodePlace) -> Value:
     if isinstance(cls, ClassValue):
         if (found := decorator_of(decorator)) is not None:
             make_dataclass(cls, *found)

@@ -31,7 +31,7 @@ from shardlint.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.context import Scope
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 #: What surely is no array, in words.
 _NO_ARRAYS: dict[type, str] = {
@@ -68,7 +68,7 @@ class Description:
     names: dict[str, Dim] | None = None
 
 
-def fit(interpreter: Interpreter, described: Description, value: Value) -> Fitted:
+def fit(interpreter: Machine, described: Description, value: Value) -> Fitted:
     """Fill in what is not known of a value."""
     if isinstance(value, Alternatives):
         fits = [fit(interpreter, described, option) for option in value.options]
@@ -102,7 +102,7 @@ def fit_mesh(mesh: Mesh, place: Place, name: str | None, value: Value) -> Fitted
     return Fitted(value if held.sizes == mesh.sizes else replace(value, mesh=replace(held, sizes=mesh.sizes)))
 
 
-def _fit_array(interpreter: Interpreter, described: Description, value: Array) -> Fitted:
+def _fit_array(interpreter: Machine, described: Description, value: Array) -> Fitted:
     pattern = described.pattern
     if pattern.dtype is not None and value.dtype is not None and pattern.dtype != value.dtype:
         return Fitted(value, f"its dtype is {short_dtype(value.dtype)}")
@@ -125,7 +125,7 @@ def _fit_array(interpreter: Interpreter, described: Description, value: Array) -
     return Fitted(told if known == value.shape else replace(told, shape=known, origin=described.place))
 
 
-def _shape(interpreter: Interpreter, described: Description) -> Shape | None:
+def _shape(interpreter: Machine, described: Description) -> Shape | None:
     sizes = described.pattern.sizes
     if "..." in sizes:
         return None
@@ -139,7 +139,7 @@ def _shape_text(shape: Shape) -> str:
 # -- names of sizes -----------------------------------------------------------------------------------
 
 
-def _size(interpreter: Interpreter, described: Description, text: str, held: Dim | None = None) -> Dim:
+def _size(interpreter: Machine, described: Description, text: str, held: Dim | None = None) -> Dim:
     """A size as it is written; ``held`` is what it is known to be, which gives its name a meaning."""
     if text == "_":
         return dims.fresh() if held is None else held
@@ -151,7 +151,7 @@ def _size(interpreter: Interpreter, described: Description, text: str, held: Dim
     return found if found is not None else dims.fresh() if held is None else held
 
 
-def _named(interpreter: Interpreter, described: Description, name: str, held: Dim | None) -> Dim:
+def _named(interpreter: Machine, described: Description, name: str, held: Dim | None) -> Dim:
     """The size of a name: one name is one size in a function as it is called, and in a module's top level."""
     names = described.names
     found = _bound(interpreter, name) if names is None else names.get(name)
@@ -167,7 +167,7 @@ def _named(interpreter: Interpreter, described: Description, name: str, held: Di
     return found
 
 
-def _bound(interpreter: Interpreter, name: str) -> Dim | None:
+def _bound(interpreter: Machine, name: str) -> Dim | None:
     """The size that the name has in the running function or one around it."""
     scope: Scope | None = _function_scope(interpreter.scope)
     top_level = scope is not None and scope.parent is None
@@ -187,13 +187,13 @@ def _function_scope(scope: Scope) -> Scope:
     return scope
 
 
-def _variable(interpreter: Interpreter, name: str, place: Place) -> Dim | None:
+def _variable(interpreter: Machine, name: str, place: Place) -> Dim | None:
     """The size that a variable of the program, or an attribute, holds."""
     value = read(interpreter, name, place)
     return None if value is None else as_size(value)
 
 
-def read(interpreter: Interpreter, name: str, place: Place) -> Value | None:
+def read(interpreter: Machine, name: str, place: Place) -> Value | None:
     """The value of a dotted name; None where the program has no variable of its first part."""
     first, *attributes = name.split(".")
     if interpreter.find(first) is None:
@@ -205,7 +205,7 @@ def read(interpreter: Interpreter, name: str, place: Place) -> Value | None:
     return value
 
 
-def sized(interpreter: Interpreter, name: str, value: Value) -> Value:
+def sized(interpreter: Machine, name: str, value: Value) -> Value:
     """What a variable or attribute holds, which is the size that the configuration gives its name if it is
     not known, and a size.
     """

@@ -25,13 +25,13 @@ from shardlint.spans import Place
 from shardlint.uses import Fact, LocalUse, ValueUse
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 #: What may be worth to be recorded.
 TELLING = frozenset({MeshValue, SpecValue, ShardingValue, Array, Alternatives})
 
 
-def note_parameters(interpreter: Interpreter, code: Code, bound: dict[str, Value]) -> None:
+def note_parameters(interpreter: Machine, code: Code, bound: dict[str, Value]) -> None:
     """Record what the parameters of a body are."""
     params = parameters(code)
     for parameter in (*params.posonly_params, *params.params):
@@ -41,7 +41,7 @@ def note_parameters(interpreter: Interpreter, code: Code, bound: dict[str, Value
             _record_local(interpreter, place, name, bound[name], parameter=True)
 
 
-def note_assigned(interpreter: Interpreter, target: cst.Name, value: Value) -> None:
+def note_assigned(interpreter: Machine, target: cst.Name, value: Value) -> None:
     """Record what is assigned: in a body, but not in what it calls, what it is on each device."""
     if interpreter.context.body is None:
         note_read(interpreter, target, value)
@@ -49,7 +49,7 @@ def note_assigned(interpreter: Interpreter, target: cst.Name, value: Value) -> N
         _record_local(interpreter, interpreter.place(target), target.value, value, parameter=False)
 
 
-def _is_body(interpreter: Interpreter, frame: Frame) -> bool:
+def _is_body(interpreter: Machine, frame: Frame) -> bool:
     """Whether a frame is that of the body of the enclosing shard_map."""
     if frame.function is None or frame.scope.is_comprehension:
         return False
@@ -57,7 +57,7 @@ def _is_body(interpreter: Interpreter, frame: Frame) -> bool:
     return found
 
 
-def note_read(interpreter: Interpreter, node: cst.Name | cst.Attribute, value: Value) -> None:
+def note_read(interpreter: Machine, node: cst.Name | cst.Attribute, value: Value) -> None:
     """Record what a name holds, if that is a mesh, a spec, a sharding or an array that lies on a mesh."""
     if type(value) not in TELLING or interpreter.is_silent:
         return
@@ -110,9 +110,7 @@ def _made(what: Mesh | Spec, origin: Place | None) -> list[Fact]:
     return [] if origin is None else [Fact(words, origin)]
 
 
-def _record_local(
-    interpreter: Interpreter, place: Place, name: str, value: Value, *, parameter: bool
-) -> None:
+def _record_local(interpreter: Machine, place: Place, name: str, value: Value, *, parameter: bool) -> None:
     shape, dtype = None, None
     if isinstance(value, Array) and not value.numpy:
         shape, dtype = value.shape, value.dtype

@@ -23,6 +23,7 @@ from shardlint.inference.cutoff import Cutoff
 from shardlint.inference.effects import EFFECTS, born
 from shardlint.inference.functions import run_function
 from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.machine import Machine
 from shardlint.inference.reach import Reach
 from shardlint.inference.selves import OfClass, entry_instance
 from shardlint.inference.units import BrokenText, NodePlace
@@ -41,7 +42,7 @@ from shardlint.laws.values import Unknown
 from shardlint.spans import Place, Span
 
 if TYPE_CHECKING:
-    from shardlint.inference.project import ModuleRun
+    from shardlint.inference.project import ModuleRun, Project
 
 
 class Entries:
@@ -51,8 +52,9 @@ class Entries:
     which is given again when all are asked for once more.
     """
 
-    def __init__(self, interpreter: Interpreter, run: ModuleRun) -> None:
-        self._interpreter, self._run, self._top = interpreter, run, interpreter.context
+    def __init__(self, interpreter: Interpreter, run: ModuleRun, project: Project) -> None:
+        self._interpreter, self._run, self._project = interpreter, run, project
+        self._top = interpreter.context
         self._reach = self._new_reach()
         self.runs: dict[object, EntryRun] = {}
         self._first = born()
@@ -70,7 +72,7 @@ class Entries:
     def _new_reach(self) -> Reach:
         settings = self._interpreter.settings
         meshed = settings.mesh is not None or isinstance(self._top.mesh, MeshValue)
-        return Reach(self._interpreter.project, settings, meshed)
+        return Reach(self._project, settings, meshed)
 
     def evaluate(self) -> None:
         """Evaluate all entries that can meet a use."""
@@ -251,7 +253,7 @@ def _as_when_called(made: Function | Native, left_open: frozenset[str]) -> Itera
         scope.left_open = frozenset()
 
 
-def guarded(interpreter: Interpreter, action: Callable[[], bool]) -> bool:
+def guarded(interpreter: Machine, action: Callable[[], bool]) -> bool:
     """Run an action; text that cannot be read after all, or no budget left, ends just that action."""
     frames = len(interpreter.frames)
     outer = interpreter.path, interpreter.muted, interpreter.variants, interpreter.picked

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from shardlint.inference.attributes import get_attribute
 from shardlint.inference.calling import call_value
 from shardlint.inference.choices import is_doubtful
 from shardlint.inference.code import Code
 from shardlint.inference.comprehensions import comprehension
-from shardlint.inference.described import sized
 from shardlint.inference.editing import TELLING, note_read
 from shardlint.inference.facts import dotted, met
 from shardlint.inference.generators import give
@@ -22,7 +20,7 @@ from shardlint.inference.iteration import hashable, too_large
 from shardlint.inference.iterators import each_left, items_of
 from shardlint.inference.joins import combined, join, join_tagged, join_variables, options, same_kind
 from shardlint.inference.literals import float_literal, integer_literal, text_literal
-from shardlint.inference.nodes import is_next
+from shardlint.inference.members import attribute_of, evaluate_index
 from shardlint.inference.operators import binary_operation, compare, unary_operation
 from shardlint.inference.overlays import transfer
 from shardlint.inference.overlays.py_mocks import replace_written
@@ -40,7 +38,6 @@ from shardlint.inference.values import (
     ListValue,
     MeshValue,
     SetValue,
-    Slice,
     Tag,
     Tuple,
     Value,
@@ -50,16 +47,16 @@ from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 #: Libraries of which only what the overlays know sets a mesh.
 _OF_JAX = ("jax.", "flax.", "optax.", "orbax.", "numpy.", "builtins.")
 _TRUE = Const(True)
-_Evaluator = Callable[["Interpreter", Any], Value]
+_Evaluator = Callable[["Machine", Any], Value]
 _Arguments = tuple[list[Value], dict[str, Value], bool, dict["int | str", Place]]
 
 
-def evaluate(interpreter: Interpreter, node: cst.BaseExpression) -> Value:
+def evaluate(interpreter: Machine, node: cst.BaseExpression) -> Value:
     """Return the abstract value of an expression."""
     handler = _HANDLERS.get(type(node))
     value = handler(interpreter, node) if handler else Unknown(f"{type(node).__name__} is not followed")
@@ -67,38 +64,25 @@ def evaluate(interpreter: Interpreter, node: cst.BaseExpression) -> Value:
     return met(interpreter, node, value) if interpreter.noted and node in interpreter.noted else value
 
 
-def _name(interpreter: Interpreter, node: cst.Name) -> Value:
+def _name(interpreter: Machine, node: cst.Name) -> Value:
     value = interpreter.lookup(node.value)
     if type(value) in TELLING and interpreter.settings.editing:
         note_read(interpreter, node, value)
     return value
 
 
-def _attribute(interpreter: Interpreter, node: cst.Attribute) -> Value:
+def _attribute(interpreter: Machine, node: cst.Attribute) -> Value:
     return attribute_of(interpreter, node, evaluate(interpreter, node.value))
 
 
-def attribute_of(interpreter: Interpreter, node: cst.Attribute, receiver: Value) -> Value:
-    """Return the attribute of what stands before the dot."""
-    name = node.attr.value
-    if name[:2] == "__":
-        name = meant(interpreter.scope, name)
-    value = get_attribute(interpreter, receiver, name, interpreter.place(node))
-    if type(value) in TELLING and interpreter.settings.editing:
-        note_read(interpreter, node, value)
-    if interpreter.settings.dims and (path := dotted(node)) is not None:
-        return sized(interpreter, path, value)
-    return value
-
-
-def _concatenated(interpreter: Interpreter, node: cst.ConcatenatedString) -> Value:
+def _concatenated(interpreter: Machine, node: cst.ConcatenatedString) -> Value:
     left, right = evaluate(interpreter, node.left), evaluate(interpreter, node.right)
     if isinstance(left, Const) and isinstance(right, Const) and same_kind(left.value, right.value):
         return Const(left.value + right.value, interpreter.place(node))
     return Unknown("a formatted string")
 
 
-def _formatted(interpreter: Interpreter, node: cst.FormattedString) -> Value:
+def _formatted(interpreter: Machine, node: cst.FormattedString) -> Value:
     text = ""
     for part in node.parts:
         if isinstance(part, cst.FormattedStringText):
@@ -111,7 +95,7 @@ def _formatted(interpreter: Interpreter, node: cst.FormattedString) -> Value:
     return Unknown("a formatted string") if "\\" in text else Const(text, interpreter.place(node))
 
 
-def _field(interpreter: Interpreter, part: cst.FormattedStringExpression) -> str | None:
+def _field(interpreter: Machine, part: cst.FormattedStringExpression) -> str | None:
     """What one field of an f-string gives; None where that is not known."""
     value = evaluate(interpreter, part.expression)
     written = part.format_spec or ()
@@ -120,11 +104,11 @@ def _field(interpreter: Interpreter, part: cst.FormattedStringExpression) -> str
     return formatted(value, spec, part.conversion) if known else None
 
 
-def _ellipsis(interpreter: Interpreter, node: cst.Ellipsis) -> Value:
+def _ellipsis(interpreter: Machine, node: cst.Ellipsis) -> Value:
     return Const(..., interpreter.place(node))
 
 
-def evaluate_elements(interpreter: Interpreter, elements: Sequence[cst.BaseElement]) -> list[Value] | None:
+def evaluate_elements(interpreter: Machine, elements: Sequence[cst.BaseElement]) -> list[Value] | None:
     """Evaluate the items of a display; None when a starred one has unknown length."""
     items: list[Value] | None = []
     for item in elements:
@@ -138,7 +122,7 @@ def evaluate_elements(interpreter: Interpreter, elements: Sequence[cst.BaseEleme
     return items
 
 
-def _tuple(interpreter: Interpreter, node: cst.Tuple) -> Value:
+def _tuple(interpreter: Machine, node: cst.Tuple) -> Value:
     items = evaluate_elements(interpreter, node.elements)
     return (
         Unknown("a tuple of unknown length")
@@ -147,14 +131,14 @@ def _tuple(interpreter: Interpreter, node: cst.Tuple) -> Value:
     )
 
 
-def _list(interpreter: Interpreter, node: cst.List) -> Value:
+def _list(interpreter: Machine, node: cst.List) -> Value:
     items = evaluate_elements(interpreter, node.elements)
     if items is not None and too_large(items):
         items = None
     return ListValue(items, interpreter.place(node), interpreter.path)
 
 
-def _set(interpreter: Interpreter, node: cst.Set) -> Value:
+def _set(interpreter: Machine, node: cst.Set) -> Value:
     items = evaluate_elements(interpreter, node.elements)
     return _set_of(items, interpreter.place(node))
 
@@ -166,7 +150,7 @@ def _set_of(items: Sequence[Value] | None, place: NodePlace) -> Value:
     return SetValue(frozenset(key for _, key in keys), place)
 
 
-def _dict(interpreter: Interpreter, node: cst.Dict) -> Value:
+def _dict(interpreter: Machine, node: cst.Dict) -> Value:
     items: dict[Hashable, Value] | None = {}
     for entry in node.elements:
         value = evaluate(interpreter, entry.value)
@@ -180,7 +164,7 @@ def _dict(interpreter: Interpreter, node: cst.Dict) -> Value:
     return DictValue(items, interpreter.place(node), interpreter.path)
 
 
-def _binary(interpreter: Interpreter, node: cst.BinaryOperation) -> Value:
+def _binary(interpreter: Machine, node: cst.BinaryOperation) -> Value:
     # A long chain of operators leans left: walk it with a loop, not with recursion.
     chain = [node]
     while type(left := chain[-1].left) is cst.BinaryOperation:
@@ -193,7 +177,7 @@ def _binary(interpreter: Interpreter, node: cst.BinaryOperation) -> Value:
     return value
 
 
-def _boolean(interpreter: Interpreter, node: cst.BooleanOperation) -> Value:
+def _boolean(interpreter: Machine, node: cst.BooleanOperation) -> Value:
     left = evaluate(interpreter, node.left)
     stops = type(node.operator) is cst.Or
     outcome = truth(left)
@@ -209,12 +193,12 @@ def _boolean(interpreter: Interpreter, node: cst.BooleanOperation) -> Value:
     return join([*(v for v in options(left) if truth(v) is not (not stops)), right])
 
 
-def _unary(interpreter: Interpreter, node: cst.UnaryOperation) -> Value:
+def _unary(interpreter: Machine, node: cst.UnaryOperation) -> Value:
     value = evaluate(interpreter, node.expression)
     return unary_operation(interpreter, type(node.operator).__name__, value, interpreter.place(node))
 
 
-def _comparison(interpreter: Interpreter, node: cst.Comparison) -> Value:
+def _comparison(interpreter: Machine, node: cst.Comparison) -> Value:
     left = evaluate(interpreter, node.left)
     result: Value = _TRUE
     for number, target in enumerate(node.comparisons, 1):
@@ -234,7 +218,7 @@ def _comparison(interpreter: Interpreter, node: cst.Comparison) -> Value:
     return result
 
 
-def _conditional(interpreter: Interpreter, node: cst.IfExp) -> Value:
+def _conditional(interpreter: Machine, node: cst.IfExp) -> Value:
     test = evaluate(interpreter, node.test)
     outcome = truth(test)
     if outcome is not None:
@@ -256,7 +240,7 @@ def _conditional(interpreter: Interpreter, node: cst.IfExp) -> Value:
     return join_tagged(found)
 
 
-def _lambda(interpreter: Interpreter, node: cst.Lambda) -> Value:
+def _lambda(interpreter: Machine, node: cst.Lambda) -> Value:
     code = Code("<lambda>", interpreter.frame.unit, node, None)
     code.within = interpreter.scope.within
     function = Function("<lambda>", code, interpreter.scope, origin=interpreter.place(node))
@@ -267,7 +251,7 @@ def _lambda(interpreter: Interpreter, node: cst.Lambda) -> Value:
     return function
 
 
-def _call(interpreter: Interpreter, node: cst.Call) -> Value:
+def _call(interpreter: Machine, node: cst.Call) -> Value:
     function = evaluate(interpreter, node.func)
     args, kwargs, opaque, places = _arguments(interpreter, node.args)
     found = call_value(interpreter, function, args, kwargs, interpreter.place(node), opaque, places)
@@ -280,7 +264,7 @@ def _call(interpreter: Interpreter, node: cst.Call) -> Value:
     return found
 
 
-def _arguments(interpreter: Interpreter, nodes: Sequence[cst.Arg]) -> _Arguments:
+def _arguments(interpreter: Machine, nodes: Sequence[cst.Arg]) -> _Arguments:
     """Evaluate the arguments of a call; the flag tells that a starred one hides how many there are."""
     args: list[Value] = []
     kwargs: dict[str, Value] = {}
@@ -326,30 +310,12 @@ def _may_set_mesh(function: Value, node: cst.Call, args: Sequence[Value], kwargs
     return given or "mesh" in (dotted(node.func) or "").lower()
 
 
-def _subscript(interpreter: Interpreter, node: cst.Subscript) -> Value:
+def _subscript(interpreter: Machine, node: cst.Subscript) -> Value:
     receiver = evaluate(interpreter, node.value)
     return get_item(interpreter, receiver, evaluate_index(interpreter, node.slice), interpreter.place(node))
 
 
-def evaluate_index(interpreter: Interpreter, elements: Sequence[cst.SubscriptElement]) -> Value:
-    """Evaluate what stands in brackets: one value, or a tuple."""
-    parts = [_index_part(interpreter, element.slice) for element in elements]
-    single = len(parts) == 1 and isinstance(elements[0].comma, cst.MaybeSentinel)
-    return parts[0] if single else Tuple(tuple(parts))
-
-
-def _index_part(interpreter: Interpreter, node: cst.BaseSlice) -> Value:
-    if type(node) is cst.Slice:
-        start, stop, step = (
-            NONE if part is None else evaluate(interpreter, part)
-            for part in (node.lower, node.upper, node.step)
-        )
-        return Slice(start, stop, step, node.step is None and is_next(node.lower, node.upper))
-    assert isinstance(node, cst.Index)
-    return Unknown("a starred index") if node.star else evaluate(interpreter, node.value)
-
-
-def _walrus(interpreter: Interpreter, node: cst.NamedExpr) -> Value:
+def _walrus(interpreter: Machine, node: cst.NamedExpr) -> Value:
     value = evaluate(interpreter, node.value)
     if type(node.target) is cst.Name:
         name = meant(interpreter.scope, node.target.value)
@@ -357,7 +323,7 @@ def _walrus(interpreter: Interpreter, node: cst.NamedExpr) -> Value:
     return value
 
 
-def _list_comprehension(interpreter: Interpreter, node: cst.ListComp | cst.SetComp) -> Value:
+def _list_comprehension(interpreter: Machine, node: cst.ListComp | cst.SetComp) -> Value:
     place = interpreter.place(node)
     items = items_of(interpreter, comprehension(interpreter, node), place)
     if isinstance(node, cst.SetComp):
@@ -365,7 +331,7 @@ def _list_comprehension(interpreter: Interpreter, node: cst.ListComp | cst.SetCo
     return ListValue(None if items is None else list(items), place, interpreter.path)
 
 
-def _dict_comprehension(interpreter: Interpreter, node: cst.DictComp) -> Value:
+def _dict_comprehension(interpreter: Machine, node: cst.DictComp) -> Value:
     place = interpreter.place(node)
     pairs = items_of(interpreter, comprehension(interpreter, node), place)
     items: dict[Hashable, Value] | None = None if pairs is None else {}
@@ -376,12 +342,12 @@ def _dict_comprehension(interpreter: Interpreter, node: cst.DictComp) -> Value:
     return DictValue(items, place, interpreter.path)
 
 
-def _await(interpreter: Interpreter, node: cst.Await) -> Value:
+def _await(interpreter: Machine, node: cst.Await) -> Value:
     evaluate(interpreter, node.expression)
     return Unknown("awaited")
 
 
-def _yield(interpreter: Interpreter, node: cst.Yield) -> Value:
+def _yield(interpreter: Machine, node: cst.Yield) -> Value:
     frame = next(f for f in reversed(interpreter.frames) if not f.scope.is_comprehension)
     if isinstance(node.value, cst.From):
         place = interpreter.place(node)

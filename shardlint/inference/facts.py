@@ -35,7 +35,7 @@ from shardlint.uses import Fact, FileProblem
 if TYPE_CHECKING:
     from shardlint.inference.code import Code
     from shardlint.inference.context import Scope
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 
 @dataclass(slots=True)
@@ -50,7 +50,7 @@ class Noted:
 # -- reading ------------------------------------------------------------------------------------------
 
 
-def take_notes(interpreter: Interpreter, path: str, cell: Cell, parts: Sequence[Part]) -> list[FileProblem]:
+def take_notes(interpreter: Machine, path: str, cell: Cell, parts: Sequence[Part]) -> list[FileProblem]:
     """Read the comments of a cell and give each unit those that speak of its lines.
 
     Returns what is wrong with them.
@@ -68,7 +68,7 @@ def take_notes(interpreter: Interpreter, path: str, cell: Cell, parts: Sequence[
     return problems
 
 
-def _wrong(interpreter: Interpreter, note: Note) -> str | None:
+def _wrong(interpreter: Machine, note: Note) -> str | None:
     item = note.item
     if isinstance(item, BrokenFact):
         return item.message
@@ -89,7 +89,7 @@ def _nearest(word: str, known: Sequence[str] | dict[str, Mesh]) -> str:
     return f"; did you mean `{close[0]}`?" if close else f"; there is {', '.join(f'`{k}`' for k in known)}"
 
 
-def unanswered(interpreter: Interpreter, source: Source) -> Iterator[FileProblem]:
+def unanswered(interpreter: Machine, source: Source) -> Iterator[FileProblem]:
     """Say so of comments that ask about a line which nothing evaluated."""
     for cell in source.cells:
         for note in read_notes(cell.text):
@@ -101,7 +101,7 @@ def unanswered(interpreter: Interpreter, source: Source) -> Iterator[FileProblem
 # -- statements ---------------------------------------------------------------------------------------
 
 
-def with_notes(interpreter: Interpreter, node: cst.CSTNode, execute: Callable[[], bool]) -> bool:
+def with_notes(interpreter: Machine, node: cst.CSTNode, execute: Callable[[], bool]) -> bool:
     """Execute a statement of which comments may speak."""
     unit = interpreter.frame.unit
     first, last = _header_lines(unit, node)
@@ -133,7 +133,7 @@ def with_notes(interpreter: Interpreter, node: cst.CSTNode, execute: Callable[[]
                 reveal(interpreter, _span(unit.path, unit.cell, note), seen)
 
 
-def _tell(interpreter: Interpreter, nodes: dict[cst.CSTNode, Noted], note: Note, name: str) -> None:
+def _tell(interpreter: Machine, nodes: dict[cst.CSTNode, Noted], note: Note, name: str) -> None:
     """Give a fact to the targets or expressions of its name; a variable that exists has it from now on."""
     named = [noted for part, noted in nodes.items() if dotted(part) == name]
     targets = [noted for noted in named if noted.target]
@@ -157,7 +157,7 @@ def _tell(interpreter: Interpreter, nodes: dict[cst.CSTNode, Noted], note: Note,
             noted.facts.append(note)
 
 
-def _tell_attribute(interpreter: Interpreter, note: Note, holder: Value, name: str) -> bool:
+def _tell_attribute(interpreter: Machine, note: Note, holder: Value, name: str) -> bool:
     """Give a fact to the attribute of an object, if that is an instance that what runs now surely changes."""
     if not isinstance(holder, Instance) or not interpreter.certain(holder.path):
         return False
@@ -169,7 +169,7 @@ def _tell_attribute(interpreter: Interpreter, note: Note, holder: Value, name: s
     return True
 
 
-def _near(interpreter: Interpreter, name: str, written: Iterable[str | None]) -> str:
+def _near(interpreter: Machine, name: str, written: Iterable[str | None]) -> str:
     """The nearest of the variables that are visible, and of the names that the statement writes."""
     visible = [word for word in written if word is not None]
     scope: Scope | None = interpreter.scope
@@ -180,7 +180,7 @@ def _near(interpreter: Interpreter, name: str, written: Iterable[str | None]) ->
     return f"; did you mean `{close[0]}`?" if close else ""
 
 
-def met(interpreter: Interpreter, node: cst.CSTNode, value: Value) -> Value:
+def met(interpreter: Machine, node: cst.CSTNode, value: Value) -> Value:
     """The value of an expression or target that comments speak of, with what they tell."""
     noted = interpreter.noted[node]
     unit = interpreter.frame.unit
@@ -191,7 +191,7 @@ def met(interpreter: Interpreter, node: cst.CSTNode, value: Value) -> Value:
     return value
 
 
-def _fitted(interpreter: Interpreter, note: Note, unit: Unit, value: Value, name: str | None) -> Value:
+def _fitted(interpreter: Machine, note: Note, unit: Unit, value: Value, name: str | None) -> Value:
     """A value with what a note tells of it; a contradiction is reported, and what was known stays."""
     place = _span(unit.path, unit.cell, note)
     item = note.item
@@ -207,16 +207,14 @@ def _fitted(interpreter: Interpreter, note: Note, unit: Unit, value: Value, name
     return found.value
 
 
-def _contradicted(interpreter: Interpreter, what: str, found: Fitted, place: Span) -> None:
+def _contradicted(interpreter: Machine, what: str, found: Fitted, place: Span) -> None:
     origin = getattr(found.value, "origin", None)
     facts = () if origin is None else (Fact("it is made here", origin),)
     message = f"this is not so of {what}: {found.wrong}"
     problem(interpreter, "contradicted-fact", message, place, facts)
 
 
-def problem(
-    interpreter: Interpreter, kind: str, message: str, place: Span, facts: tuple[Fact, ...] = ()
-) -> None:
+def problem(interpreter: Machine, kind: str, message: str, place: Span, facts: tuple[Fact, ...] = ()) -> None:
     """Report something wrong with a comment, unless nothing is to be recorded now."""
     if not interpreter.muted:
         interpreter.problems.append(FileProblem(kind, message, place, facts))
@@ -225,7 +223,7 @@ def problem(
 # -- meshes -------------------------------------------------------------------------------------------
 
 
-def _mesh(interpreter: Interpreter, item: MeshFact) -> Mesh:
+def _mesh(interpreter: Machine, item: MeshFact) -> Mesh:
     if item.name is not None:
         # Another object than the mesh that may be assumed: this one is told.
         return replace(dict(interpreter.settings.meshes)[item.name])
@@ -237,9 +235,7 @@ def _is_mesh_name(name: str | None) -> bool:
     return name is not None and name.lower().endswith("mesh")
 
 
-def _mesh_context(
-    interpreter: Interpreter, unit: Unit, notes: Sequence[Note]
-) -> AbstractContextManager[None]:
+def _mesh_context(interpreter: Machine, unit: Unit, notes: Sequence[Note]) -> AbstractContextManager[None]:
     """What is set by a caller that is not known: the mesh that a note names, before any that is assumed."""
     note = next((note for note in notes if isinstance(note.item, MeshFact)), None)
     if note is None or not isinstance(note.item, MeshFact):
@@ -256,7 +252,7 @@ def _mesh_context(
 # -- functions ----------------------------------------------------------------------------------------
 
 
-def about_function(interpreter: Interpreter, code: Code) -> AbstractContextManager[None]:
+def about_function(interpreter: Machine, code: Code) -> AbstractContextManager[None]:
     """Tell the parameters of a function that begins to run what comments on its ``def`` line say."""
     node, unit = code.node, code.unit
     if not isinstance(node, cst.FunctionDef):
@@ -283,7 +279,7 @@ def about_function(interpreter: Interpreter, code: Code) -> AbstractContextManag
 
 
 def _tell_of_parameter(
-    interpreter: Interpreter, code: Code, note: Note, name: str, parameters: list[str]
+    interpreter: Machine, code: Code, note: Note, name: str, parameters: list[str]
 ) -> None:
     """Give a fact to an attribute of a parameter: ``self.kernel``."""
     unit = interpreter.frame.unit

@@ -16,7 +16,7 @@ from shardlint.inference.values import Value
 from shardlint.records import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 #: A variable: the scope that it was looked up from, or an object that a class held; and its name.
 Read = tuple[Any, str]
@@ -74,7 +74,7 @@ class Fixed:
         )
         return Fixed({**self.names, (scope, name): None}, (*self.modules, more))
 
-    def note(self, interpreter: Interpreter) -> None:
+    def note(self, interpreter: Machine) -> None:
         """Note for the run that runs that they were read."""
         reads, start = interpreter.reads, interpreter.start
         assert reads is not None

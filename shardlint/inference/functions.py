@@ -12,6 +12,7 @@ import libcst as cst
 from shardlint.inference.annotations import annotated, describe_parameters
 from shardlint.inference.code import Code, LookedAt
 from shardlint.inference.context import Frame, Scope
+from shardlint.inference.editing import note_parameters
 from shardlint.inference.effects import changed
 from shardlint.inference.facts import about_function
 from shardlint.inference.joins import join, join_variables
@@ -31,10 +32,10 @@ from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 
-def look_at(interpreter: Interpreter, code: Code, names_only: bool = False) -> str:
+def look_at(interpreter: Machine, code: Code, names_only: bool = False) -> str:
     """The text of a function that need not run."""
     unit = id(code.unit)
     # In functions around it there may be other variables.
@@ -102,12 +103,9 @@ def bind_parameters(
 
 
 def run_function(
-    interpreter: Interpreter, function: Function, bound: dict[str, Value], called_at: Place | None = None
+    interpreter: Machine, function: Function, bound: dict[str, Value], called_at: Place | None = None
 ) -> Value:
     """Evaluate a function's body with bound parameters and return what it returns."""
-    from shardlint.inference.expressions import evaluate
-    from shardlint.inference.statements import execute_block
-
     code: Code = function.code
     node = code.node
     interpreter.ran.add(code.key)
@@ -123,11 +121,9 @@ def run_function(
     interpreter.frames.append(frame)
     try:
         if interpreter.context.body == code.key:
-            from shardlint.inference.editing import note_parameters
-
             note_parameters(interpreter, code, bound)
         if isinstance(node, cst.Lambda):
-            return evaluate(interpreter, node.body)
+            return interpreter.evaluate(node.body)
         # A generator's body runs later, in part or never.
         describe_parameters(interpreter, code)
         if code.unit.notes:
@@ -137,7 +133,7 @@ def run_function(
         with told, interpreter.forked(repeats=True) if code.is_generator else nullcontext():
             frame.inside = interpreter.path, interpreter.muted
             interpreter.bodies |= set(interpreter.path[len(path) :])
-            falls_through = execute_block(interpreter, node.body.body)
+            falls_through = interpreter.execute_block(node.body.body)
         if falls_through:
             frame.returns.append(NONE)
         result = join(frame.returns) if frame.returns else Unknown("never returns")

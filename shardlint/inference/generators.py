@@ -30,7 +30,7 @@ from shardlint.spans import Place
 from shardlint.uses import Use
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 KIND = "iterator.generator"
 _UNKNOWN = Unknown("what is left in a generator")
@@ -57,7 +57,7 @@ class Body:
         """What any item is like."""
         return join(self.known) if self.known else self.any_one
 
-    def meet(self, interpreter: Interpreter, number: int | None = None) -> None:
+    def meet(self, interpreter: Machine, number: int | None = None) -> None:
         """The item of this number is asked for; without one, all that are left, or some of endlessly many."""
         if interpreter.is_silent:
             return
@@ -68,14 +68,14 @@ class Body:
 
 
 def generator(
-    interpreter: Interpreter, function: Function, bound: dict[str, Value], place: Place
+    interpreter: Machine, function: Function, bound: dict[str, Value], place: Place
 ) -> LibraryObject:
     """What a call of a generator function gives."""
     arguments = DictValue(dict(bound.items()), path=interpreter.path)
     return made(interpreter, "generator", place, function=function, arguments=arguments, state=Const(0))
 
 
-def _next(interpreter: Interpreter, iterator: LibraryObject) -> Drawn | None:
+def _next(interpreter: Machine, iterator: LibraryObject) -> Drawn | None:
     """Take the next item of a generator; its body runs now if it did not yet."""
     changed(iterator.born)
     begun, at = "begun" in iterator.fields, as_int(iterator.fields["state"])
@@ -100,7 +100,7 @@ def _next(interpreter: Interpreter, iterator: LibraryObject) -> Drawn | None:
     return Drawn(body.known[at])
 
 
-def _key(interpreter: Interpreter, iterator: LibraryObject, reads: Iterable[tuple[Any, str]]) -> Hashable:
+def _key(interpreter: Machine, iterator: LibraryObject, reads: Iterable[tuple[Any, str]]) -> Hashable:
     """What a generator's arguments and the variables that its body read are now; None if that is too much."""
     function, arguments = iterator.fields["function"], iterator.fields["arguments"]
     assert isinstance(function, Function) and isinstance(arguments, DictValue)
@@ -113,7 +113,7 @@ def _key(interpreter: Interpreter, iterator: LibraryObject, reads: Iterable[tupl
         return None
 
 
-def give(interpreter: Interpreter, frame: Frame, value: Value) -> None:
+def give(interpreter: Machine, frame: Frame, value: Value) -> None:
     """Note what a running generator gives; a pass that only looks for what a loop changes gives nothing."""
     path, muted = frame.inside
     if interpreter.muted == muted:
@@ -121,7 +121,7 @@ def give(interpreter: Interpreter, frame: Frame, value: Value) -> None:
         frame.unsure = frame.unsure or interpreter.path != path
 
 
-def run(interpreter: Interpreter, iterator: LibraryObject) -> Body:
+def run(interpreter: Machine, iterator: LibraryObject) -> Body:
     """Run the body of a generator."""
     outer, interpreter.uses = interpreter.uses, Once()
     around, interpreter.reads, interpreter.start = (interpreter.reads, interpreter.start), {}, born()
@@ -146,10 +146,8 @@ def run(interpreter: Interpreter, iterator: LibraryObject) -> Body:
     return Body(None, join(items), made_by.endless, held, reads, key)
 
 
-def run_body(interpreter: Interpreter, value: Value) -> Value:
+def run_body(interpreter: Machine, value: Value) -> Value:
     """Run the body of a generator, and meet all that is in it: a `Generated`, if it could be followed."""
-    from shardlint.inference.functions import run_function
-
     fields = value.fields if isinstance(value, LibraryObject) and value.kind == KIND else {}
     function, arguments = fields.get("function"), fields.get("arguments")
     if not isinstance(function, Function) or not isinstance(arguments, DictValue) or arguments.items is None:
@@ -163,11 +161,11 @@ def run_body(interpreter: Interpreter, value: Value) -> Value:
     bound = {str(name): argument for name, argument in arguments.items.items()}
     try:
         with interpreter.budget.shared():
-            return run_function(interpreter, function, bound)
+            return interpreter.run_function(function, bound)
     except Exhausted:
         if not interpreter.budget.shares:
             raise
         return Unknown("a generator that takes too many steps")
 
 
-STEPS[KIND] = lambda interpreter, iterator: _next(cast("Interpreter", interpreter), iterator)
+STEPS[KIND] = lambda interpreter, iterator: _next(cast("Machine", interpreter), iterator)

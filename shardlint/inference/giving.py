@@ -19,13 +19,13 @@ from shardlint.spans import Place
 from shardlint.uses import Use
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 #: Steps that the copy of a use is worth: it is judged, too.
 _COPY = 12
 
 
-def note_read(interpreter: Interpreter, anchor: Any, name: str) -> None:
+def note_read(interpreter: Machine, anchor: Any, name: str) -> None:
     """Note for the run around it what a run read."""
     if not isinstance(anchor, Scope):
         note_attribute(interpreter, anchor)
@@ -36,7 +36,7 @@ def note_read(interpreter: Interpreter, anchor: Any, name: str) -> None:
         note_variable(interpreter, anchor, name, holder_of(anchor, name))
 
 
-def tell_kept(interpreter: Interpreter, met: Met, one: Kept | None) -> None:
+def tell_kept(interpreter: Machine, met: Met, one: Kept | None) -> None:
     """Tell that a run was met, or what it met if it is not kept: asked of programs that are edited."""
     if not interpreter.settings.editing:
         return
@@ -46,7 +46,7 @@ def tell_kept(interpreter: Interpreter, met: Met, one: Kept | None) -> None:
         interpreter.kept.extend((one,))
 
 
-def record(interpreter: Interpreter, uses: Sequence[Use], notes: list[Note]) -> None:
+def record(interpreter: Machine, uses: Sequence[Use], notes: list[Note]) -> None:
     """Record what a run recorded, as variants of one another where the call is one of several."""
     variant, variants = interpreter.variants
     if variants > 1:
@@ -63,14 +63,14 @@ def record(interpreter: Interpreter, uses: Sequence[Use], notes: list[Note]) -> 
     interpreter.notes.extend(notes)
 
 
-def pay_for_copies(interpreter: Interpreter, one: Kept) -> None:
+def pay_for_copies(interpreter: Machine, one: Kept) -> None:
     """Spend steps for uses that became variants: else nothing bounds how many there are. Raises Exhausted."""
     if interpreter.variants[1] > 1 and not interpreter.is_silent:
         interpreter.budget.tick(len(one.met.uses) * _COPY)
 
 
 def give_again(
-    interpreter: Interpreter,
+    interpreter: Machine,
     one: Kept,
     given: Given,
     keys: Keys,

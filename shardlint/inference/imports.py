@@ -13,7 +13,7 @@ from shardlint.inference.values import Const, External, ModuleValue, Value, as_i
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 
 def dotted(node: cst.BaseExpression | None) -> str:
@@ -23,7 +23,7 @@ def dotted(node: cst.BaseExpression | None) -> str:
     return node.value if isinstance(node, cst.Name) else ""
 
 
-def import_succeeds(interpreter: Interpreter, node: cst.BaseSmallStatement) -> bool:
+def import_succeeds(interpreter: Machine, node: cst.BaseSmallStatement) -> bool:
     """Whether a statement is an import of names that JAX is known to have."""
     if isinstance(node, cst.Import):
         return all(is_known(interpreter, dotted(alias.name)) for alias in node.names)
@@ -33,7 +33,7 @@ def import_succeeds(interpreter: Interpreter, node: cst.BaseSmallStatement) -> b
     return all(is_known(interpreter, f"{module}.{dotted(alias.name)}") for alias in node.names)
 
 
-def import_names(interpreter: Interpreter, node: cst.Import) -> None:
+def import_names(interpreter: Machine, node: cst.Import) -> None:
     """Execute ``import a.b as c``."""
     project = interpreter.project
     for alias in node.names:
@@ -48,7 +48,7 @@ def import_names(interpreter: Interpreter, node: cst.Import) -> None:
                 project.loose[name] = module
 
 
-def _exported(interpreter: Interpreter, module: ModuleValue) -> dict[str, Value]:
+def _exported(interpreter: Machine, module: ModuleValue) -> dict[str, Value]:
     """What a star imports from a module: the names of its ``__all__``, else those without underscore."""
     found: dict[str, Value] = module.run.scope.variables
     if "__all__" not in found:
@@ -60,7 +60,7 @@ def _exported(interpreter: Interpreter, module: ModuleValue) -> dict[str, Value]
     return {name: interpreter.project.member(interpreter, module, name) for name in names if name is not None}
 
 
-def import_from(interpreter: Interpreter, node: cst.ImportFrom) -> None:
+def import_from(interpreter: Machine, node: cst.ImportFrom) -> None:
     """Execute ``from a import b as c``, with dots and stars."""
     project, scope = interpreter.project, interpreter.scope
     name = "." * len(node.relative) + dotted(node.module)

@@ -6,30 +6,37 @@ the frames, the uses recorded, and the budget that makes everything terminate.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence, Set
+from collections.abc import Hashable, Iterator, Set
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
 from shardlint.inference.assumed import verdict_if_meant
+from shardlint.inference.attributes import get_attribute, plain_attribute
 from shardlint.inference.budget import MAX_DEPTH, Budget
 from shardlint.inference.built_in import built_in
+from shardlint.inference.calling import call_value
 from shardlint.inference.circumstances import ask
 from shardlint.inference.context import Context, Frame, Scope, known_call
 from shardlint.inference.described import sized
+from shardlint.inference.expressions import evaluate
+from shardlint.inference.functions import names_by_position, run_function
+from shardlint.inference.indexing import get_item
 from shardlint.inference.joins import combined
 from shardlint.inference.kept import Kept
 from shardlint.inference.meanwhile import Meanwhile
 from shardlint.inference.memory import Memory
 from shardlint.inference.met import Handed, Note
 from shardlint.inference.once import Once
+from shardlint.inference.operators import binary_operation, compare
 from shardlint.inference.private_names import meant
 from shardlint.inference.reading import Reads, note_attribute, note_variable
-from shardlint.inference.refine import learn_shape
+from shardlint.inference.refine import learn_shape, names_in
 from shardlint.inference.releases import verdict_at
 from shardlint.inference.replaced import verdict_where_replaced
 from shardlint.inference.settings import InferenceSettings
+from shardlint.inference.statements import execute_block
 from shardlint.inference.tests import Tests
 from shardlint.inference.units import NodePlace, Unit, text_at
 from shardlint.inference.unseen import Unseen
@@ -55,14 +62,14 @@ if TYPE_CHECKING:
     from shardlint.inference.code import Code
     from shardlint.inference.facts import Noted
     from shardlint.inference.generators import Body
-    from shardlint.inference.project import Project
+    from shardlint.inference.machine import Modules
     from shardlint.inference.selves import Constructed, Said
 
 
 class Interpreter:
     """Evaluates the modules of one project and collects uses."""
 
-    def __init__(self, settings: InferenceSettings, project: Project) -> None:
+    def __init__(self, settings: InferenceSettings, project: Modules) -> None:
         self.settings = settings
         self.project = project
         self.unseen = Unseen(self)
@@ -284,31 +291,23 @@ class Interpreter:
         """Spend a step. Raises Exhausted."""
         self.budget.tick()
 
-    # -- the ways in --------------------------------------------------------------------------
+    # -- the ways in: see `Machine` and `Evaluator` -------------------------------------------
 
-    def call(
-        self,
-        function: Value,
-        args: Sequence[Value],
-        kwargs: dict[str, Value],
-        place: Place,
-        opaque: bool = False,
-        places: dict[int | str, Place] | None = None,
-    ) -> Value:
-        """Call any value, as `f(*args, **kwargs)` standing at ``place``."""
-        from shardlint.inference.calling import call_value
+    evaluate = evaluate
+    execute_block = execute_block
+    run_function = run_function
+    call = call_value
+    attribute = get_attribute
+    plain_attribute = plain_attribute
+    item = get_item
+    operation = binary_operation
+    comparison = compare
+    set_variable = write
+    parameter_names = staticmethod(names_by_position)
 
-        return call_value(self, function, args, kwargs, place, opaque, places)
-
-    def attribute(self, value: Value, name: str, place: Place) -> Value:
-        """Read an attribute of any value."""
-        from shardlint.inference.attributes import get_attribute
-
-        return get_attribute(self, value, name, place)
-
-    def set_variable(self, scope: Scope, name: str, value: Value) -> None:
-        """Set a variable of any scope."""
-        write(self, scope, name, value)
+    def note_held(self, value: Value) -> None:
+        """Note that what an object of the evaluator's own holds is read."""
+        note_attribute(self, value)
 
     @property
     def running_module(self) -> ModuleValue:
@@ -328,44 +327,10 @@ class Interpreter:
             else None
         )
 
-    def note_held(self, value: Value) -> None:
-        """Note that what an object of the evaluator's own holds is read."""
-        note_attribute(self, value)
-
-    def plain_attribute(self, value: Instance, name: str, place: Place) -> Value:
-        """Read an attribute of an object as `object.__getattribute__` does."""
-        from shardlint.inference.attributes import plain_attribute
-
-        return plain_attribute(self, value, name, place)
-
-    def item(self, value: Value, key: Value, place: Place) -> Value:
-        """Read ``value[key]`` of any value."""
-        from shardlint.inference.indexing import get_item
-
-        return get_item(self, value, key, place)
-
-    def operation(self, name: str, a: Value, b: Value, place: Place) -> Value:
-        """Evaluate ``a <op> b`` on any values."""
-        from shardlint.inference.operators import binary_operation
-
-        return binary_operation(self, name, a, b, place)
-
-    def comparison(self, name: str, a: Value, b: Value) -> Value:
-        """Evaluate one comparison of any values."""
-        from shardlint.inference.operators import compare
-
-        return compare(self, name, a, b)
-
     def import_module(self, name: str, place: Place) -> Value:
         """Import a module by its full dotted name, as the statement does."""
         self.project.reference(self, name, place, "ModuleNotFoundError")
         return self.project.import_module(self, name)
-
-    def parameter_names(self, function: Value) -> list[str]:
-        """The parameters that a function of the program takes by position; none of other values."""
-        from shardlint.inference.functions import names_by_position
-
-        return names_by_position(function)
 
     def written(self, place: Place) -> str | None:
         """What stands at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
@@ -461,8 +426,6 @@ class Interpreter:
         """The names a test reads; found once for each test."""
         found = self._names.get(test)
         if found is None:
-            from shardlint.inference.refine import names_in
-
             scope = self.scope
             found = self._names[test] = tuple([meant(scope, name) for name in names_in(test)])
         return found

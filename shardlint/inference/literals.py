@@ -13,17 +13,17 @@ from shardlint.laws.values import Unknown
 from shardlint.spans import Written
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 
-def integer_literal(interpreter: Interpreter, node: cst.Integer) -> Value:
+def integer_literal(interpreter: Machine, node: cst.Integer) -> Value:
     """Return the number; none of a thousand digits."""
     digits = node.value
     # `int()` refuses more than 4,300 digits, and no size has as many.
     return Const(int(digits, 0), interpreter.place(node)) if len(digits) < 1_000 else Unknown("a huge number")
 
 
-def float_literal(interpreter: Interpreter, node: cst.Float) -> Value:
+def float_literal(interpreter: Machine, node: cst.Float) -> Value:
     """Return the number."""
     return Const(float(node.value), interpreter.place(node))
 
@@ -32,7 +32,7 @@ def float_literal(interpreter: Interpreter, node: cst.Float) -> Value:
 _literal_value = lru_cache(maxsize=4_096)(ast.literal_eval)
 
 
-def text_literal(interpreter: Interpreter, node: cst.SimpleString | cst.Imaginary) -> Value:
+def text_literal(interpreter: Machine, node: cst.SimpleString | cst.Imaginary) -> Value:
     """Return the string, the bytes or the number; an editor is told where a string is written."""
     try:
         value, place = _literal_value(node.value), interpreter.place(node)

@@ -21,19 +21,16 @@ from shardlint.inference.variables import watching, widened
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 #: A ``while`` whose test is known is followed up to this many times.
 _MAX_PASSES = 16
 
 
-def run_for(interpreter: Interpreter, node: cst.For) -> bool:
+def run_for(interpreter: Machine, node: cst.For) -> bool:
     """Execute a ``for`` statement: a pass for each item that there surely is, then any number of them."""
-    from shardlint.inference.expressions import evaluate
-    from shardlint.inference.statements import execute_block
-
     place = interpreter.place(node.iter)
-    iterator = iterator_of(interpreter, evaluate(interpreter, node.iter), place)
+    iterator = iterator_of(interpreter, interpreter.evaluate(node.iter), place)
     scope, state = interpreter.scope, LoopState()
     outer = interpreter.variants, interpreter.picked
     running, count = True, 0
@@ -50,7 +47,7 @@ def run_for(interpreter: Interpreter, node: cst.For) -> bool:
             with watching(scope) as state.written:
                 state.at = number, count
                 assign(interpreter, node.target, drawn.item)
-                running = execute_block(interpreter, node.body.body)
+                running = interpreter.execute_block(node.body.body)
         finally:
             interpreter.frame.loops.pop()
             interpreter.variants, interpreter.picked = outer
@@ -60,7 +57,7 @@ def run_for(interpreter: Interpreter, node: cst.For) -> bool:
             break
         scope.variables = join_variables(ends)
     if running and node.orelse is not None:
-        running = execute_block(interpreter, node.orelse.body.body)
+        running = interpreter.execute_block(node.orelse.body.body)
     return _leave(interpreter, state, running)
 
 
@@ -70,9 +67,7 @@ def _count(iterator: Value) -> int:
     return MAX_UNROLLED + 1 if left is None else left + 1
 
 
-def _run_rest(
-    interpreter: Interpreter, node: cst.For, iterator: LibraryObject | Instance, drawn: Drawn
-) -> bool:
+def _run_rest(interpreter: Machine, node: cst.For, iterator: LibraryObject | Instance, drawn: Drawn) -> bool:
     """Execute a ``for`` statement for items of unknown number."""
     if drawn.endless:
         # Something happens on the way to each.
@@ -83,7 +78,7 @@ def _run_rest(
     )
 
 
-def pick(interpreter: Interpreter, test: cst.BaseExpression) -> None:
+def pick(interpreter: Machine, test: cst.BaseExpression) -> None:
     """From here on in this pass an undecided test picks which items of the loops around are met.
 
     What is met of one item need then not happen: the test may be there to leave it out.
@@ -98,18 +93,17 @@ def pick(interpreter: Interpreter, test: cst.BaseExpression) -> None:
             interpreter.picked |= {id(state)}
 
 
-def run_while(interpreter: Interpreter, node: cst.While) -> bool:
+def run_while(interpreter: Machine, node: cst.While) -> bool:
     """Execute a ``while`` statement: its test may hold any number of times."""
-    from shardlint.inference.expressions import evaluate
 
     def enter() -> None:
-        evaluate(interpreter, node.test)
+        interpreter.evaluate(node.test)
         refine(interpreter, node.test, True)
 
     endless = isinstance(node.test, cst.Name | cst.Integer) and node.test.value in ("True", "1")
     state = LoopState()
     for _ in range(0 if endless else _MAX_PASSES):
-        outcome = truth(evaluate(interpreter, node.test))
+        outcome = truth(interpreter.evaluate(node.test))
         if outcome is False:
             otherwise = _else(node.orelse)
             return _leave(interpreter, state, _run_otherwise(interpreter, state, otherwise))
@@ -125,18 +119,16 @@ def run_while(interpreter: Interpreter, node: cst.While) -> bool:
     return _leave(interpreter, state, running)
 
 
-def _run_otherwise(interpreter: Interpreter, state: LoopState, otherwise: Sequence[Any]) -> bool:
+def _run_otherwise(interpreter: Machine, state: LoopState, otherwise: Sequence[Any]) -> bool:
     """Execute a loop's ``else``, which runs unless a `break` left the loop."""
-    from shardlint.inference.statements import execute_block
-
     if not otherwise:
         return True
     with interpreter.forked(guards=False) if state.breaks else nullcontext():
-        return execute_block(interpreter, otherwise)
+        return interpreter.execute_block(otherwise)
 
 
 def _run_unknown(
-    interpreter: Interpreter,
+    interpreter: Machine,
     body: Sequence[Any],
     enter: Callable[[], None],
     otherwise: Sequence[Any],
@@ -177,21 +169,19 @@ def _run_unknown(
 
 
 def _one_pass(
-    interpreter: Interpreter,
+    interpreter: Machine,
     body: Sequence[Any],
     enter: Callable[[], None],
     variables: dict[str, Value],
     state: LoopState,
 ) -> dict[str, Value]:
     """Execute a body once and return the variables as the next iteration would find them."""
-    from shardlint.inference.statements import execute_block
-
     scope = interpreter.scope
     scope.variables = variables
     interpreter.frame.loops.append(state)
     try:
         enter()
-        running = execute_block(interpreter, body)
+        running = interpreter.execute_block(body)
     finally:
         interpreter.frame.loops.pop()
     ends = [scope.variables, *state.continues] if running else state.continues
@@ -199,7 +189,7 @@ def _one_pass(
     return join_variables(ends) if ends else variables
 
 
-def _leave(interpreter: Interpreter, state: LoopState, running: bool) -> bool:
+def _leave(interpreter: Machine, state: LoopState, running: bool) -> bool:
     ends = [*state.breaks, interpreter.scope.variables] if running else state.breaks
     if ends:
         interpreter.scope.variables = join_variables(ends)

@@ -19,7 +19,6 @@ from shardlint.inference.circumstances import hold, of_run
 from shardlint.inference.context import Context, Scope
 from shardlint.inference.effects import EFFECTS, NOTHING, born
 from shardlint.inference.fixed import Read, split
-from shardlint.inference.functions import run_function
 from shardlint.inference.giving import give_again, note_read, pay_for_copies, record, tell_kept
 from shardlint.inference.kept import Given, Kept, Part, kept_read
 from shardlint.inference.keys import Keys, TooLarge, scopes_around, snapshot
@@ -40,7 +39,7 @@ from shardlint.laws import dims
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 #: What a call is remembered by.
 Key = tuple[Any, ...]
@@ -66,19 +65,19 @@ class Memory:
         self._vain: dict[Hashable, int] = {}
 
     def run(
-        self, interpreter: Interpreter, function: Function, bound: dict[str, Value], place: Place, nested: int
+        self, interpreter: Machine, function: Function, bound: dict[str, Value], place: Place, nested: int
     ) -> Value:
         """Run a function with bound parameters, or give again what it gave."""
         code = function.code.key
         makes = _taken(interpreter, bound)
         vain = self._vain.get(code, 0)
         if vain > _MAX_VAIN or interpreter.context.watched is not None or function.code.is_lambda:
-            return run_function(interpreter, function, bound, place)
+            return interpreter.run_function(function, bound, place)
         try:
             key = self._key(interpreter, function, bound)
         except TooLarge:
             self._vain[code] = vain + 1
-            return run_function(interpreter, function, bound, place)
+            return interpreter.run_function(function, bound, place)
         found = self._find(interpreter, key, function, nested, makes)
         if found is None and makes is None:
             found = self._find_by_part(interpreter, key, function, bound, nested)
@@ -96,7 +95,7 @@ class Memory:
 
     def _find(
         self,
-        interpreter: Interpreter,
+        interpreter: Machine,
         key: Key,
         function: Function,
         nested: int,
@@ -113,7 +112,7 @@ class Memory:
 
     def _find_by_part(
         self,
-        interpreter: Interpreter,
+        interpreter: Machine,
         key: Key,
         function: Function,
         bound: dict[str, Value],
@@ -161,7 +160,7 @@ class Memory:
             else:
                 del self._kept[key]
 
-    def _key(self, interpreter: Interpreter, function: Function, bound: dict[str, Value]) -> Key:
+    def _key(self, interpreter: Machine, function: Function, bound: dict[str, Value]) -> Key:
         keys = self.keys
         keys.start(function.scope)
         return (
@@ -200,7 +199,7 @@ class Memory:
             *key[4:],
         )
 
-    def again(self, interpreter: Interpreter, situation: Situation, one: Kept) -> Kept | None:
+    def again(self, interpreter: Machine, situation: Situation, one: Kept) -> Kept | None:
         """Make a run once more, where the interpreter stands as it did for it.
 
         None if it would be another one, or gives what cannot be kept.
@@ -218,7 +217,7 @@ class Memory:
         makes = cast(Instance, next(iter(bound.values()))) if one.makes else None
         return self._first(interpreter, function, bound, place, situation.nested, situation.key, makes)[1]
 
-    def tell_part(self, interpreter: Interpreter, one: Kept) -> None:
+    def tell_part(self, interpreter: Machine, one: Kept) -> None:
         """Find out which part of the arguments is enough for a run that may have looked at more."""
         situation, before = one.situation, one.part
         if situation is None or before is None:
@@ -231,9 +230,7 @@ class Memory:
             part = self._part(interpreter, context, function, bound, key, one.looked, reads, depths)
             one.part = before if part is None else replace(part, others=before.others)
 
-    def _meets(
-        self, interpreter: Interpreter, one: Kept, given: Given, function: Function, nested: int
-    ) -> bool:
+    def _meets(self, interpreter: Machine, one: Kept, given: Given, function: Function, nested: int) -> bool:
         """Whether a run would go as the kept one went."""
         limit = interpreter.limit
         if one.nested is not None and (nested, limit) != (one.nested, one.height):
@@ -278,7 +275,7 @@ class Memory:
 
     def _first(
         self,
-        interpreter: Interpreter,
+        interpreter: Machine,
         function: Function,
         bound: dict[str, Value],
         place: Place,
@@ -314,7 +311,7 @@ class Memory:
         EFFECTS.oldest, EFFECTS.asked = NOTHING, set()
         finished = False
         try:
-            result = run_function(i, function, bound, place)
+            result = i.run_function(function, bound, place)
             finished = True
         finally:
             met, reads, cut, deepest = around_it.swap(i), i.reads, i.cut, i.deepest
@@ -377,7 +374,7 @@ class Memory:
 
     def _part(
         self,
-        interpreter: Interpreter,
+        interpreter: Machine,
         context: Context,
         function: Function,
         bound: dict[str, Value],
@@ -396,7 +393,7 @@ class Memory:
         partial = self._key_of_part(context, function, bound, key, looks)
         return Part(looks, partial, self._given(interpreter, depths, reads), snapshot(first))
 
-    def _given(self, interpreter: Interpreter, depths: dict[int, int], reads: Iterable[Read]) -> Given:
+    def _given(self, interpreter: Machine, depths: dict[int, int], reads: Iterable[Read]) -> Given:
         """What a run was given, of which the arguments were just met, and that it read this."""
         keys = self.keys
         return Given(
@@ -418,14 +415,14 @@ def _shares(part: Part, own: Instance) -> bool:
     return True
 
 
-def _taken(interpreter: Interpreter, bound: dict[str, Value]) -> Instance | None:
+def _taken(interpreter: Machine, bound: dict[str, Value]) -> Instance | None:
     """The object that is being made, if this is the call that is to set what it holds."""
     making, interpreter.making = interpreter.making, None
     first = next(iter(bound.values()), None)
     return first if isinstance(first, Instance) and first is making else None
 
 
-def _is_body(interpreter: Interpreter, function: Function) -> bool | None:
+def _is_body(interpreter: Machine, function: Function) -> bool | None:
     """Whether a function is the body around what runs, as far as an editor asks; None outside of bodies."""
     body = interpreter.context.body
     return None if body is None else bool(body == function.code.key)

@@ -17,8 +17,8 @@ from shardlint.records import dataclass
 from shardlint.uses import FileProblem, Use
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
     from shardlint.inference.kept import Kept
+    from shardlint.inference.machine import Machine
 
 #: Functions that code which is not followed has got and may call from then on, by when it got them.
 Handed = dict[Hashable, When]
@@ -52,14 +52,14 @@ class Met:
     asks_mesh: bool = False
     pairs: Pairs | None = field(default_factory=dict)
 
-    def swap(self, interpreter: Interpreter) -> Met:
+    def swap(self, interpreter: Machine) -> Met:
         """Note here from now on; returns what was met until now, and where that is noted."""
         before = Met(**{name: getattr(interpreter, name) for name in _HELD}, pairs=naming.swap(self.pairs))
         for name in _HELD:
             setattr(interpreter, name, getattr(self, name))
         return before
 
-    def tell(self, interpreter: Interpreter, again: bool = False) -> None:
+    def tell(self, interpreter: Machine, again: bool = False) -> None:
         """Tell all but uses and notes, and which runs are kept, as met by what runs now, or ran just now."""
         i = interpreter
         i.problems += self.problems
@@ -72,7 +72,7 @@ class Met:
         i.asks_mesh = i.asks_mesh or self.asks_mesh
         naming.add(self.pairs)
 
-    def open(self, interpreter: Interpreter) -> None:
+    def open(self, interpreter: Machine) -> None:
         """Tell which runs are kept of what is not kept itself, and what was met outside of them."""
         interpreter.own |= self.own
         interpreter.kept += self.kept

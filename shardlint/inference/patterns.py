@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.classes import all_fields, class_attribute, is_missing, lineage
-from shardlint.inference.expressions import evaluate
 from shardlint.inference.iteration import hashable
 from shardlint.inference.joins import options
 from shardlint.inference.nodes import walk
@@ -29,7 +28,7 @@ from shardlint.inference.values import (
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 #: What a pattern takes: yes with what it binds, no, or not known (None) with what it may bind.
 Bindings = dict[str, Value]
@@ -39,7 +38,7 @@ _SELF = frozenset(
 )
 
 
-def takes(interpreter: Interpreter, pattern: cst.MatchPattern, value: Value, bound: Bindings) -> bool | None:
+def takes(interpreter: Machine, pattern: cst.MatchPattern, value: Value, bound: Bindings) -> bool | None:
     """Whether a pattern takes a value; what it binds is added to ``bound``."""
     if len(options(value)) > 1 and not isinstance(pattern, cst.MatchAs):
         for name in pattern_names(pattern):
@@ -52,9 +51,9 @@ def takes(interpreter: Interpreter, pattern: cst.MatchPattern, value: Value, bou
             bound[pattern.name.value] = value
         return outcome
     if isinstance(pattern, cst.MatchValue):
-        return truth(interpreter.comparison("Equal", value, evaluate(interpreter, pattern.value)))
+        return truth(interpreter.comparison("Equal", value, interpreter.evaluate(pattern.value)))
     if isinstance(pattern, cst.MatchSingleton):
-        return truth(interpreter.comparison("Is", value, evaluate(interpreter, pattern.value)))
+        return truth(interpreter.comparison("Is", value, interpreter.evaluate(pattern.value)))
     if isinstance(pattern, cst.MatchOr):
         return _first(interpreter, pattern, value, bound)
     if isinstance(pattern, cst.MatchSequence):
@@ -71,7 +70,7 @@ def _unknown(pattern: cst.CSTNode, bound: Bindings) -> None:
         bound[name] = Unknown("bound by a pattern")
 
 
-def _first(interpreter: Interpreter, pattern: cst.MatchOr, value: Value, bound: Bindings) -> bool | None:
+def _first(interpreter: Machine, pattern: cst.MatchOr, value: Value, bound: Bindings) -> bool | None:
     for element in pattern.patterns:
         found: Bindings = {}
         outcome = takes(interpreter, element.pattern, value, found)
@@ -88,9 +87,7 @@ def _all(outcomes: list[bool | None]) -> bool | None:
     return False if False in outcomes else None if None in outcomes else True
 
 
-def _sequence(
-    interpreter: Interpreter, pattern: cst.MatchSequence, value: Value, bound: Bindings
-) -> bool | None:
+def _sequence(interpreter: Machine, pattern: cst.MatchSequence, value: Value, bound: Bindings) -> bool | None:
     if not isinstance(value, Tuple | ListValue):
         _unknown(pattern, bound)
         # Texts, dicts and numbers are no sequences here; specs, arrays and what is not known may be.
@@ -114,16 +111,14 @@ def _sequence(
     return _all(outcomes)
 
 
-def _mapping(
-    interpreter: Interpreter, pattern: cst.MatchMapping, value: Value, bound: Bindings
-) -> bool | None:
+def _mapping(interpreter: Machine, pattern: cst.MatchMapping, value: Value, bound: Bindings) -> bool | None:
     if not isinstance(value, DictValue) or value.items is None:
         _unknown(pattern, bound)
         return False if isinstance(value, Const | Tuple | ListValue | SpecValue | Array) else None
     outcomes: list[bool | None] = []
     taken: set[object] = set()
     for element in pattern.elements:
-        found, key = hashable(evaluate(interpreter, element.key))
+        found, key = hashable(interpreter.evaluate(element.key))
         taken.add(key)
         if not found:
             _unknown(element.pattern, bound)
@@ -138,9 +133,9 @@ def _mapping(
     return _all(outcomes)
 
 
-def _class(interpreter: Interpreter, pattern: cst.MatchClass, value: Value, bound: Bindings) -> bool | None:
+def _class(interpreter: Machine, pattern: cst.MatchClass, value: Value, bound: Bindings) -> bool | None:
     place = interpreter.place(pattern)
-    cls = evaluate(interpreter, pattern.cls)
+    cls = interpreter.evaluate(pattern.cls)
     asked = interpreter.call(External("builtins.isinstance"), [value, cls], {}, place)
     outcomes = [truth(asked)]
     if outcomes == [False]:

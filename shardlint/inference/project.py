@@ -32,7 +32,7 @@ from shardlint.spans import Place
 from shardlint.uses import ApiReference
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
     from shardlint.inference.met import Handed
     from shardlint.inference.syntax import Part
     from shardlint.inference.units import BrokenText
@@ -131,7 +131,7 @@ def forget() -> None:
     forget_imports()
 
 
-def _identity(path: Path, interpreter: Interpreter) -> Key:
+def _identity(path: Path, interpreter: Machine) -> Key:
     """What a module's values depend on: its text, as the file system tells it, and the settings."""
     return (path, seen.stamp(str(path)), interpreter.device_count, interpreter.settings)
 
@@ -142,7 +142,7 @@ class Project:
     def __init__(
         self,
         roots: tuple[str, ...],
-        execute: Callable[[Interpreter, ModuleRun], object],
+        execute: Callable[[Machine, ModuleRun], object],
         program: Source | None = None,
     ) -> None:
         self._execute, self.program = execute, program
@@ -157,7 +157,7 @@ class Project:
 
     # -- modules ------------------------------------------------------------------------------
 
-    def import_module(self, interpreter: Interpreter, name: str) -> Value:
+    def import_module(self, interpreter: Machine, name: str) -> Value:
         """Return a module by its dotted name, relative to the running one where it has dots."""
         here = Path(interpreter.scope.root.module.source.path)
         if name.split(".")[0] in LIBRARIES:
@@ -179,7 +179,7 @@ class Project:
         found = next((run for run in self.modules.values() if run.name == "__main__"), None)
         return Unknown("the program") if found is None else ModuleValue("__main__", found)
 
-    def submodule(self, interpreter: Interpreter, package: str, name: str) -> ModuleValue | None:
+    def submodule(self, interpreter: Machine, package: str, name: str) -> ModuleValue | None:
         """Return a module of a package that has no ``__init__.py``, None where there is none.
 
         Only what holds such a module is taken for such a package: a folder may share a library's name.
@@ -190,7 +190,7 @@ class Project:
         path = self.locate(Path(interpreter.scope.root.module.source.path), full)
         return None if path is None else ModuleValue(full, self._run(interpreter, path, full))
 
-    def member(self, interpreter: Interpreter, module: ModuleValue, name: str) -> Value:
+    def member(self, interpreter: Machine, module: ModuleValue, name: str) -> Value:
         """Return an attribute of a module: a variable, or a submodule."""
         run: ModuleRun = module.run
         if name in run.scope.variables:
@@ -203,7 +203,7 @@ class Project:
             return ModuleValue(f"{module.name}.{name}", self._run(interpreter, found, name))
         return Unknown(f"`{module.name}.{name}` is not seen")
 
-    def _run(self, interpreter: Interpreter, path: Path, name: str) -> ModuleRun:
+    def _run(self, interpreter: Machine, path: Path, name: str) -> ModuleRun:
         run = self.modules.get(path)
         if run is None:
             changed(0)
@@ -256,7 +256,7 @@ class Project:
             if one is not run and path not in one.within and _any_between(numbers, one.made):
                 one.changed_by.add(path)
 
-    def _first_run(self, interpreter: Interpreter, path: Path, name: str) -> ModuleRun:
+    def _first_run(self, interpreter: Machine, path: Path, name: str) -> ModuleRun:
         """Run a module as if nothing else ran, but for the modules that did already."""
         i, before, first = interpreter, interpreter.context, born()
         touched, EFFECTS.touched = EFFECTS.touched, set()
@@ -303,7 +303,7 @@ class Project:
         EFFECTS.touched = touched
         return run
 
-    def _take_over(self, interpreter: Interpreter, run: ModuleRun) -> None:
+    def _take_over(self, interpreter: Machine, run: ModuleRun) -> None:
         """Let a module that ran change what it changes for the whole program."""
         interpreter.switches |= run.switches
         interpreter.turns |= run.turns
@@ -336,7 +336,7 @@ class Project:
         found = (_module_file(folder, parts) for folder in import_folders(here, self.roots))
         return next(filter(None, found), None)
 
-    def external(self, interpreter: Interpreter, name: str) -> Value:
+    def external(self, interpreter: Machine, name: str) -> Value:
         """Return a library's name, in its canonical spelling."""
         return version_named(interpreter, name) or canonical(name)
 
@@ -347,7 +347,7 @@ class Project:
     # -- versions -----------------------------------------------------------------------------
 
     def reference(
-        self, interpreter: Interpreter, name: str, place: Place, exception: str = "AttributeError"
+        self, interpreter: Machine, name: str, place: Place, exception: str = "AttributeError"
     ) -> bool:
         """Record a reference to a name, or an argument ``f(x=)``, that only some releases of JAX have.
 
@@ -372,7 +372,7 @@ class Project:
 
     # -- devices ------------------------------------------------------------------------------
 
-    def set_environment(self, interpreter: Interpreter, key: Value, value: Value) -> None:
+    def set_environment(self, interpreter: Machine, key: Value, value: Value) -> None:
         """Learn the number of devices from ``os.environ["XLA_FLAGS"] = ...``."""
         if as_str(key) != "XLA_FLAGS":
             return
@@ -384,7 +384,7 @@ class Project:
                 interpreter.switches.add("cpu devices")
 
 
-def _replace(interpreter: Interpreter, run: ModuleRun) -> None:
+def _replace(interpreter: Machine, run: ModuleRun) -> None:
     """Take over what classes of a module that is imported define anew: once, in each evaluation."""
     if run.replaced and run.scope.born not in interpreter.replaced:
         # Who imports it again need not, but only because this did.

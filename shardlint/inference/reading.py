@@ -10,7 +10,7 @@ from shardlint.inference.values import LibraryObject, Value
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 #: What wraps a method, and stays as it is.
 _DESCRIPTORS = frozenset({"builtins.property", "builtins.staticmethod", "builtins.classmethod"})
@@ -18,7 +18,7 @@ _DESCRIPTORS = frozenset({"builtins.property", "builtins.staticmethod", "builtin
 Reads = dict[tuple[Any, str], None]
 
 
-def note_variable(interpreter: Interpreter, scope: Scope, name: str, holder: Scope | None) -> None:
+def note_variable(interpreter: Machine, scope: Scope, name: str, holder: Scope | None) -> None:
     """Note that a variable was looked up from a scope and found in another, or nowhere."""
     reads, start = interpreter.reads, interpreter.start
     if reads is None or (holder is not None and holder.born > start):
@@ -41,7 +41,7 @@ def outside(scope: Scope, name: str, start: int) -> Scope | None:
     return outer
 
 
-def note_attribute(interpreter: Interpreter, value: Value | None) -> Value | None:
+def note_attribute(interpreter: Machine, value: Value | None) -> Value | None:
     """Note that an attribute of a class was read, if programs can change what it holds."""
     reads = interpreter.reads
     if reads is None or not isinstance(value, CHANGING) or value.born >= interpreter.start:

@@ -19,13 +19,13 @@ from shardlint.laws.written_sizes import configured
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 #: A value that a variable may have, and the branches that it comes from.
 Row = tuple[Value, Tag]
 
 
-def refine(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) -> Tag | None:
+def refine(interpreter: Machine, test: cst.BaseExpression, outcome: bool) -> Tag | None:
     """Narrow variables to what makes the test come out so; None when nothing can.
 
     Returns the branches that must have been taken before for it to come out so.
@@ -67,37 +67,33 @@ def refine(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) ->
     return learned
 
 
-def _can_be(interpreter: Interpreter, test: cst.BaseExpression, outcome: bool) -> bool:
+def _can_be(interpreter: Machine, test: cst.BaseExpression, outcome: bool) -> bool:
     """Whether a test may come out so, by the variables as they are."""
-    from shardlint.inference.expressions import evaluate
-
     scope, before = interpreter.scope, interpreter.scope.variables
     scope.variables = dict(before)
     with interpreter.silent(), interpreter.forked():
-        decided = truth(evaluate(interpreter, test))
+        decided = truth(interpreter.evaluate(test))
     scope.variables = before
     return decided is None or decided is outcome
 
 
 def _possible(
-    interpreter: Interpreter, test: cst.BaseExpression, name: str, rows: Iterable[Row], outcome: bool
+    interpreter: Machine, test: cst.BaseExpression, name: str, rows: Iterable[Row], outcome: bool
 ) -> list[Row]:
     """The values of a name under which a test may come out so, and the branches they come from."""
-    from shardlint.inference.expressions import evaluate
-
     kept: list[Row] = []
     scope, before = interpreter.scope, interpreter.scope.variables
     for option, tag in rows:
         scope.variables = {**before, name: option}
         with interpreter.silent(), interpreter.forked():
-            decided = truth(evaluate(interpreter, test))
+            decided = truth(interpreter.evaluate(test))
         if decided is None or decided is outcome:
             kept.append((option, tag))
     scope.variables = before
     return kept
 
 
-def _leave_out(interpreter: Interpreter, taken: Tag) -> None:
+def _leave_out(interpreter: Machine, taken: Tag) -> None:
     """Leave out what the function's other variables are where other branches than these were taken."""
     if not taken:
         return
@@ -108,20 +104,18 @@ def _leave_out(interpreter: Interpreter, taken: Tag) -> None:
                 narrow(interpreter, name, join_tagged(kept))
 
 
-def _learn_rank(interpreter: Interpreter, test: cst.Comparison) -> None:
+def _learn_rank(interpreter: Machine, test: cst.Comparison) -> None:
     """``x.ndim == 2`` and ``len(x.shape) == 2`` tell the rank of an array that had none."""
     if len(test.comparisons) != 1 or not isinstance(test.comparisons[0].operator, cst.Equal):
         return
-    from shardlint.inference.expressions import evaluate
-
     name = _ranked_name(test.left)
-    rank = as_int(evaluate(interpreter, test.comparisons[0].comparator)) if name else None
+    rank = as_int(interpreter.evaluate(test.comparisons[0].comparator)) if name else None
     if name is None or rank is None or not 0 <= rank <= 16:
         return
     learn_shape(interpreter, name, tuple(dims.fresh() for _ in range(rank)), interpreter.place(test))
 
 
-def learn_rank(interpreter: Interpreter, node: cst.Assign) -> None:
+def learn_rank(interpreter: Machine, node: cst.Assign) -> None:
     """``b, t, d = x.shape`` tells the rank of an array that had none, and names its dimensions."""
     source, target = node.value, node.targets[0].target
     if type(target) is not cst.Tuple or type(source) is not cst.Attribute or source.attr.value != "shape":
@@ -134,7 +128,7 @@ def learn_rank(interpreter: Interpreter, node: cst.Assign) -> None:
     learn_shape(interpreter, source.value.value, sizes, interpreter.place(node))
 
 
-def learn_shape(interpreter: Interpreter, name: str, shape: Shape, place: Place) -> None:
+def learn_shape(interpreter: Machine, name: str, shape: Shape, place: Place) -> None:
     """Narrow a variable that may be anything, or an array of any rank, to an array of this shape."""
     holder = interpreter.find(name)
     value = holder.variables[name] if holder else None
@@ -143,7 +137,7 @@ def learn_shape(interpreter: Interpreter, name: str, shape: Shape, place: Place)
         narrow(interpreter, name, Array(shape, dtype, origin=place, name=name))
 
 
-def _size(interpreter: Interpreter, name: str) -> Dim:
+def _size(interpreter: Machine, name: str) -> Dim:
     """The size that a name is given: what the configuration says of it, else any."""
     found = configured(interpreter.settings.dims, name)
     return dims.distinct(name) if found is None else found

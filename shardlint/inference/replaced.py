@@ -12,10 +12,10 @@ from shardlint.laws.verdicts import Rejected, Undecided, Verdict
 from shardlint.uses import Use
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 
-def verdict_where_replaced(interpreter: Interpreter, use: Use) -> Verdict:
+def verdict_where_replaced(interpreter: Machine, use: Use) -> Verdict:
     """The verdict on a use that is met now."""
     if isinstance(use.verdict, Rejected) and interpreter.guarded and interpreter.context.replaced:
         here = interpreter.scope.root.module.source.path

@@ -30,7 +30,7 @@ from shardlint.spans import Place, Span
 from shardlint.uses import FileProblem
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 #: So many items of a container are shown, and so many containers inside each other.
 _MOST_ITEMS = 8
@@ -38,9 +38,7 @@ _MOST_NESTED = 3
 _LONGEST_NAME = 40
 
 
-def reveal(
-    interpreter: Interpreter, comment: Span, seen: Sequence[tuple[cst.CSTNode, Sequence[Value]]]
-) -> None:
+def reveal(interpreter: Machine, comment: Span, seen: Sequence[tuple[cst.CSTNode, Sequence[Value]]]) -> None:
     """Report what expressions on a line were seen to be, and of names why they are not known."""
     if interpreter.muted:
         return
@@ -61,7 +59,7 @@ def reveal(
         _report(interpreter, comment, "nothing on this line is an array, a spec, a sharding or a mesh")
 
 
-def _report(interpreter: Interpreter, place: Place, message: str) -> None:
+def _report(interpreter: Machine, place: Place, message: str) -> None:
     interpreter.problems.append(FileProblem("revealed", message, place))
 
 

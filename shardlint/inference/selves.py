@@ -38,7 +38,7 @@ from shardlint.laws.values import Unknown
 from shardlint.records import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 #: The ``.name =`` of ``x.name = …``, also with an annotation or an operator: what begins with one character
 #: is found at a fraction of the cost.
@@ -105,9 +105,7 @@ class Constructed:
 Construct = Callable[[Function, Instance], None]
 
 
-def entry_instance(
-    interpreter: Interpreter, cls: ClassValue, method: Function, construct: Construct
-) -> Instance:
+def entry_instance(interpreter: Machine, cls: ClassValue, method: Function, construct: Construct) -> Instance:
     """An instance about which only the class itself is known: ``self`` of a method nobody calls."""
     said = _said(interpreter, cls)
     attributes: dict[str, Value] = {
@@ -126,7 +124,7 @@ def entry_instance(
     return Instance(cls, attributes, unseen=True, path=interpreter.path)
 
 
-def _said(interpreter: Interpreter, cls: ClassValue) -> Said:
+def _said(interpreter: Machine, cls: ClassValue) -> Said:
     if cls not in interpreter.said:
         interpreter.said[cls] = _read_texts(cls)
     for met in (interpreter.ran, interpreter.own):
@@ -144,7 +142,7 @@ def _read_texts(cls: ClassValue) -> Said:
     return Said(own, frozenset(changes), any(_sets_any(text) for _, text in texts))
 
 
-def said_otherwise(interpreter: Interpreter) -> frozenset[Hashable]:
+def said_otherwise(interpreter: Machine) -> frozenset[Hashable]:
     """The classes of which texts say something else now, which is taken over; what read that is outdated."""
     others: set[Hashable] = set()
     for cls, before in list(interpreter.said.items()):
@@ -158,7 +156,7 @@ def said_otherwise(interpreter: Interpreter) -> frozenset[Hashable]:
 
 
 def _constructed(
-    interpreter: Interpreter, cls: ClassValue, fields: dict[str, Value], construct: Construct
+    interpreter: Machine, cls: ClassValue, fields: dict[str, Value], construct: Construct
 ) -> dict[str, Value]:
     """The attributes that the constructor sets for good."""
     if cls not in interpreter.constructed:
@@ -190,7 +188,7 @@ def _constructed(
     return constructed.attributes
 
 
-def outdate(interpreter: Interpreter, traces: Set[Hashable]) -> None:
+def outdate(interpreter: Machine, traces: Set[Hashable]) -> None:
     """Let constructors that met any of these run again."""
     met = [cls for cls, one in interpreter.constructed.items() if not one.met.ran.isdisjoint(traces)]
     for cls in met:
@@ -202,13 +200,13 @@ def _waits(value: Value) -> bool:
     return is_none(value) or (isinstance(value, ListValue | DictValue | SetValue) and not value.items)
 
 
-def override(interpreter: Interpreter, base: ClassValue, names: Set[str]) -> None:
+def override(interpreter: Machine, base: ClassValue, names: Set[str]) -> None:
     """Note which attributes of a class a derived one defines anew."""
     depends(base.born)
     interpreter.replaced[base.born] = interpreter.replaced.get(base.born, frozenset()) | names
 
 
-def _overridden(interpreter: Interpreter, cls: ClassValue) -> Set[str]:
+def _overridden(interpreter: Machine, cls: ClassValue) -> Set[str]:
     return interpreter.replaced.get(cls.born, frozenset())
 
 

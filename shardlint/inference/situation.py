@@ -16,7 +16,7 @@ from shardlint.records import dataclass
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 _SLOTS = {kind: tuple(one.name for one in fields(kind)) for kind in CHANGING}
 #: An object that programs change, and what it held.
@@ -47,7 +47,7 @@ class Situation:
     epoch: int
 
     @contextmanager
-    def restored(self, interpreter: Interpreter) -> Iterator[None]:
+    def restored(self, interpreter: Machine) -> Iterator[None]:
         """Stand there again, and afterwards where the interpreter stood before."""
         i = interpreter
         before = (i.context, i.path, i.assumed, i.frames, i.muted, i.switches)

@@ -32,7 +32,7 @@ from shardlint.inference.withs import enter_contexts
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 #: What raises instead of returning, by its last name; the method is `unittest.TestCase`'s.
 _ENDINGS = {
@@ -46,10 +46,10 @@ _ENDINGS = {
 }
 
 Statement = cst.BaseStatement | cst.BaseSmallStatement
-Handler = Callable[["Interpreter", Any], bool]
+Handler = Callable[["Machine", Any], bool]
 
 
-def execute_block(interpreter: Interpreter, body: Sequence[Statement]) -> bool:
+def execute_block(interpreter: Machine, body: Sequence[Statement]) -> bool:
     """Execute a block's statements in order; return whether control may reach what follows."""
     interpreter.budget.tick_block(len(body))
     for statement in body:  # noqa: SIM110 (a generator would be one more frame at each level)
@@ -58,7 +58,7 @@ def execute_block(interpreter: Interpreter, body: Sequence[Statement]) -> bool:
     return True
 
 
-def execute(interpreter: Interpreter, node: Statement) -> bool:
+def execute(interpreter: Machine, node: Statement) -> bool:
     """Execute one statement; return whether control may reach what follows."""
     kind = type(node)
     run = _compound if kind in _COMPOUND else _HANDLERS[kind]
@@ -67,7 +67,7 @@ def execute(interpreter: Interpreter, node: Statement) -> bool:
     return run(interpreter, node)
 
 
-def _compound(interpreter: Interpreter, node: Statement) -> bool:
+def _compound(interpreter: Machine, node: Statement) -> bool:
     kind = type(node)
     path, left, forks = interpreter.path, _departures(interpreter), interpreter.forks
     doubts = interpreter.frames[-1].doubts
@@ -80,7 +80,7 @@ def _compound(interpreter: Interpreter, node: Statement) -> bool:
     return falls_through
 
 
-def _departures(interpreter: Interpreter) -> int:
+def _departures(interpreter: Machine) -> int:
     """How many ways out of the function and its innermost loop were met so far: statements add to them."""
     frame = interpreter.frames[-1]
     if not frame.loops:
@@ -89,9 +89,7 @@ def _departures(interpreter: Interpreter) -> int:
     return len(frame.exits) + len(jumps.breaks) + len(jumps.continues)
 
 
-def execute_branch(
-    interpreter: Interpreter, body: Sequence[Statement], doubtful: bool
-) -> dict[str, Any] | None:
+def execute_branch(interpreter: Machine, body: Sequence[Statement], doubtful: bool) -> dict[str, Any] | None:
     """Execute a block on a copy of the variables; return them after it, or None if it does not end there.
 
     A ``doubtful`` one may never be taken.
@@ -101,19 +99,19 @@ def execute_branch(
     return interpreter.scope.variables if falls_through else None
 
 
-def _simple_line(interpreter: Interpreter, node: cst.SimpleStatementLine | cst.SimpleStatementSuite) -> bool:
+def _simple_line(interpreter: Machine, node: cst.SimpleStatementLine | cst.SimpleStatementSuite) -> bool:
     for statement in node.body:  # noqa: SIM110 (see above)
         if not _HANDLERS[type(statement)](interpreter, statement):
             return False
     return True
 
 
-def _expression(interpreter: Interpreter, node: cst.Expr) -> bool:
+def _expression(interpreter: Machine, node: cst.Expr) -> bool:
     evaluate(interpreter, node.value)
     return not _never_returns(interpreter, node.value)
 
 
-def _never_returns(interpreter: Interpreter, node: cst.BaseExpression) -> bool:
+def _never_returns(interpreter: Machine, node: cst.BaseExpression) -> bool:
     """Whether an expression ends the program, or the test that it is in, as a statement by itself."""
     if type(node) is not cst.Call:
         return False
@@ -127,7 +125,7 @@ def _never_returns(interpreter: Interpreter, node: cst.BaseExpression) -> bool:
     return isinstance(found, External) and found.name in _ENDINGS[name.value]
 
 
-def _assign(interpreter: Interpreter, node: cst.Assign) -> bool:
+def _assign(interpreter: Machine, node: cst.Assign) -> bool:
     learn_rank(interpreter, node)
     read = interpreter.versions_read
     value = of_version(interpreter, evaluate(interpreter, node.value), read)
@@ -136,7 +134,7 @@ def _assign(interpreter: Interpreter, node: cst.Assign) -> bool:
     return True
 
 
-def _annotated(interpreter: Interpreter, node: cst.AnnAssign) -> bool:
+def _annotated(interpreter: Machine, node: cst.AnnAssign) -> bool:
     scope = interpreter.scope
     if scope.is_class and isinstance(node.target, cst.Name):
         written = structure(node.annotation.annotation)
@@ -151,7 +149,7 @@ def _annotated(interpreter: Interpreter, node: cst.AnnAssign) -> bool:
     return True
 
 
-def _augmented(interpreter: Interpreter, node: cst.AugAssign) -> bool:
+def _augmented(interpreter: Machine, node: cst.AugAssign) -> bool:
     operator = type(node.operator).__name__.removesuffix("Assign")
     left, rebind = held_by(interpreter, node.target)
     right = evaluate(interpreter, node.value)
@@ -162,62 +160,62 @@ def _augmented(interpreter: Interpreter, node: cst.AugAssign) -> bool:
     return True
 
 
-def _delete(interpreter: Interpreter, node: cst.Del) -> bool:
+def _delete(interpreter: Machine, node: cst.Del) -> bool:
     delete(interpreter, node.target)
     return True
 
 
-def _return(interpreter: Interpreter, node: cst.Return) -> bool:
+def _return(interpreter: Machine, node: cst.Return) -> bool:
     frame = interpreter.frame
     frame.returns.append(NONE if node.value is None else evaluate(interpreter, node.value))
     frame.exits.append(dict(interpreter.scope.variables))
     return False
 
 
-def _raise(interpreter: Interpreter, node: cst.Raise) -> bool:
+def _raise(interpreter: Machine, node: cst.Raise) -> bool:
     if node.exc is not None:
         evaluate(interpreter, node.exc)
     return False
 
 
-def _break(interpreter: Interpreter, _: cst.Break) -> bool:
+def _break(interpreter: Machine, _: cst.Break) -> bool:
     if interpreter.frame.loops:
         interpreter.frame.loops[-1].breaks.append(dict(interpreter.scope.variables))
     return False
 
 
-def _continue(interpreter: Interpreter, _: cst.Continue) -> bool:
+def _continue(interpreter: Machine, _: cst.Continue) -> bool:
     if interpreter.frame.loops:
         interpreter.frame.loops[-1].continues.append(dict(interpreter.scope.variables))
     return False
 
 
-def _pass(_: Interpreter, __: cst.CSTNode) -> bool:
+def _pass(_: Machine, __: cst.CSTNode) -> bool:
     return True
 
 
-def _declared(interpreter: Interpreter, node: cst.Global | cst.Nonlocal) -> set[str]:
+def _declared(interpreter: Machine, node: cst.Global | cst.Nonlocal) -> set[str]:
     return {meant(interpreter.scope, item.name.value) for item in node.names}
 
 
-def _global(interpreter: Interpreter, node: cst.Global) -> bool:
+def _global(interpreter: Machine, node: cst.Global) -> bool:
     interpreter.scope.declared_global |= _declared(interpreter, node)
     return True
 
 
-def _nonlocal(interpreter: Interpreter, node: cst.Nonlocal) -> bool:
+def _nonlocal(interpreter: Machine, node: cst.Nonlocal) -> bool:
     interpreter.scope.declared_nonlocal |= _declared(interpreter, node)
     return True
 
 
-def _assert(interpreter: Interpreter, node: cst.Assert) -> bool:
+def _assert(interpreter: Machine, node: cst.Assert) -> bool:
     outcome = truth(evaluate(interpreter, node.test))
     if outcome is None:
         refine(interpreter, node.test, True)
     return outcome is not False
 
 
-def _if(interpreter: Interpreter, node: cst.If) -> bool:
+def _if(interpreter: Machine, node: cst.If) -> bool:
     read = interpreter.versions_read
     test = evaluate(interpreter, node.test)
     outcome = truth(test)
@@ -232,7 +230,7 @@ def _if(interpreter: Interpreter, node: cst.If) -> bool:
     return _fork(interpreter, node.test, node.body.body, otherwise, is_doubtful(test), guards)
 
 
-def _asks_version(interpreter: Interpreter, test: cst.BaseExpression, value: Value, read: int) -> bool:
+def _asks_version(interpreter: Machine, test: cst.BaseExpression, value: Value, read: int) -> bool:
     """Whether a test that is not decided depends on the version of JAX."""
     if interpreter.versions_read != read or is_of_version(value):
         return True
@@ -241,7 +239,7 @@ def _asks_version(interpreter: Interpreter, test: cst.BaseExpression, value: Val
 
 
 def _fork(
-    interpreter: Interpreter,
+    interpreter: Machine,
     test: cst.BaseExpression,
     then: Sequence[Statement],
     other: Sequence[Statement],
@@ -281,7 +279,7 @@ def _fork(
     return True
 
 
-def _try(interpreter: Interpreter, node: cst.Try) -> bool:
+def _try(interpreter: Machine, node: cst.Try) -> bool:
     scope, before = interpreter.scope, dict(interpreter.scope.variables)
     names = frozenset(name for handler in node.handlers for name in _exception_names(handler.type))
     handled = bool(node.handlers) and not _only_known_imports(interpreter, node)
@@ -318,7 +316,7 @@ def _try(interpreter: Interpreter, node: cst.Try) -> bool:
     return bool(ends)
 
 
-def _uncertain_block(interpreter: Interpreter, body: Sequence[Statement], interruptible: bool) -> bool:
+def _uncertain_block(interpreter: Machine, body: Sequence[Statement], interruptible: bool) -> bool:
     """Execute a block that an exception may leave early, without leaving what is around it."""
     if not interruptible:
         return execute_block(interpreter, body)
@@ -326,7 +324,7 @@ def _uncertain_block(interpreter: Interpreter, body: Sequence[Statement], interr
         return execute_block(interpreter, body)
 
 
-def _snapshots(interpreter: Interpreter) -> list[dict[str, Any]]:
+def _snapshots(interpreter: Machine) -> list[dict[str, Any]]:
     """The variables kept at the ways out of the function and its innermost loop met so far."""
     frame = interpreter.frame
     jumps = frame.loops[-1] if frame.loops else None
@@ -345,7 +343,7 @@ def _exception_names(node: cst.BaseExpression | None) -> list[str]:
     return [node.value] if isinstance(node, cst.Name) else ["BaseException"]
 
 
-def _only_known_imports(interpreter: Interpreter, node: cst.Try) -> bool:
+def _only_known_imports(interpreter: Machine, node: cst.Try) -> bool:
     """Whether the body only imports names that exist, so that no handler runs."""
     lines = node.body.body
     if not all(isinstance(line, cst.SimpleStatementLine) for line in lines):
@@ -354,7 +352,7 @@ def _only_known_imports(interpreter: Interpreter, node: cst.Try) -> bool:
     return bool(imports) and all(import_succeeds(interpreter, small) for small in imports)
 
 
-def _with(interpreter: Interpreter, node: cst.With) -> bool:
+def _with(interpreter: Machine, node: cst.With) -> bool:
     scope = interpreter.scope
     with enter_contexts(interpreter, node.items) as swallows, watching(scope) as written:
         before = dict(scope.variables)
@@ -365,12 +363,12 @@ def _with(interpreter: Interpreter, node: cst.With) -> bool:
     return falls_through or swallows
 
 
-def _function(interpreter: Interpreter, node: cst.FunctionDef) -> bool:
+def _function(interpreter: Machine, node: cst.FunctionDef) -> bool:
     define_function(interpreter, Code(node.name.value, interpreter.frame.unit, node, None))
     return True
 
 
-def _class(interpreter: Interpreter, node: cst.ClassDef) -> bool:
+def _class(interpreter: Machine, node: cst.ClassDef) -> bool:
     def body() -> None:
         execute_block(interpreter, node.body.body)
 
@@ -378,7 +376,7 @@ def _class(interpreter: Interpreter, node: cst.ClassDef) -> bool:
     return True
 
 
-def _match(interpreter: Interpreter, node: cst.Match) -> bool:
+def _match(interpreter: Machine, node: cst.Match) -> bool:
     """Follow the cases that may be the first to take the subject."""
     subject = evaluate(interpreter, node.subject)
     scope, before = interpreter.scope, interpreter.scope.variables
@@ -412,12 +410,12 @@ def _match(interpreter: Interpreter, node: cst.Match) -> bool:
     return bool(ends)
 
 
-def _import(interpreter: Interpreter, node: cst.Import) -> bool:
+def _import(interpreter: Machine, node: cst.Import) -> bool:
     import_names(interpreter, node)
     return True
 
 
-def _import_from(interpreter: Interpreter, node: cst.ImportFrom) -> bool:
+def _import_from(interpreter: Machine, node: cst.ImportFrom) -> bool:
     import_from(interpreter, node)
     return True
 

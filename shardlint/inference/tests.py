@@ -13,7 +13,7 @@ from shardlint.inference.values import Test, Value
 
 if TYPE_CHECKING:
     from shardlint.inference.context import Scope
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 #: The identities of the values that a test reads, None for what is bound nowhere.
 Read = tuple["int | None", ...]
@@ -33,7 +33,7 @@ class Tests:
         #: By the number of the scope: by how they are written and what they read.
         self._met: dict[int, dict[tuple[str, Read], Test]] = {}
 
-    def identity(self, interpreter: Interpreter, test: cst.BaseExpression) -> Test:
+    def identity(self, interpreter: Machine, test: cst.BaseExpression) -> Test:
         """What two tests share that surely have one outcome in one run of a function.
 
         They are written alike and read the same values; one may stand in a function inside the other's.

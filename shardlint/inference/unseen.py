@@ -21,7 +21,7 @@ from shardlint.inference.variables import write
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 #: Words of a text that runs by which it may reach what it does not name.
 _REACHING = frozenset(
@@ -33,7 +33,7 @@ _REACHING = frozenset(
 class Unseen:
     """What an analysis makes of code that it does not follow."""
 
-    def __init__(self, interpreter: Interpreter) -> None:
+    def __init__(self, interpreter: Machine) -> None:
         self._interpreter = interpreter
 
     def call(

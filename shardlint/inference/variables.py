@@ -14,13 +14,13 @@ from shardlint.inference.values import Tuple, Value
 from shardlint.laws.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 #: Values that a stretch of a program gives to the variables of one scope.
 Written = dict[str, list[Value]]
 
 
-def write(interpreter: Interpreter, scope: Scope, name: str, value: Value) -> None:
+def write(interpreter: Machine, scope: Scope, name: str, value: Value) -> None:
     """Set a variable; in an outer scope it may keep its value where the write is not certain."""
     if scope is not interpreter.scope:
         changing(scope)
@@ -40,7 +40,7 @@ def write(interpreter: Interpreter, scope: Scope, name: str, value: Value) -> No
         watcher.setdefault(name, []).append(value)
 
 
-def _from_inside(interpreter: Interpreter, scope: Scope, name: str, value: Value) -> Value:
+def _from_inside(interpreter: Machine, scope: Scope, name: str, value: Value) -> Value:
     """What a variable may be after an inner function set it."""
     since = _path_since(interpreter, scope)
     if not since:
@@ -52,14 +52,14 @@ def _from_inside(interpreter: Interpreter, scope: Scope, name: str, value: Value
     return join([before, value])
 
 
-def _path_since(interpreter: Interpreter, scope: Scope) -> tuple[int, ...]:
+def _path_since(interpreter: Machine, scope: Scope) -> tuple[int, ...]:
     """The undecided branches between the code of an outer scope and what runs now."""
     frames = interpreter.frames
     inner = next((frames[i + 1] for i in range(len(frames) - 1) if frames[i].scope is scope), None)
     return interpreter.path_since(scope.path if inner is None else inner.path)
 
 
-def narrow(interpreter: Interpreter, name: str, value: Value) -> None:
+def narrow(interpreter: Machine, name: str, value: Value) -> None:
     """Set what a test tells of a name: of an outer scope's variable only here, and until it changes."""
     scope = interpreter.scope
     if name not in scope.variables:

@@ -33,7 +33,7 @@ from shardlint.laws.values import Unknown
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 #: Context managers of libraries that leave sharding alone.
 _HARMLESS = (
@@ -51,17 +51,15 @@ EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "assertRai
 
 
 @contextmanager
-def enter_contexts(interpreter: Interpreter, items: Sequence[cst.WithItem]) -> Iterator[bool]:
+def enter_contexts(interpreter: Machine, items: Sequence[cst.WithItem]) -> Iterator[bool]:
     """Enter context managers in order and leave them after the block.
 
     Yields whether one of them may swallow exceptions, so that the block ends anywhere.
     """
-    from shardlint.inference.expressions import evaluate
-
     swallows = False
     with ExitStack() as stack:
         for item in items:
-            manager = evaluate(interpreter, item.item)
+            manager = interpreter.evaluate(item.item)
             found = options(manager)
             if isinstance(item.item, cst.Call) and last_name(item.item.func) in EXPECTING:
                 found = (LibraryObject("expected", {}),)
@@ -73,7 +71,7 @@ def enter_contexts(interpreter: Interpreter, items: Sequence[cst.WithItem]) -> I
         yield swallows
 
 
-def _swallows(interpreter: Interpreter, manager: Value) -> bool:
+def _swallows(interpreter: Machine, manager: Value) -> bool:
     """Whether leaving a block through a context manager may end an exception."""
     if isinstance(manager, Instance):
         leave = class_attribute(manager.cls, "__exit__")
@@ -91,7 +89,7 @@ def last_name(node: cst.BaseExpression) -> str:
 
 
 def _run_generator(
-    interpreter: Interpreter, manager: LibraryObject, place: Place
+    interpreter: Machine, manager: LibraryObject, place: Place
 ) -> tuple[Value, Context, Context]:
     """What the function behind ``@contextmanager`` gives, the context it gives it in, and the one it leaves.
 
@@ -119,7 +117,7 @@ def _run_generator(
 
 
 @contextmanager
-def _enter(interpreter: Interpreter, manager: Value, place: Place) -> Iterator[Value]:
+def _enter(interpreter: Machine, manager: Value, place: Place) -> Iterator[Value]:
     """Enter one context manager; what it gives is what ``as`` binds."""
     from shardlint.inference.overlays.jax_contexts import enter_abstract_mesh, enter_mesh
 

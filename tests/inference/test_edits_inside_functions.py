@@ -11,8 +11,9 @@ from following import EDITS, follow, programs_made, told
 from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
-from shardlint.inference import functions, memory
+from shardlint.inference import functions
 from shardlint.inference.code import Code
+from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.nodes import walk
 from shardlint.inference.units import BrokenText, Unit
 from shardlint.resuming import Programs
@@ -119,7 +120,7 @@ class Editor:
             self.ran.append(function.name)  # type: ignore[attr-defined]
             return run(interpreter, function, *arguments)  # type: ignore[arg-type]
 
-        patch.setattr(memory, "run_function", running)
+        patch.setattr(Interpreter, "run_function", running)
         self.edit("", "")
 
     def edit(self, before: str, after: str) -> list[str]:

@@ -1,0 +1,184 @@
+"""The interpreter as its handlers see it: one analysis, and the ways back into evaluating.
+
+A handler of an expression or a statement, a cache of calls, or a loader of modules takes a `Machine`, asks it
+to evaluate what is inside what it handles, and so need not import the interpreter, which stands on top of all
+of them. Overlays see only the `Evaluator` in it, and nothing of how programs are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import libcst as cst
+
+from shardlint.inference.code import Code
+from shardlint.inference.context import Context, Frame, Scope
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.met import Handed, Note
+from shardlint.inference.once import Once
+from shardlint.inference.units import NodePlace, Unit
+from shardlint.inference.values import ClassValue, Function, ModuleValue, Native, Tag, Value
+from shardlint.laws.dims import Dim
+from shardlint.spans import Place, Span
+from shardlint.uses import FileProblem
+
+if TYPE_CHECKING:
+    from shardlint.inference.budget import Budget
+    from shardlint.inference.facts import Noted
+    from shardlint.inference.generators import Body
+    from shardlint.inference.kept import Kept
+    from shardlint.inference.memory import Memory
+    from shardlint.inference.reading import Reads
+    from shardlint.inference.selves import Constructed, Said
+    from shardlint.inference.tests import Tests
+
+
+class Modules(Protocol):
+    """The modules of the project, and what a name means that is imported."""
+
+    modules: dict[Path, Any]
+    running: list[Any]
+    loose: dict[str, ModuleValue]
+
+    def import_module(self, interpreter: Machine, name: str) -> Value:
+        """Import a module by its dotted name."""
+
+    def submodule(self, interpreter: Machine, package: str, name: str) -> ModuleValue | None:
+        """Import a module of a package of the project, if there is one."""
+
+    def member(self, interpreter: Machine, module: ModuleValue, name: str) -> Value:
+        """Read what a module of the project holds."""
+
+    def external(self, interpreter: Machine, name: str) -> Value:
+        """Return what a library holds."""
+
+    def star_names(self, module: str) -> dict[str, Value]:
+        """Return what a star imports from a module of a library."""
+
+    def reference(
+        self, interpreter: Machine, name: str, place: Place, exception: str = "AttributeError"
+    ) -> bool:
+        """Note that the program refers to a name of JAX; return whether the assumed release raises there."""
+
+    def set_environment(self, interpreter: Machine, key: Value, value: Value) -> None:
+        """Learn from ``os.environ[key] = value``."""
+
+
+class Machine(Evaluator, Protocol):
+    """One analysis, with all its state. See `Interpreter` for what each attribute is."""
+
+    project: Modules
+    memory: Memory
+    budget: Budget
+    tests: Tests
+    frames: list[Frame]
+    muted: int
+    mute_base: int
+    start: int
+    reads: Reads | None
+    notes: Once[Note]
+    deepest: int
+    cut: bool
+    ran: set[Hashable]
+    own: set[Hashable]
+    kept: Once[Kept]
+    forks: int
+    picked: frozenset[int]
+    reached: set[Hashable]
+    defined: dict[Hashable, tuple[Function, Context]]
+    handed: Handed
+    constructed: dict[ClassValue, Constructed]
+    outdated: dict[int, tuple[ClassValue, Constructed]]
+    said: dict[ClassValue, Said]
+    generated: dict[int, Body]
+    annotated: dict[int, dict[str, str]]
+    noted: dict[cst.CSTNode, Noted]
+    problems: Once[FileProblem]
+    revealed: set[Span]
+    sizes: dict[int, dict[str, Dim]]
+    replaced: dict[int, frozenset[str]]
+    wrappers: dict[int, tuple[Native, Context]]
+    called_wrappers: set[int]
+
+    # -- evaluating ---------------------------------------------------------------------------
+
+    def evaluate(self, node: cst.BaseExpression) -> Value:
+        """Return the abstract value of an expression."""
+
+    def execute_block(self, body: Sequence[cst.BaseStatement | cst.BaseSmallStatement]) -> bool:
+        """Execute a block's statements in order; return whether control may reach what follows."""
+
+    def run_function(
+        self, function: Function, bound: dict[str, Value], called_at: Place | None = None
+    ) -> Value:
+        """Evaluate a function's body with bound parameters and return what it returns."""
+
+    # -- state --------------------------------------------------------------------------------
+
+    @property
+    def frame(self) -> Frame:
+        """The innermost running frame."""
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of the running code."""
+
+    def place(self, node: cst.CSTNode) -> NodePlace:
+        """The place of a node of the running code."""
+
+    @property
+    def guarded(self) -> bool:
+        """Whether a test of the program decides if the current statement runs."""
+
+    @property
+    def supposes(self) -> bool:
+        """Whether it is not known of any one of the possible values that it is met."""
+
+    @property
+    def limit(self) -> int:
+        """How deep calls may nest here."""
+
+    def running(self, code: Code) -> int:
+        """How often a function is on the stack."""
+
+    def tick(self) -> None:
+        """Spend a step. Raises Exhausted."""
+
+    # -- variables ----------------------------------------------------------------------------
+
+    def lookup(self, name: str) -> Value:
+        """Read a variable: every look-up of a name goes through here."""
+
+    def find(self, name: str) -> Scope | None:
+        """Find the scope that holds a name: every reading of a variable goes through here."""
+
+    def names_in(self, test: cst.BaseExpression) -> tuple[str, ...]:
+        """The names a test reads; found once for each test."""
+
+    # -- paths --------------------------------------------------------------------------------
+
+    def silent(self) -> AbstractContextManager[None]:
+        """Evaluate without recording uses."""
+
+    def assuming(self, test: cst.BaseExpression, outcome: bool) -> AbstractContextManager[Tag | None]:
+        """Evaluate a branch of an undecided test; None tells that it cannot be taken."""
+
+    def diverge(self, doubtful: bool, guards: bool = False) -> None:
+        """From here on this path may not be taken, because another one has left the function or loop."""
+
+    def in_unit(self, unit: Unit) -> AbstractContextManager[None]:
+        """Evaluate nodes of another unit in the running scope."""
+
+    def elsewhere(self) -> AbstractContextManager[None]:
+        """Evaluate another module: its own branches and context, and none of the importer's."""
+
+    # -- functions that nobody calls ----------------------------------------------------------
+
+    def define(self, function: Function) -> None:
+        """Note a function of the program: if nothing reaches it, it is an entry of its own."""
+
+    def called(self, native: Native) -> None:
+        """Note that somebody calls a wrapper."""
