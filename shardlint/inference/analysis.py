@@ -21,7 +21,7 @@ from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.machine import Machine
 from shardlint.inference.mentions import with_mentions
 from shardlint.inference.offsets import RECURSION_LIMIT
-from shardlint.inference.overlays import load_mentioned
+from shardlint.inference.overlays.registry import load_mentioned
 from shardlint.inference.project import ModuleRun, Project, share_unchanged
 from shardlint.inference.roomy import roomy
 from shardlint.inference.settings import InferenceSettings, Noticed

@@ -10,6 +10,7 @@ import libcst as cst
 from shardlint.inference.classes import method_called
 from shardlint.inference.editing import note_assigned
 from shardlint.inference.effects import changing
+from shardlint.inference.facts import met
 from shardlint.inference.forgetting import forget
 from shardlint.inference.indexing import get_item
 from shardlint.inference.iterators import items_of
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 def assign(interpreter: Machine, target: cst.BaseExpression, value: Value) -> None:
     """Bind a target to a value."""
     if interpreter.noted and target in interpreter.noted:
-        from shardlint.inference.facts import met
-
         value = met(interpreter, target, value)
     # libcst's classes are abstract ones, which are slow to ask for an instance.
     if type(target) is cst.Name:

@@ -18,9 +18,12 @@ from shardlint.inference.effects import changed_for_all
 from shardlint.inference.forgetting import NAMESPACE, blur, forget, open_cells
 from shardlint.inference.iterators import is_iterator
 from shardlint.inference.library_names import is_set
-from shardlint.inference.overlays import hides_attributes, instance_attribute, object_attribute
+from shardlint.inference.overlays.class_hooks import hides_attributes, instance_attribute
+from shardlint.inference.overlays.jax_contexts import physical_mesh
+from shardlint.inference.overlays.object_protocol import object_attribute
 from shardlint.inference.overlays.py_dataclasses import fields_by_name
 from shardlint.inference.overlays.py_iterators import iterator_method
+from shardlint.inference.overlays.py_methods import python_method
 from shardlint.inference.overlays.py_records import named_tuple_class_attribute
 from shardlint.inference.reading import note_attribute
 from shardlint.inference.values import (
@@ -88,8 +91,6 @@ def get_attribute(interpreter: Machine, value: Value, name: str, place: Place) -
         if interpreter.project.reference(interpreter, full, place):
             return Unknown(f"JAX has no `{full}`")
         if full.endswith(".thread_resources.env.physical_mesh") and full.startswith("jax."):
-            from shardlint.inference.overlays.jax_contexts import physical_mesh
-
             return physical_mesh(interpreter)
         return interpreter.project.external(interpreter, full)
     if isinstance(value, ModuleValue):
@@ -148,8 +149,6 @@ def _of_named_tuple(interpreter: Machine, value: Tuple, name: str, place: Place)
 
 
 def _of_python(value: Tuple | ListValue | DictValue | SetValue | Const, name: str) -> Value:
-    from shardlint.inference.overlays.py_methods import python_method
-
     found = python_method(value, name)
     if isinstance(found, Unknown):
         # A method that is not modelled may change it.

@@ -21,14 +21,18 @@ from shardlint.inference.effects import changed, now
 from shardlint.inference.forgetting import HOLDING, forget
 from shardlint.inference.functions import bind_parameters, look_at
 from shardlint.inference.generators import generator
+from shardlint.inference.instances import instantiate
 from shardlint.inference.iterators import is_iterator, items_of, spend
 from shardlint.inference.joins import combined, options, tagged
 from shardlint.inference.latest import of_texts
 from shardlint.inference.mutation import set_attribute
-from shardlint.inference.overlays import as_argument, method_context, object_call, transfer, varying
+from shardlint.inference.overlays import varying
+from shardlint.inference.overlays.class_hooks import method_context
 from shardlint.inference.overlays.explicit.finishing import finish_call
+from shardlint.inference.overlays.object_protocol import as_argument, object_call
 from shardlint.inference.overlays.py_iterators import SHOWING
 from shardlint.inference.overlays.py_mocks import replace_named
+from shardlint.inference.overlays.registry import transfer
 from shardlint.inference.private_names import mangled
 from shardlint.inference.selves import sets_in
 from shardlint.inference.units import BrokenText
@@ -120,8 +124,6 @@ def call_value(
             interpreter, function.function, [*function.args, *args], merged, place, opaque, shifted
         )
     if isinstance(function, ClassValue):
-        from shardlint.inference.instances import instantiate
-
         return instantiate(
             interpreter, Call(interpreter, function.name, args, kwargs, place, opaque, places), function
         )

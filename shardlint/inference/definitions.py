@@ -12,7 +12,7 @@ from shardlint.inference.classes import attribute_along, class_attribute, lineag
 from shardlint.inference.code import Code
 from shardlint.inference.context import Frame, Scope
 from shardlint.inference.descriptors import intercepts, name_descriptors
-from shardlint.inference.overlays import base_class
+from shardlint.inference.overlays.class_hooks import base_class
 from shardlint.inference.overlays.jax_specs import SPEC, subclassed
 from shardlint.inference.overlays.py_dataclasses import declare_fields, decorator_of, make_dataclass
 from shardlint.inference.overlays.py_enums import is_enumeration, make_members

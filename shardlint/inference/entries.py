@@ -15,7 +15,7 @@ from shardlint.inference.again import EntryRun, recorded
 from shardlint.inference.annotations import describe_fields
 from shardlint.inference.assumed import assumed_mesh
 from shardlint.inference.budget import Exhausted
-from shardlint.inference.calling import around_method, wrapped_function
+from shardlint.inference.calling import around_method, call_value, wrapped_function
 from shardlint.inference.choices import Choice
 from shardlint.inference.code import parameters
 from shardlint.inference.context import Context, Frame, assumed_rules
@@ -315,8 +315,6 @@ def _run_entry(
 
 def _wrapper_call(interpreter: Interpreter, native: Native) -> Callable[[], object]:
     """A call of a wrapper with one unknown argument for each parameter that must be given."""
-    from shardlint.inference.calling import call_value
-
     wrapped = native.wraps
     place = native.origin or Span("", 1, 1, 1, 1)
 

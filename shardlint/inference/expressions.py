@@ -22,9 +22,9 @@ from shardlint.inference.joins import combined, join, join_tagged, join_variable
 from shardlint.inference.literals import float_literal, integer_literal, text_literal
 from shardlint.inference.members import attribute_of, evaluate_index
 from shardlint.inference.operators import binary_operation, compare, unary_operation
-from shardlint.inference.overlays import transfer
 from shardlint.inference.overlays.py_mocks import replace_written
 from shardlint.inference.overlays.py_strings import formatted
+from shardlint.inference.overlays.registry import transfer
 from shardlint.inference.private_names import meant
 from shardlint.inference.refine import refine
 from shardlint.inference.truth import truth

@@ -13,10 +13,11 @@ from shardlint.inference.iteration import hashable, spec_items
 from shardlint.inference.joins import join
 from shardlint.inference.library_names import MODULE_NAME
 from shardlint.inference.mutation import set_item
-from shardlint.inference.overlays import jaxtyping, object_item
+from shardlint.inference.overlays import jaxtyping
 from shardlint.inference.overlays.array_methods import index
 from shardlint.inference.overlays.devices import index_devices
 from shardlint.inference.overlays.explicit.finishing import finish_index
+from shardlint.inference.overlays.object_protocol import object_item
 from shardlint.inference.overlays.varying import computed
 from shardlint.inference.values import (
     Array,

@@ -15,7 +15,7 @@ from shardlint.inference.classes import (
 )
 from shardlint.inference.forgetting import forget
 from shardlint.inference.joins import options
-from shardlint.inference.overlays import FIELD_BASES, created, followed_bases, made_instance
+from shardlint.inference.overlays.class_hooks import FIELD_BASES, created, followed_bases, made_instance
 from shardlint.inference.overlays.py_dataclasses import field_default, is_init_only, positional_fields
 from shardlint.inference.overlays.py_enums import member_of_value
 from shardlint.inference.values import (

@@ -14,11 +14,12 @@ from shardlint.inference.classes import class_attribute, lineage, special_method
 from shardlint.inference.iteration import VIEWS, hashable, iterate
 from shardlint.inference.iterators import each_left, is_iterator
 from shardlint.inference.joins import options
-from shardlint.inference.overlays import delegate, jaxtyping
+from shardlint.inference.overlays import jaxtyping
 from shardlint.inference.overlays.array_methods import binary, unary
 from shardlint.inference.overlays.explicit.finishing import finish_operator
 from shardlint.inference.overlays.jax_specs import spec_operation
 from shardlint.inference.overlays.mesh_arguments import AXIS_TYPES
+from shardlint.inference.overlays.object_protocol import delegate
 from shardlint.inference.overlays.py_strings import percent
 from shardlint.inference.overlays.varying import computed, variation_of, vary
 from shardlint.inference.releases import OF_VERSION, is_of_version, note_comparison

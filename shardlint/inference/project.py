@@ -17,7 +17,7 @@ from shardlint.inference.budget import Budget
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import EFFECTS, NOTHING, born, changed, depends
 from shardlint.inference.joins import options
-from shardlint.inference.overlays import canonical, names_under
+from shardlint.inference.overlays.registry import canonical, names_under
 from shardlint.inference.planned import forget as forget_imports
 from shardlint.inference.planned import planned
 from shardlint.inference.reading import note_variable

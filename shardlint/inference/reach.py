@@ -18,6 +18,8 @@ from shardlint.files.lexing import without_prose, words_in
 from shardlint.files.prefilter import speaks_to_shardlint
 from shardlint.inference.classes import lineage
 from shardlint.inference.latest import of_texts
+from shardlint.inference.overlays.registry import loaded
+from shardlint.inference.overlays.vocabulary import layer_names, sharding_names
 from shardlint.inference.project import LIBRARIES
 from shardlint.inference.selves import CONSTRUCTORS, sets_of_self
 from shardlint.inference.units import NodePlace
@@ -94,8 +96,6 @@ _ASKING = frozenset({"axis_index", "axis_size"})
 
 def _looked(layers: bool, settings: InferenceSettings) -> _Looked:
     """With ``layers`` what makes parameters without names counts as well."""
-    from shardlint.inference.overlays import loaded
-
     return _looked_for(layers, settings.release, settings.alone, settings.editing, loaded())
 
 
@@ -103,8 +103,6 @@ def _looked(layers: bool, settings: InferenceSettings) -> _Looked:
 def _looked_for(
     layers: bool, release: Release, alone: bool, editing: bool, libraries: frozenset[str]
 ) -> _Looked:
-    from shardlint.inference.overlays import layer_names, sharding_names
-
     states = ((name, state_of(name, release)) for name in subjects())
     changing = [
         name for name, state in states if not (alone and state and state.there and not state.deprecated)

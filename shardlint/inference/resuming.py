@@ -19,7 +19,7 @@ from shardlint.inference.classes import lineage
 from shardlint.inference.code import LookedAt, generators_in, texts_of
 from shardlint.inference.edits import edit_between, says_the_same
 from shardlint.inference.effects import EFFECTS
-from shardlint.inference.overlays import load_mentioned
+from shardlint.inference.overlays.registry import load_mentioned
 from shardlint.inference.reach import reach_alike
 from shardlint.inference.roomy import roomy
 from shardlint.inference.selves import outdate, said_otherwise, says_alike, sets_of_self

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.overlays import delegate
+from shardlint.inference.overlays.object_protocol import delegate
 from shardlint.inference.units import NodePlace
 from shardlint.inference.values import (
     Alternatives,

@@ -16,6 +16,7 @@ from shardlint.inference.effects import changing
 from shardlint.inference.functions import look_at
 from shardlint.inference.generators import run_body
 from shardlint.inference.joins import join, options
+from shardlint.inference.overlays.jax_contexts import enter_abstract_mesh, enter_mesh
 from shardlint.inference.values import (
     NONE,
     External,
@@ -119,8 +120,6 @@ def _run_generator(
 @contextmanager
 def _enter(interpreter: Machine, manager: Value, place: Place) -> Iterator[Value]:
     """Enter one context manager; what it gives is what ``as`` binds."""
-    from shardlint.inference.overlays.jax_contexts import enter_abstract_mesh, enter_mesh
-
     before = interpreter.context
     entered: Value = Unknown("what a context manager gives")
     if isinstance(manager, MeshValue):

@@ -7,7 +7,7 @@ import pytest
 from facts_harness import check, codes, interpreter, run_in_jax
 
 from shardlint.inference.joins import options
-from shardlint.inference.overlays import _merged, load_mentioned
+from shardlint.inference.overlays.registry import load_mentioned, merged
 from shardlint.inference.values import Array, Const, External, Sized, Value
 from shardlint.laws.written_sizes import configured
 from shardlint.spans import Span
@@ -80,7 +80,7 @@ SAME = ("builtins.max", "builtins.min", "operator.", "typing.")
 def test_no_library_function_passes_a_size_on_as_its_result() -> None:
     where, place = interpreter(), Span("empty.py", 1, 1, 1, 1)
     load_mentioned("einops equinox flax optax")
-    for name in _merged("TABLE"):
+    for name in merged("TABLE"):
         if name.startswith(SAME):
             continue
         size, array = Sized("?", dim=512), Array((4, 8), "float32")

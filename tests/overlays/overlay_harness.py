@@ -22,7 +22,7 @@ import numpy as np
 
 from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.context import Context
-from shardlint.inference.overlays import transfer
+from shardlint.inference.overlays.registry import transfer
 from shardlint.inference.values import (
     Array,
     Const,

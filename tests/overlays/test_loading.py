@@ -28,7 +28,7 @@ RUN = """
 import sys
 from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.inference.overlays import loaded
+from shardlint.inference.overlays.registry import loaded
 from shardlint.resuming import Programs
 
 linter = Linter(Settings(root=sys.argv[1], devices=8), None, Analyzer(programs=Programs()))

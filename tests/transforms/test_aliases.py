@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from shardlint.inference import overlays
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays import (
     aliases,
@@ -19,12 +18,13 @@ from shardlint.inference.overlays import (
     jax_placement,
     jax_sharding,
 )
+from shardlint.inference.overlays.registry import load_mentioned, merged
 from shardlint.laws.versions import is_removed
 from shardlint.spans import Span
 
-overlays.load_mentioned("einops equinox flax optax")
-NAMES = sorted(name for name in overlays._merged("TABLE") if name.startswith(("jax.", "flax.", "numpy.")))
-PAIRS = sorted({**aliases.NAMES, **overlays._merged("ALIASES")}.items())
+load_mentioned("einops equinox flax optax")
+NAMES = sorted(name for name in merged("TABLE") if name.startswith(("jax.", "flax.", "numpy.")))
+PAIRS = sorted({**aliases.NAMES, **merged("ALIASES")}.items())
 #: Names of older releases, of which `laws.versions` tells nothing: programs still use them.
 OLDER = frozenset({"jax.tree_map", "jax.ad_checkpoint.checkpoint"})
 #: Modules of Flax between which names have moved: the overlays know each name in all of them.
@@ -99,7 +99,7 @@ class Asking(Call):
 def bound_names(name: str) -> set[str] | None:
     """The parameters an overlay knows, None if it reads its arguments in another way."""
     try:
-        overlays._merged("TABLE")[name](Asking(None, name, [], {}, Span("case.py", 1, 1, 1, 2)))  # type: ignore[arg-type]
+        merged("TABLE")[name](Asking(None, name, [], {}, Span("case.py", 1, 1, 1, 2)))  # type: ignore[arg-type]
     except Signature as signature:
         return set(signature.args)
     except (AttributeError, IndexError, TypeError):

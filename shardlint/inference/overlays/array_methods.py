@@ -27,6 +27,7 @@ from shardlint.inference.overlays.arrays import (
 from shardlint.inference.overlays.dtypes import dtype_value, itemsize, real_part
 from shardlint.inference.overlays.explicit.finishing import finish_update
 from shardlint.inference.overlays.indexing import index
+from shardlint.inference.overlays.varying import computed
 from shardlint.inference.values import Array, Const, LibraryObject, Native, Tuple, Value, integer, shape_value
 from shardlint.laws.dims import product
 from shardlint.laws.values import Unknown
@@ -216,8 +217,6 @@ def _at(a: Array) -> Value:
 def at_index(at: LibraryObject, key: Value) -> Value:
     """``x.at[key]``: its methods (`set`, `add`, …) give an array like x, `get` gives ``x[key]``."""
     array = at.fields.get("array")
-    from shardlint.inference.overlays.varying import computed
-
     if not isinstance(array, Array):
         return Unknown("at[] of something unknown")
     updated = replace(array, numpy=False, sharding=None, name=None)

@@ -14,6 +14,7 @@ from shardlint.inference.overlays import (
 )  # fmt: skip
 from shardlint.inference.overlays.arrays import Transfer, broadcast, known_rank, operands, table, unresolved
 from shardlint.inference.overlays.elementwise import scalar_constructor
+from shardlint.inference.overlays.trees import tree_map
 from shardlint.inference.values import Array, Native, Value
 from shardlint.laws.dims import Shape
 
@@ -37,8 +38,6 @@ def vectorize(call: Call) -> Value:
 
 
 def _under(lead: Shape | None, answer: Value) -> Value:
-    from shardlint.inference.overlays.trees import tree_map
-
     def put(leaf: Value) -> Value:
         (x,) = operands([leaf])
         return Array(None if lead is None else (*lead, *known_rank(x)), x.dtype, x.weak)

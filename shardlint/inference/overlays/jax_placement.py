@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.data import data_of
+from shardlint.inference.overlays.dtypes import as_dtype
 from shardlint.inference.overlays.explicit.types import meshless
 from shardlint.inference.overlays.jax_arguments import layout_of
 from shardlint.inference.overlays.jax_devices import one_process
+from shardlint.inference.overlays.out_shardings import CREATION, ON_DEVICES, SAMPLED
 from shardlint.inference.overlays.placing import (
     CONSTRAINT,
     DEVICE_PUT,
@@ -120,8 +123,6 @@ def _reshard(call: Call) -> Value:
 
 def _callback(call: Call) -> Value:
     """`make_array_from_callback(shape, sharding, data_callback, dtype=)`."""
-    from shardlint.inference.overlays.dtypes import as_dtype
-
     shape, sharding, _, dtype = call.bind("shape", "sharding", "data_callback", dtype=None)
     return _made(call, Api.CALLBACK, shape, sharding, None if dtype is None else as_dtype(dtype))
 
@@ -182,8 +183,6 @@ def _shards_data(sharding: ShardingValue, shape: Shape, arrays: Sequence[Array])
 
 def _struct(call: Call) -> Value:
     """`ShapeDtypeStruct(shape, dtype, sharding=)`."""
-    from shardlint.inference.overlays.dtypes import as_dtype
-
     shape, dtype, sharding, *_ = call.bind(
         "shape", "dtype", sharding=None, weak_type=None, vma=None, is_ref=None, manual_axis_type=None
     )
@@ -264,4 +263,11 @@ TABLE: dict[str, Transfer] = {
     "jax.make_array_from_process_local_data": _from_data,
     "jax.make_array_from_single_device_arrays": _from_shards,
     "jax.ShapeDtypeStruct": _struct,
+}
+
+#: What makes arrays also puts them somewhere.
+AROUND: dict[str, Callable[[Transfer], Transfer]] = {
+    **{f"jax.numpy.{name}": created for name in CREATION},
+    **{f"jax.numpy.{name}": partial(on_device, apis=apis) for name, apis in ON_DEVICES.items()},
+    **{f"jax.random.{name}": sampled for name in SAMPLED},
 }

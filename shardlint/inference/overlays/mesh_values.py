@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.jax_contexts import enter_mesh
 from shardlint.inference.overlays.jax_meshes import TABLE as CONSTRUCTORS
 from shardlint.inference.overlays.mesh_arguments import AXIS_TYPES
 from shardlint.inference.overlays.recording import record_of_value
@@ -159,8 +160,6 @@ def _update_axis_types(call: Call) -> Value:
 
 def _enter(call: Call) -> Value:
     """``mesh.__enter__()``, as programs call it that leave the block elsewhere or never."""
-    from shardlint.inference.overlays.jax_contexts import enter_mesh
-
     held = call.args[0]
     if isinstance(held, MeshValue):
         call.interpreter.context = enter_mesh(call.interpreter, held, call.place)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from shardlint.inference.classes import all_fields, has_unknown_base, library_bases
+from shardlint.inference.overlays.registry import children
 from shardlint.inference.values import (
     Array,
     DictValue,
@@ -38,8 +39,6 @@ def parts(value: Value, trees: Trees | None = None) -> dict[str, Value] | None:
     which nothing changes meanwhile, gives the same ``trees`` for all its objects.
     """
     if isinstance(value, LibraryObject):
-        from shardlint.inference.overlays import children
-
         fields = children(value)
         if fields is None:
             return _data(value.fields) if _is_tree(value, trees) else None
@@ -100,8 +99,6 @@ def _is_static(default: Value | None) -> bool:
 def is_data_node(value: Value) -> bool:
     """Whether the children of an object are what of its attributes is data."""
     if isinstance(value, LibraryObject):
-        from shardlint.inference.overlays import children
-
         return children(value) is None
     return isinstance(value, Instance) and bool(library_bases(value.cls) & DATA_BASES)
 
@@ -117,8 +114,6 @@ def _data(held: Mapping[str, Value]) -> dict[str, Value]:
 
 def _is_data(value: Value) -> bool:
     if isinstance(value, LibraryObject):
-        from shardlint.inference.overlays import children
-
         return children(value) != ()
     if isinstance(value, Tuple | ListValue | DictValue):
         return any(map(_is_data, _items(value)))

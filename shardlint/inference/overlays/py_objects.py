@@ -25,7 +25,9 @@ from shardlint.inference.iterators import is_iterator
 from shardlint.inference.joins import options
 from shardlint.inference.library_names import set_library_name
 from shardlint.inference.mutation import delete_attribute, set_attribute
+from shardlint.inference.overlays.class_hooks import instance_attribute
 from shardlint.inference.overlays.jax_tree_paths import KEYS
+from shardlint.inference.overlays.registry import is_known
 from shardlint.inference.releases import is_there
 from shardlint.inference.values import (
     NONE,
@@ -209,8 +211,6 @@ def _lacks(receiver: Value, name: str) -> bool:
 
 
 def _hasattr(call: Call) -> Value:
-    from shardlint.inference.overlays import is_known
-
     receiver, name = call.bind("obj", "name")
     text = as_str(name)
     if isinstance(receiver, External) and text is not None:
@@ -341,8 +341,6 @@ def super_attribute(interpreter: Evaluator, value: LibraryObject, name: str, pla
     if name in ("__init__", "__post_init__", "setup", "__init_subclass__"):
         return Native(f"super().{name}", lambda call: NONE)
     if isinstance(receiver, Instance):
-        from shardlint.inference.overlays import instance_attribute
-
         libraries = (base.name for base in after if isinstance(base, External))
         inherited = (instance_attribute(library, receiver, name) for library in libraries)
         found = next((method for method in inherited if method is not None), None)

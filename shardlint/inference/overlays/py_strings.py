@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import stands_for
+from shardlint.inference.classes import class_attribute, library_bases, stands_for
 from shardlint.inference.iteration import constant
 from shardlint.inference.iterators import items_of
+from shardlint.inference.overlays.jax_tree_paths import key_text
 from shardlint.inference.values import Const, DictValue, Instance, ListValue, Tuple, Value, as_str
 from shardlint.laws.values import Unknown
 
@@ -21,8 +22,6 @@ _PLAIN = (str, int, float, type(None))
 
 def text_of(value: Value) -> str | None:
     """What ``str(value)`` gives, or None where that is not known."""
-    from shardlint.inference.overlays.jax_tree_paths import key_text
-
     if isinstance(value, Const) and isinstance(value.value, _PLAIN):
         return str(value.value)
     if isinstance(value, Instance) and value.cls.members is not None:
@@ -32,8 +31,6 @@ def text_of(value: Value) -> str | None:
 
 def _member_text(member: Instance) -> str | None:
     """A member of an enumeration, where nothing of its class says otherwise."""
-    from shardlint.inference.classes import class_attribute, library_bases
-
     bases = library_bases(member.cls)
     if any(class_attribute(member.cls, name) is not None for name in ("__str__", "__format__", "__repr__")):
         return None

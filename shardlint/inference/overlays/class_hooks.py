@@ -1,0 +1,74 @@
+"""Classes of the program that derive from a library's: what the overlays say of them and their instances."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays.registry import derived, merged
+from shardlint.inference.values import Bound, ClassValue, External, Instance, Native, Value
+from shardlint.spans import Place
+
+if TYPE_CHECKING:
+    from shardlint.inference.evaluator import Evaluator
+
+#: Library classes whose subclasses take their annotated fields as constructor arguments.
+FIELD_BASES = frozenset({"flax.linen.Module", "flax.struct.PyTreeNode", "equinox.Module"})
+#: Library classes that set no attributes a program would read as sizes or specs.
+_TRANSPARENT_BASES = frozenset(
+    {"equinox.Module", "flax.linen.Module", "flax.nnx.Module", "flax.struct.PyTreeNode"}
+)
+
+
+@derived
+def followed_bases() -> frozenset[str]:
+    """Library classes whose instances hold nothing else than is seen."""
+    return _TRANSPARENT_BASES | frozenset(merged("BASES"))
+
+
+def base_class(base: Value) -> Value:
+    """A base of a class: one of a library's that is followed as a class of its own."""
+    make = merged("BASES").get(base.name) if isinstance(base, External) else None
+    made: Value = base if make is None else make()
+    return made
+
+
+def hides_attributes(bases: frozenset[str]) -> bool:
+    """Whether instances of these library classes have attributes that are not followed."""
+    return not merged("BASES").keys().isdisjoint(bases)
+
+
+def made_instance(call: Call, cls: ClassValue, bases: frozenset[str]) -> Value | None:
+    """What calling a class of the program makes where that is no `Instance`, else None."""
+    for base in bases & merged("INSTANCES").keys():
+        found: Value | None = merged("INSTANCES")[base](call, cls)
+        if found is not None:
+            return found
+    return None
+
+
+def instance_attribute(base: str, value: Instance, name: str) -> Value | None:
+    """An attribute that an instance inherits from a library's class, or None."""
+    method = merged("METHODS").get((base, name))
+    return Bound(Native(f"{base}.{name}", method), value) if method is not None else None
+
+
+def created(interpreter: Evaluator, instance: Instance, bases: frozenset[str]) -> None:
+    """Tell the overlays of an instance's library bases that it was made."""
+    for base in bases:
+        hook = merged("CREATED").get(base)
+        if hook is not None:
+            hook(interpreter, instance)
+
+
+def method_context(
+    interpreter: Evaluator, instance: Instance, bases: frozenset[str], place: Place
+) -> AbstractContextManager[object]:
+    """What a method of such an instance runs inside."""
+    for base in bases:
+        hook = merged("METHOD_CONTEXTS").get(base)
+        if hook is not None:
+            context: AbstractContextManager[object] = hook(interpreter, instance, place)
+            return context
+    return nullcontext()

@@ -1,0 +1,165 @@
+"""The tables of all overlays, merged, and the canonical names of what libraries hold."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from shardlint.inference.calls import Call
+from shardlint.inference.overlays import aliases
+from shardlint.inference.releases import is_there
+from shardlint.inference.values import External, LibraryObject, Value
+
+if TYPE_CHECKING:
+    from shardlint.inference.evaluator import Evaluator
+
+T = TypeVar("T")
+Transfer = Callable[[Call], Value]
+
+#: The overlays of what most programs meet, in order: those of Python, numpy and JAX.
+_BASE = (
+    "py_builtins", "py_stdlib", "py_versions", "py_collections", "py_iterators", "py_itertools", "py_objects",
+    "py_dataclasses", "py_enums", "py_records", "py_caches", "py_descriptors", "py_namespaces", "py_literals",
+    "py_re", "py_imports", "py_mocks", "jax_tree_paths", "numpy_", "numpy_types", "jax_numpy", "jax_lax",
+    "jax_convolution", "jax_control", "jax_nn", "jax_random", "jax_initializers", "jax_tree",
+    "jax_specs", "jax_sharding", "jax_meshes", "jax_devices", "jax_contexts", "jax_jit", "jax_shard_map",
+    "jax_collectives", "jax_transforms", "jax_derivatives", "jax_placement", "jaxtyping",
+    "explicit.axes",
+)  # fmt: skip
+#: Those of other libraries, by the word that their names begin with: loaded once a program writes it.
+_LIBRARIES = {
+    "flax": (
+        "flax_boxes", "flax_derived", "flax_linen", "flax_lifted", "flax_logical", "flax_logical_rules",
+        "flax_param_with_axes", "flax_nnx", "flax_training",
+    ),
+    "optax": ("optax_losses", "optax_states", "optax_wrappers"),
+    "equinox": ("equinox",),
+    "einops": ("einops",),
+}  # fmt: skip
+_loaded: set[str] = set()
+_tables: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
+_NAMES_OF_TABLES = (
+    "TABLE", "CONSTANTS", "ALIASES", "CALLS", "ATTRIBUTES", "METHODS", "CREATED", "METHOD_CONTEXTS", "BASES",
+    "INSTANCES", "CHILDREN", "DELEGATES", "AROUND",
+)  # fmt: skip
+
+#: Caches of what follows from all tables.
+_derived: list[Callable[[], None]] = []
+
+
+def derived(found: Callable[[], T]) -> Callable[[], T]:
+    """Keep what follows from all tables, until the overlays of another library are loaded."""
+    kept = cache(found)
+    _derived.append(kept.cache_clear)
+    return kept
+
+
+def load_mentioned(text: str) -> bool:
+    """Load the overlays of the libraries that a text mentions; whether some were not there yet."""
+    new = [library for library in _LIBRARIES if library not in _loaded and library in text]
+    for library in new:
+        _load(library)
+    return bool(new)
+
+
+def loaded() -> frozenset[str]:
+    """The libraries whose overlays are there: what is known of all of them depends on these."""
+    return frozenset(_loaded)
+
+
+def _load(library: str) -> None:
+    if library in _loaded:
+        return
+    _load_base()
+    _loaded.add(library)
+    for name in _LIBRARIES[library]:
+        _take_in(name)
+    for forget in _derived:
+        forget()
+
+
+def _take_in(name: str) -> None:
+    module = import_module(f"{__package__}.{name}")
+    for table in _NAMES_OF_TABLES:
+        _tables[table].update(getattr(module, table, {}))
+
+
+@cache
+def merged(table: str) -> dict[Any, Any]:
+    """One table of all overlays that are loaded."""
+    _load_base()
+    return _tables[table]
+
+
+@cache
+def _load_base() -> None:
+    for name in _BASE:
+        _take_in(name)
+    table = _tables["TABLE"]
+    for name, put_around in _tables["AROUND"].items():
+        table[name] = put_around(table[name])
+
+
+@derived
+def _prefixes() -> frozenset[str]:
+    """Every module path above a name that some table knows."""
+    found: set[str] = set()
+    for name in (*merged("TABLE"), *merged("CONSTANTS"), *aliases.NAMES, *aliases.MODULES):
+        while "." in name:
+            name = name.rpartition(".")[0]
+            found.add(name)
+    return frozenset(found)
+
+
+def transfer(name: str) -> Transfer | None:
+    """The function that evaluates calls of a library's name, or None."""
+    found: Transfer | None = merged("TABLE").get(name)
+    return found
+
+
+def canonical(name: str) -> Value:
+    """A library's name as a value: a constant, or `External` in its canonical spelling."""
+    spelled = _spelled(name)
+    constant: Value | None = merged("CONSTANTS").get(spelled)
+    return constant if constant is not None else External(spelled)
+
+
+@cache
+def _spelled(name: str) -> str:
+    if (library := name.partition(".")[0]) in _LIBRARIES:
+        _load(library)
+    if name in aliases.NAMES:
+        return aliases.NAMES[name]
+    more: dict[str, str] = merged("ALIASES")
+    if name in more:
+        return more[name]
+    for prefix, target in aliases.MODULES.items():
+        if name == prefix or name.startswith(f"{prefix}."):
+            return _spelled(target + name[len(prefix) :])
+    return name
+
+
+def is_known(interpreter: Evaluator, name: str) -> bool:
+    """Whether the libraries are known to have a name, JAX in the release that is assumed."""
+    there = is_there(interpreter, name)
+    if there is not None:
+        return there
+    spelled = _spelled(name)
+    return spelled in merged("TABLE") or spelled in merged("CONSTANTS") or spelled in _prefixes()
+
+
+def names_under(module: str) -> Iterator[str]:
+    """The names directly in a module that some table knows."""
+    prefix = _spelled(module) + "."
+    for name in merged("TABLE"):
+        if name.startswith(prefix) and "." not in name[len(prefix) :]:
+            yield name[len(prefix) :]
+
+
+def children(value: LibraryObject) -> tuple[str, ...] | None:
+    """The fields that hold a pytree's children; None for those that hold data, whichever these are."""
+    found: tuple[str, ...] | None = merged("CHILDREN").get(value.kind, ())
+    return found
