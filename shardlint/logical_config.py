@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from shardlint import seen
-from shardlint.config import ConfigError, nearest_of
+from shardlint.config.errors import ConfigError, nearest_of
 
 #: A logical name and where it goes: a mesh axis, several, or none.
 LogicalRule = tuple[str, str | tuple[str, ...] | None]
