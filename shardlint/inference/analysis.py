@@ -20,9 +20,10 @@ from shardlint.inference.facts import take_notes, unanswered
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.machine import Machine
 from shardlint.inference.mentions import with_mentions
+from shardlint.inference.module_run import ModuleRun
 from shardlint.inference.offsets import RECURSION_LIMIT
 from shardlint.inference.overlays.registry import load_mentioned
-from shardlint.inference.project import ModuleRun, Project, share_unchanged
+from shardlint.inference.project import Project, share_unchanged
 from shardlint.inference.roomy import roomy
 from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.settling import Settling

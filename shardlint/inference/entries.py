@@ -42,7 +42,8 @@ from shardlint.laws.values import Unknown
 from shardlint.spans import Place, Span
 
 if TYPE_CHECKING:
-    from shardlint.inference.project import ModuleRun, Project
+    from shardlint.inference.module_run import ModuleRun
+    from shardlint.inference.project import Project
 
 
 class Entries:

@@ -12,7 +12,7 @@ from shardlint.files.sources import Source, read_source
 from shardlint.inference.syntax import split, whole_units
 
 if TYPE_CHECKING:
-    from shardlint.inference.project import ModuleRun
+    from shardlint.inference.module_run import ModuleRun
 
 #: Finds the file of a module by the path of the file that imports it, and its dotted name.
 Locate = Callable[[Path, str], Path | None]

@@ -48,7 +48,8 @@ from shardlint.records import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.context import Scope
-    from shardlint.inference.project import ModuleRun, Project
+    from shardlint.inference.module_run import ModuleRun
+    from shardlint.inference.project import Project
     from shardlint.inference.settings import InferenceSettings
 
 #: What may be read of an object: ``x.name``, and ``getattr(x, "name")``.

@@ -13,7 +13,8 @@ from shardlint.files.sources import source_from_text as read
 from shardlint.findings import Finding
 from shardlint.inference.context import Frame
 from shardlint.inference.interpreter import Interpreter
-from shardlint.inference.project import ModuleRun, Project
+from shardlint.inference.module_run import ModuleRun
+from shardlint.inference.project import Project
 from shardlint.inference.settings import InferenceSettings
 from shardlint.laws.values import AxisType, Mesh
 

@@ -12,8 +12,9 @@ from shardlint.files.sources import source_from_text
 from shardlint.inference.analysis import run_module
 from shardlint.inference.calls import Call
 from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.module_run import ModuleRun
 from shardlint.inference.overlays import flax_linen, flax_nnx, jax_initializers
-from shardlint.inference.project import ModuleRun, Project
+from shardlint.inference.project import Project
 from shardlint.inference.settings import InferenceSettings
 from shardlint.inference.values import (
     Array,

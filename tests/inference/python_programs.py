@@ -15,7 +15,8 @@ from shardlint.inference.analysis import run_module
 from shardlint.inference.calls import Call
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.joins import options
-from shardlint.inference.project import ModuleRun, Project
+from shardlint.inference.module_run import ModuleRun
+from shardlint.inference.project import Project
 from shardlint.inference.settings import InferenceSettings
 from shardlint.inference.values import NONE, Const, Native, Value
 

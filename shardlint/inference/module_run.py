@@ -1,0 +1,65 @@
+"""A module of the project that runs, or has run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from shardlint import seen
+from shardlint.files.sources import Source
+from shardlint.inference.context import Scope
+from shardlint.inference.met import Handed
+from shardlint.inference.syntax import Part, whole_units
+from shardlint.inference.units import BrokenText
+from shardlint.inference.values import ModuleValue
+from shardlint.laws.dims import Dim
+from shardlint.laws.versions import Release
+
+
+class ModuleRun:
+    """One module of the project: its text in parts, and its scope as far as it has run."""
+
+    __slots__ = (
+        "alone", "asks_mesh", "changed_by", "changes", "complete", "device_count", "errors", "given",
+        "handed", "imported", "loose", "made", "name", "parts", "replaced", "scope", "seen", "source",
+        "switches", "turns", "within",
+    )  # fmt: skip
+
+    def __init__(self, name: str, source: Source, given: Dim | None = None) -> None:
+        self.name, self.source = name, source
+        self.scope = Scope(self)
+        #: What cannot be read, by cell, and whether it is but bodies of functions.
+        self.errors: dict[int | None, tuple[BrokenText, ...]] = {}
+        self.complete = True
+        self.parts: list[Part] = []
+        #: What importing it changes for the whole program: of the context, and the number of devices.
+        self.changes: dict[str, Any] = {}
+        self.device_count: Dim | None = None
+        self.switches: frozenset[str] = frozenset()
+        self.loose: dict[str, ModuleValue] = {}
+        #: What its classes, and those of what it imports, define anew (see `Interpreter.replaced`).
+        self.replaced: dict[int, frozenset[str]] = {}
+        self.handed: Handed = {}
+        #: From which releases on JAX may make something else of it.
+        self.turns: frozenset[Release] = frozenset()
+        #: Whether a mesh that it does not tell matters.
+        self.asks_mesh = False
+        #: The number of devices as it began to run, and what it read.
+        self.given = given
+        self.seen = seen.Seen()
+        #: What it imported, and, once it has run, all that this imported in turn.
+        self.imported: dict[Path, ModuleRun] = {}
+        self.within: dict[Path, ModuleRun] = {}
+        #: Whether it would be the same in a program that runs nothing else.
+        self.alone = True
+        #: The numbers of what it made as it ran, it and what it imported.
+        self.made = range(0)
+        #: The modules that changed something of it as they were imported, and that it does not import.
+        self.changed_by: set[Path] = set()
+
+    @property
+    def text(self) -> str:
+        """All its text, as it is read (see `spelling`), or as it is written, if it is not read as a whole."""
+        if self.complete and len(self.source.cells) == 1:
+            return "".join(unit.text for unit in whole_units(self.parts))
+        return "".join(cell.text for cell in self.source.cells)
