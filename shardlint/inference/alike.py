@@ -14,7 +14,7 @@ from typing import Any
 import libcst as cst
 
 from shardlint.inference.context import Scope
-from shardlint.inference.keys import CHANGING
+from shardlint.inference.kinds import CHANGING
 from shardlint.inference.met import Met, Note
 from shardlint.inference.naming import place_of
 from shardlint.inference.nodes import walk

@@ -9,7 +9,8 @@ from typing import Any
 
 from shardlint.inference.context import Scope
 from shardlint.inference.kept import Besides, Kept, kept_read
-from shardlint.inference.keys import CHANGING, FROZEN, Keys, TooLarge, scopes_around
+from shardlint.inference.keys import Keys, TooLarge, scopes_around
+from shardlint.inference.kinds import CHANGING, FROZEN
 from shardlint.inference.looks import ALL
 from shardlint.inference.reading import holder_of, outside
 from shardlint.inference.values import Instance, Value

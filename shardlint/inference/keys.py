@@ -14,40 +14,22 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import Any
 
-from shardlint.inference.choices import Choice
 from shardlint.inference.context import Context, Scope, Shard
 from shardlint.inference.joins import Perhaps
+from shardlint.inference.kinds import CHANGING, FROZEN, parts_of
 from shardlint.inference.looks import OPAQUE, ORIGIN
 from shardlint.inference.naming import places_in
 from shardlint.inference.units import NodePlace
 from shardlint.inference.values import (
     Alternatives,
-    Array,
-    Bound,
     ClassValue,
     Const,
-    Devices,
-    DictValue,
-    External,
     Function,
-    Generated,
     Instance,
-    Integer,
-    LibraryObject,
-    ListValue,
-    MeshValue,
-    Missing,
     ModuleValue,
     Native,
-    Partial,
-    SetValue,
-    ShardingValue,
-    Sized,
-    Slice,
-    SpecValue,
     Tag,
     Test,
-    Tuple,
     kind_name,
 )
 from shardlint.laws.dims import Expr, Symbol, described
@@ -56,22 +38,9 @@ from shardlint.laws.values import Mesh, Spec, Unknown
 #: Values in one key; a larger tree has none.
 _MAX_VALUES = 2_000
 
-#: Objects that programs change.
-CHANGING = (ListValue, DictValue, SetValue, Instance, LibraryObject)
-#: Values of which a new one can be made at any time.
-FROZEN = (
-    Alternatives, Array, Bound, Choice, Const, Devices, External, Generated, Integer, MeshValue, Missing,
-    Partial, Perhaps, ShardingValue, Sized, Slice, SpecValue, Tuple, Unknown,
-)  # fmt: skip
 _DESCRIBED = frozenset({*CHANGING, *FROZEN, Function})
 #: What has one key wherever it stands.
 _VALUES = _DESCRIBED | {ClassValue, ModuleValue, Native}
-_LEFT_OUT = {"born", "drawn", "path", "reason", "code", "scope"}
-
-
-def parts_of(kind: type) -> tuple[str, ...]:
-    """The fields of a class of values that say what a value is."""
-    return tuple(one.name for one in fields(kind) if one.name not in _LEFT_OUT)
 
 
 def _reader(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.context import Scope
-from shardlint.inference.keys import CHANGING
+from shardlint.inference.kinds import CHANGING
 from shardlint.inference.values import LibraryObject, Value
 from shardlint.laws.values import Unknown
 

@@ -11,7 +11,7 @@ from shardlint.inference.choices import Choice
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import born
 from shardlint.inference.joins import Perhaps
-from shardlint.inference.keys import CHANGING, FROZEN, parts_of
+from shardlint.inference.kinds import CHANGING, FROZEN, parts_of
 from shardlint.inference.tests import Tests
 from shardlint.inference.units import NodePlace
 from shardlint.inference.values import (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.context import Context, Frame
 from shardlint.inference.effects import EFFECTS
-from shardlint.inference.keys import CHANGING
+from shardlint.inference.kinds import CHANGING
 from shardlint.inference.values import Function, Tag, Value
 from shardlint.records import dataclass
 from shardlint.spans import Place

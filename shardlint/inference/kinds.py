@@ -1,0 +1,46 @@
+"""Kinds of values: those that programs change, and those of which a new one can be made at any time."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from shardlint.inference.choices import Choice
+from shardlint.inference.joins import Perhaps
+from shardlint.inference.values import (
+    Alternatives,
+    Array,
+    Bound,
+    Const,
+    Devices,
+    DictValue,
+    External,
+    Generated,
+    Instance,
+    Integer,
+    LibraryObject,
+    ListValue,
+    MeshValue,
+    Missing,
+    Partial,
+    SetValue,
+    ShardingValue,
+    Sized,
+    Slice,
+    SpecValue,
+    Tuple,
+)
+from shardlint.laws.values import Unknown
+
+#: Objects that programs change.
+CHANGING = (ListValue, DictValue, SetValue, Instance, LibraryObject)
+#: Values of which a new one can be made at any time.
+FROZEN = (
+    Alternatives, Array, Bound, Choice, Const, Devices, External, Generated, Integer, MeshValue, Missing,
+    Partial, Perhaps, ShardingValue, Sized, Slice, SpecValue, Tuple, Unknown,
+)  # fmt: skip
+_LEFT_OUT = {"born", "drawn", "path", "reason", "code", "scope"}
+
+
+def parts_of(kind: type) -> tuple[str, ...]:
+    """The fields of a class of values that say what a value is."""
+    return tuple(one.name for one in fields(kind) if one.name not in _LEFT_OUT)
