@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.context import Frame, Scope
-from shardlint.inference.effects import EFFECTS, born, changed
-from shardlint.inference.giving import note_read
+from shardlint.inference.effects import born, changed
 from shardlint.inference.iteration import MAX_UNROLLED
 from shardlint.inference.iterators import STEPS, Drawn, made
 from shardlint.inference.joins import join
-from shardlint.inference.keys import TooLarge
 from shardlint.inference.once import Once
-from shardlint.inference.reading import read_of
+from shardlint.inference.reading import note_read, read_of
 from shardlint.inference.values import Const, DictValue, Function, Generated, LibraryObject, Value, as_int
 from shardlint.laws.values import Unknown
 from shardlint.records import dataclass
@@ -104,13 +102,8 @@ def _key(interpreter: Machine, iterator: LibraryObject, reads: Iterable[tuple[An
     """What a generator's arguments and the variables that its body read are now; None if that is too much."""
     function, arguments = iterator.fields["function"], iterator.fields["arguments"]
     assert isinstance(function, Function) and isinstance(arguments, DictValue)
-    keys = interpreter.memory.keys
-    keys.start(function.scope)
     read = (read_of(anchor, name) if isinstance(anchor, Scope) else anchor for anchor, name in reads)
-    try:
-        return EFFECTS.epoch, keys.of_all([*(arguments.items or {}).values(), *read])
-    except TooLarge:
-        return None
+    return interpreter.memory.key_of(function.scope, [*(arguments.items or {}).values(), *read])
 
 
 def give(interpreter: Machine, frame: Frame, value: Value) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
-from shardlint.inference.context import Scope
 from shardlint.inference.effects import EFFECTS
 from shardlint.inference.kept import Given, Kept
 from shardlint.inference.keys import Keys, scopes_around
 from shardlint.inference.looks import note_looks
 from shardlint.inference.met import Met, Note
-from shardlint.inference.reading import holder_of, note_attribute, note_variable
+from shardlint.inference.reading import note_read
 from shardlint.inference.renewal import Renewal
 from shardlint.inference.values import Function, Instance, Tuple, Value
 from shardlint.laws.frozen import altered
@@ -23,17 +22,6 @@ if TYPE_CHECKING:
 
 #: Steps that the copy of a use is worth: it is judged, too.
 _COPY = 12
-
-
-def note_read(interpreter: Machine, anchor: Any, name: str) -> None:
-    """Note for the run around it what a run read."""
-    if not isinstance(anchor, Scope):
-        note_attribute(interpreter, anchor)
-    elif interpreter.reads is not None and anchor.born <= interpreter.start and not anchor.is_class:
-        # It was there before that run, as all scopes around it were.
-        interpreter.reads[anchor, name] = None
-    else:
-        note_variable(interpreter, anchor, name, holder_of(anchor, name))
 
 
 def tell_kept(interpreter: Machine, met: Met, one: Kept | None) -> None:

@@ -19,13 +19,13 @@ from shardlint.inference.circumstances import hold, of_run
 from shardlint.inference.context import Context, Scope
 from shardlint.inference.effects import EFFECTS, NOTHING, born
 from shardlint.inference.fixed import Read, split
-from shardlint.inference.giving import give_again, note_read, pay_for_copies, record, tell_kept
+from shardlint.inference.giving import give_again, pay_for_copies, record, tell_kept
 from shardlint.inference.kept import Given, Kept, Part, kept_read
 from shardlint.inference.keys import Keys, TooLarge, scopes_around, snapshot
 from shardlint.inference.looks import ALL, LOOKS, Look, note_looks
 from shardlint.inference.met import Met, Note
 from shardlint.inference.overlays.flax_modules import in_module
-from shardlint.inference.reading import read_of
+from shardlint.inference.reading import note_read, read_of
 from shardlint.inference.renewal import NotRenewable, Renewal
 from shardlint.inference.situation import Situation, states
 from shardlint.inference.values import (
@@ -159,6 +159,14 @@ class Memory:
                 self._kept[key] = left
             else:
                 del self._kept[key]
+
+    def key_of(self, scope: Scope, values: Iterable[Value | None]) -> Hashable:
+        """Return what values are to code in a scope, as long as nothing changes; None if that is too much."""
+        self.keys.start(scope)
+        try:
+            return EFFECTS.epoch, self.keys.of_all(values)
+        except TooLarge:
+            return None
 
     def _key(self, interpreter: Machine, function: Function, bound: dict[str, Value]) -> Key:
         keys = self.keys

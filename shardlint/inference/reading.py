@@ -72,3 +72,14 @@ def read_of(scope: Scope, name: str) -> Value | None:
     if holder is None:
         return None
     return _VOLATILE if holder.may_change(name) else holder.variables[name]
+
+
+def note_read(interpreter: Machine, anchor: Any, name: str) -> None:
+    """Note for the run around it what a run read."""
+    if not isinstance(anchor, Scope):
+        note_attribute(interpreter, anchor)
+    elif interpreter.reads is not None and anchor.born <= interpreter.start and not anchor.is_class:
+        # It was there before that run, as all scopes around it were.
+        interpreter.reads[anchor, name] = None
+    else:
+        note_variable(interpreter, anchor, name, holder_of(anchor, name))
