@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from shardlint.inference.values import Value
 from shardlint.laws.dims import Shape
@@ -14,6 +14,9 @@ from shardlint.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator
+
+
+T = TypeVar("T", covariant=True)
 
 
 class CannotBind(Exception):
@@ -79,3 +82,10 @@ class Call:
     def unknown(self, reason: str) -> Unknown:
         """Return an Unknown that names this call."""
         return Unknown(f"{self.name}: {reason}")
+
+
+class OnCall(Protocol[T]):
+    """A function of a call: what the call gives, or whether something holds of it."""
+
+    def __call__(self, call: Call, /) -> T:
+        """Return what the call gives."""

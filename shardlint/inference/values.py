@@ -7,7 +7,7 @@ it takes no part in equality.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Union
 
@@ -22,7 +22,7 @@ from shardlint.records import dataclass
 from shardlint.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.calls import Call
+    from shardlint.inference.calls import OnCall
 
 MAX_ALTERNATIVES = 8
 
@@ -247,11 +247,11 @@ class Native:
     """
 
     description: str
-    call: Callable[[Call], Value]
+    call: OnCall[Value]
     wraps: Value | None = None
     origin: Place | None = None
     attributes: dict[str, Value] = field(default_factory=dict)
-    whole: Callable[[Call], bool] | None = None
+    whole: OnCall[bool] | None = None
     born: int = field(default_factory=born, init=False, repr=False)
 
 
