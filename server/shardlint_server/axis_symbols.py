@@ -62,7 +62,7 @@ async def highlight(
 async def axis_at(server: ShardlintServer, uri: str, position: types.Position) -> tuple[Span, Axis] | None:
     """The literal at a place that is an axis's name, and the axis as far as the document tells of it."""
     insight = await server.insights.settled(uri)
-    at = None if insight is None else position_in(server, insight, uri, position)
+    at = None if insight is None else position_in(server.workspace.position_codec, insight, uri, position)
     if insight is None or at is None:
         return None
     return insight.axes.at(at.path, at.line, at.column, at.part.cell)
@@ -73,7 +73,7 @@ async def project_axis_at(
 ) -> tuple[Span, Axis, AxisIndex] | None:
     """As `axis_at`, with all that the project's files tell of the axis; and all axes of the project."""
     insight = await server.insights.settled(uri)
-    at = None if insight is None else position_in(server, insight, uri, position)
+    at = None if insight is None else position_in(server.workspace.position_codec, insight, uri, position)
     if insight is None or at is None or insight.axes.at(at.path, at.line, at.column, at.part.cell) is None:
         return None
     axes = await server.projects.around(insight)

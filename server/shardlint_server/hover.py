@@ -34,7 +34,7 @@ async def hover(server: ShardlintServer, params: types.HoverParams) -> types.Hov
     insight = await server.insights.settled(params.text_document.uri)
     if insight is None:
         return None
-    at = position_in(server, insight, params.text_document.uri, params.position)
+    at = position_in(server.workspace.position_codec, insight, params.text_document.uri, params.position)
     return None if at is None else _Hover(server, insight, at).made()
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
+from pygls.workspace import PositionCodec
 
 from shardlint.records import dataclass
-from shardlint_server.analyses import Report
+from shardlint_server.analyses import Analyses, Report
 from shardlint_server.convert import from_position, split_lines
 from shardlint_server.documents import Part, Target
-from shardlint_server.worker import Urgency
+from shardlint_server.worker import Urgency, Worker
 
 if TYPE_CHECKING:
     from shardlint.api import Analysis, AxisIndex, Knowledge, Settings
-    from shardlint_server.session import ShardlintServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +45,18 @@ class Position:
 class Insights:
     """The insights into what is open; each is made once, in the thread that analyses."""
 
-    def __init__(self, server: ShardlintServer) -> None:
-        self._server = server
+    def __init__(self, analyses: Analyses, worker: Worker) -> None:
+        self._analyses, self._worker = analyses, worker
         self._made: dict[str, tuple[Report, Insight]] = {}
 
     async def settled(self, uri: str) -> Insight | None:
         """The insight into the text that is open now; None for what is closed, or could not be analysed."""
-        latest = await self._server.analyses.settled(uri)
+        latest = await self._analyses.settled(uri)
         return None if latest is None else await self._of(*latest)
 
     async def known(self, uri: str) -> Insight | None:
         """The last insight, which may be into a text that changed since: good enough for who types."""
-        known = self._server.analyses.known(uri)
+        known = self._analyses.known(uri)
         return await self.settled(uri) if known is None else await self._of(*known)
 
     def forget(self, uri: str) -> None:
@@ -76,17 +76,17 @@ class Insights:
             _ = analysis.scopes
             return Insight(target, analysis, settings, knowledge, analysis.axes)
 
-        insight = await self._server.worker.submit(lambda: make, Urgency.TYPED)
+        insight = await self._worker.submit(lambda: make, Urgency.TYPED)
         self._made[target.uri] = (report, insight)
         return insight
 
 
 def position_in(
-    server: ShardlintServer, insight: Insight, uri: str, position: types.Position
+    codec: PositionCodec, insight: Insight, uri: str, position: types.Position
 ) -> Position | None:
     """Convert a position that a client sent."""
     part = insight.part(uri)
     if part is None:
         return None
-    line, column = from_position(position, split_lines(part.text), server.workspace.position_codec)
+    line, column = from_position(position, split_lines(part.text), codec)
     return Position(part, insight.target.path, line, column)

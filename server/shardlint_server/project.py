@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
+
+from pygls.workspace import Workspace
 
 from shardlint.api import Analysis, Linter, Settings, axes_of, editing
 from shardlint.records import dataclass
+from shardlint_server.configuration import Configuration
 from shardlint_server.documents import Target, target_of
 from shardlint_server.linting import source_of
 from shardlint_server.worker import Urgency
@@ -16,7 +19,9 @@ from shardlint_server.worker import Urgency
 if TYPE_CHECKING:
     from shardlint.api import AxisIndex
     from shardlint_server.insights import Insight
-    from shardlint_server.session import ShardlintServer
+
+#: Has some work done in the thread that analyses, which is given the open texts of now.
+Submit = Callable[["Callable[[dict[str, bytes]], AxisIndex]", Urgency], "Awaitable[AxisIndex]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +36,8 @@ class _Kept:
 class ProjectAxes:
     """The axes of projects; a file is analysed anew when it, or what it imports, has changed."""
 
-    def __init__(self, server: ShardlintServer) -> None:
-        self._server = server
+    def __init__(self, workspace: Workspace, configuration: Configuration, submit: Submit) -> None:
+        self._workspace, self._configuration, self._submit = workspace, configuration, submit
         self._axes: dict[str, AxisIndex] = {}
         self._kept: dict[str, dict[str, _Kept]] = {}
 
@@ -42,8 +47,7 @@ class ProjectAxes:
 
     async def around(self, insight: Insight) -> AxisIndex:
         """The axes of the project that a target belongs to."""
-        server, folder, asked = self._server, self._folder(insight), insight.target
-        workspace = server.workspace
+        workspace, folder, asked = self._workspace, self._folder(insight), insight.target
         notebooks = [target_of(workspace, uri) for uri in workspace.notebook_documents]
         beside = [asked, *(target for target in notebooks if target is not None)]
 
@@ -51,14 +55,13 @@ class ProjectAxes:
             with editing.opened(opened):
                 return self._made(folder, beside)
 
-        future = server.worker.submit(lambda: server.in_worker(make), Urgency.TYPED)
-        self._axes[folder] = await future
+        self._axes[folder] = await self._submit(make, Urgency.TYPED)
         return self._axes[folder]
 
     def _folder(self, insight: Insight) -> str:
         """The folder of a project: that of the workspace, else the one that the configuration stands in."""
         path = insight.target.path
-        around = self._server.configuration.folder_of(path)
+        around = self._configuration.folder_of(path)
         if around is not None:
             return around
         root, beside = os.path.abspath(insight.settings.root), os.path.dirname(os.path.abspath(path))
@@ -80,7 +83,7 @@ class ProjectAxes:
         return axes_of(one.analysis for one in kept.values())
 
     def _settings(self, folder: str) -> Settings:
-        return dataclasses.replace(self._server.configuration.settings_of_folder(folder), editing=True)
+        return dataclasses.replace(self._configuration.settings_of_folder(folder), editing=True)
 
 
 def _analysed(linter: Linter, source: editing.Source, kept: _Kept | None) -> _Kept:

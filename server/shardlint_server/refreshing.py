@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from pygls import uris
+from pygls.lsp.server import LanguageServer
 
 from shardlint.api import media
+from shardlint_server.analyses import Analyses
 from shardlint_server.configuration import Problem
 
-if TYPE_CHECKING:
-    from shardlint_server.session import ShardlintServer
+
+def pulls(client: LanguageServer) -> bool:
+    """Whether a client asks for diagnostics, rather than being sent them."""
+    features = client.client_capabilities.text_document
+    return features is not None and features.diagnostic is not None
 
 
 class Refresher:
     """Asks the client to ask again, once for changes that come together, if it can be asked."""
 
-    def __init__(self, server: ShardlintServer) -> None:
-        self._server = server
+    def __init__(self, client: LanguageServer, analyses: Analyses) -> None:
+        self._client, self._analyses = client, analyses
         self._timer: asyncio.TimerHandle | None = None
 
     def soon(self) -> None:
         """Ask after the pause in typing."""
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(self._server.analyses.pause, self.now)
+        self._timer = asyncio.get_running_loop().call_later(self._analyses.pause, self.now)
 
     def now(self) -> None:
         """Ask at once."""
@@ -36,15 +40,15 @@ class Refresher:
             refresh(None)
 
     def _refreshes(self) -> list[Callable[[None], object]]:
-        server, workspace = self._server, self._server.client_capabilities.workspace
+        client, workspace = self._client, self._client.client_capabilities.workspace
         if workspace is None:
             return []
         able = [
-            (server.client_pulls and workspace.diagnostics, server.workspace_diagnostic_refresh),
-            (workspace.code_lens, server.workspace_code_lens_refresh),
-            (workspace.inlay_hint, server.workspace_inlay_hint_refresh),
+            (pulls(client) and workspace.diagnostics, client.workspace_diagnostic_refresh),
+            (workspace.code_lens, client.workspace_code_lens_refresh),
+            (workspace.inlay_hint, client.workspace_inlay_hint_refresh),
         ]
-        return [refresh for client, refresh in able if client and client.refresh_support]
+        return [refresh for feature, refresh in able if feature and feature.refresh_support]
 
     def publish_configuration(self, file: str, problems: Sequence[Problem]) -> None:
         """Show what is wrong with a configuration file, in the file itself, which no client pulls for."""
@@ -62,6 +66,6 @@ class Refresher:
         ]
         uri = uris.from_fs_path(file)
         assert uri is not None
-        self._server.text_document_publish_diagnostics(
+        self._client.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics)
         )

@@ -22,7 +22,7 @@ from shardlint_server.linting import TargetLinter
 from shardlint_server.options import Options, parse_options
 from shardlint_server.project import ProjectAxes
 from shardlint_server.publish import Publisher
-from shardlint_server.refreshing import Refresher
+from shardlint_server.refreshing import Refresher, pulls
 from shardlint_server.witnesses import Witnesses
 from shardlint_server.worker import Urgency, Worker
 
@@ -49,6 +49,7 @@ class ShardlintServer(LanguageServer):
     linter: TargetLinter
     configuration: Configuration
     documents: Documents
+    projects: ProjectAxes
     publisher: Publisher | None = None
     executes = True
     python: str | None = None
@@ -57,9 +58,8 @@ class ShardlintServer(LanguageServer):
         super().__init__("shardlint", shardlint.__version__, notebook_document_sync=NOTEBOOKS)
         self.worker = Worker()
         self.analyses = Analyses(self.worker, self._current, self._begin, self._failed)
-        self.insights = Insights(self)
-        self.projects = ProjectAxes(self)
-        self.refresher = Refresher(self)
+        self.insights = Insights(self.analyses, self.worker)
+        self.refresher = Refresher(self, self.analyses)
         self.witnesses = Witnesses()
         self.fixture_runs = FixtureRuns()
         #: Whether a change of files may change what is known of files that are not open.
@@ -87,6 +87,7 @@ class ShardlintServer(LanguageServer):
             loop.call_soon_threadsafe(self._complain, problems)
 
         self.configuration = Configuration(complain)
+        self.projects = ProjectAxes(self.documents, self.configuration, self._submit)
         self.linter = TargetLinter(
             self.configuration, self.workspace.position_codec, self.witnesses.recalled, self.fixture_runs.of
         )
@@ -97,8 +98,7 @@ class ShardlintServer(LanguageServer):
     @property
     def client_pulls(self) -> bool:
         """Whether the client asks for diagnostics, rather than being sent them."""
-        features = self.client_capabilities.text_document
-        return features is not None and features.diagnostic is not None
+        return pulls(self)
 
     def folders(self) -> list[str]:
         """The paths of the workspace's folders."""
@@ -217,6 +217,10 @@ class ShardlintServer(LanguageServer):
 
     def _begin(self, target: Target) -> Callable[[], Report]:
         return self.in_worker(lambda opened: self.linter.report(target, opened))
+
+    def _submit(self, work: Callable[[dict[str, bytes]], T], urgency: Urgency) -> asyncio.Future[T]:
+        """Have some work done in the thread that analyses, which is given the open texts of then."""
+        return self.worker.submit(lambda: self.in_worker(work), urgency)
 
     def in_worker(self, work: Callable[[dict[str, bytes]], T]) -> Callable[[], T]:
         """Make some work, which is given the open texts of now, ready for the thread that analyses."""
