@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from shardlint import editing
 from shardlint.analyzing import Analyzer, Progress
 from shardlint.announced import announces, expectations_of
-from shardlint.checked import Analysis, Report, axes_of
+from shardlint.checked import Report
 from shardlint.collecting import collecting_seldom
 from shardlint.config import (
     CommandLine,
@@ -23,6 +23,7 @@ from shardlint.config import (
     parse_mesh,
 )
 from shardlint.config.selection import ignored_codes, selected_codes, severities, without_effect
+from shardlint.explaining.analysis import Analysis, axes_of
 from shardlint.files import Source, read_source, source_from_cells, source_from_text
 from shardlint.files.excerpts import Excerpts
 from shardlint.files.problems import finding_of, findings_of, fixture_finding, internal_error
@@ -31,7 +32,6 @@ from shardlint.fixing.rewriting import with_fix
 from shardlint.laws.values import Mesh
 from shardlint.laws.versions import NEWEST_ONLY, Release, Target
 from shardlint.output import media
-from shardlint.output.fixture_table import FixtureTable
 from shardlint.output.pages import address
 from shardlint.spans import Span
 from shardlint.suppression import Suppressor
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from shardlint.explaining.knowledge import Hint as Hint
     from shardlint.explaining.knowledge import Knowledge as Knowledge
     from shardlint.explaining.knowledge import Known as Known
-    from shardlint.fixture_tables import FixtureResult
+    from shardlint.fixture_tables import FixtureResult, FixtureTable
     from shardlint.report.values import InitReport, ParameterReport
 
 __all__ = [
@@ -216,7 +216,7 @@ class Linter:
         self, paths: Iterable[str], python: str | None = None, progress: Progress | None = None
     ) -> list[FixtureTable]:
         """Execute fixtures, their own code included, and set what JAX does beside what is found."""
-        from shardlint.fixture_tables import table_of
+        from shardlint.fixture_tables import FixtureTable, table_of
 
         everything = dataclasses.replace(self.settings, exhaustive=True)
         sources = [

@@ -7,34 +7,15 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from shardlint.findings import Finding, Severity
-from shardlint.laws.values import AxisType, Mesh
 from shardlint.laws.verdicts import Cause, Rejected
-from shardlint.records import dataclass
 from shardlint.spans import Span
 from shardlint.uses import MeshUse, Use
 
-
-@dataclass(frozen=True, slots=True)
-class Deployment:
-    """A mesh to assume where a program's is not known.
-
-    ``name`` is the configuration's, None for one given on the command line. ``typed`` tells whether the
-    types of its axes were said: else nothing is claimed that depends on them.
-    """
-
-    name: str | None
-    mesh: Mesh
-    typed: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.mesh}" if self.name is None else f"{self.name} {self.mesh}"
-
-    @property
-    def explicit(self) -> Mesh:
-        """The mesh, were all its axes Explicit."""
-        return self.mesh.with_types(dict.fromkeys(self.mesh.names, AxisType.EXPLICIT))
+if TYPE_CHECKING:
+    from shardlint.config.deployments import Deployment
 
 
 def is_test(path: str, root: str) -> bool:

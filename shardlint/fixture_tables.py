@@ -8,8 +8,32 @@ from shardlint.confirm.comparison import Disagreement
 from shardlint.confirm.fixtures import FixtureRun, UnitRun
 from shardlint.files import Source
 from shardlint.findings import Finding
-from shardlint.output.fixture_table import FixtureTable, Row
 from shardlint.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One case, cell or top level: what was found in it, what it raised, and what does not agree."""
+
+    unit: str
+    findings: tuple[str, ...]
+    jax: str
+    disagreements: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FixtureTable:
+    """A fixture's rows. ``general`` are disagreements that belong to no part of it."""
+
+    path: str
+    jax: str | None
+    rows: tuple[Row, ...]
+    general: tuple[str, ...] = ()
+
+    @property
+    def disagreements(self) -> int:
+        """How many there are."""
+        return len(self.general) + sum(len(row.disagreements) for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)

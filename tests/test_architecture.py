@@ -79,7 +79,9 @@ ROOMS: dict[str, set[str]] = {
         "shardlint.report.values",
         "shardlint.rules.wording",
     },
-    "shardlint.output": TYPES | LAWS | {"shardlint.coverage", "shardlint.files.sites"},
+    "shardlint.output": TYPES
+    | LAWS
+    | {"shardlint.coverage", "shardlint.files.sites", "shardlint.fixture_tables"},
     "shardlint.eras": TYPES | LAWS,
     "shardlint.cache": TYPES | LAWS | VERSION | {"shardlint.files"},
     "shardlint.working": TYPES | {"shardlint.files", "shardlint.inference", "shardlint.cache.codec"},
@@ -93,7 +95,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "shardlint.watching": TYPES
     | {"shardlint.recalling", "shardlint.inference.project", "shardlint.output.media"},
-    "shardlint.checked": TYPES | LAWS | {"shardlint.explaining", "shardlint.files"},
+    "shardlint.checked": TYPES | {"shardlint.files"},
     "shardlint.checking": {"shardlint."},
     "shardlint.recalling": TYPES | {"shardlint.cache", "shardlint.checked", "shardlint.files"},
     "shardlint.collecting": set(),
@@ -117,8 +119,8 @@ ROOMS: dict[str, set[str]] = {
     },
     "shardlint.reading": TYPES | {"shardlint.config", "shardlint.files", "shardlint.inference"},
     "shardlint.configuring": {"shardlint.config", "shardlint.output.media"},
-    "shardlint.fixture_tables": TYPES | {"shardlint.confirm", "shardlint.files", "shardlint.output"},
-    "shardlint.deployments": TYPES | LAWS,
+    "shardlint.fixture_tables": TYPES | {"shardlint.confirm", "shardlint.files"},
+    "shardlint.deployments": TYPES | LAWS | {"shardlint.config.deployments"},
     "shardlint.requirements": LAWS,
     "shardlint.config": VERSION | {"shardlint."},
     "shardlint.logical_config": {"shardlint.config", "shardlint.seen"},

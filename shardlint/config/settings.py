@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shardlint.records import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.deployments import Deployment
+    from shardlint.config.deployments import Deployment
     from shardlint.files.discovery import Filter
     from shardlint.laws.values import Mesh
     from shardlint.laws.versions import Target
@@ -104,7 +104,7 @@ class Settings:
     @property
     def deployments(self) -> list[Deployment]:
         """The meshes to assume, one after the other, where a program's is not known."""
-        from shardlint.deployments import Deployment
+        from shardlint.config.deployments import Deployment
 
         if self.mesh is not None:
             return [Deployment(None, self.mesh)]

@@ -7,38 +7,14 @@ from typing import TYPE_CHECKING, TextIO
 
 from shardlint.output.media import lines, terminal
 from shardlint.output.tables import drawing
-from shardlint.records import dataclass
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from shardlint.fixture_tables import FixtureTable
+
 #: Columns of a table that is not drawn on a terminal.
 _WIDTH = 140
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One case, cell or top level: what was found in it, what it raised, and what does not agree."""
-
-    unit: str
-    findings: tuple[str, ...]
-    jax: str
-    disagreements: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FixtureTable:
-    """A fixture's rows. ``general`` are disagreements that belong to no part of it."""
-
-    path: str
-    jax: str | None
-    rows: tuple[Row, ...]
-    general: tuple[str, ...] = ()
-
-    @property
-    def disagreements(self) -> int:
-        """How many there are."""
-        return len(self.general) + sum(len(row.disagreements) for row in self.rows)
 
 
 def write(tables: Sequence[FixtureTable], stream: TextIO) -> None:

@@ -1,0 +1,72 @@
+"""An analysis of a source, and what editors show of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shardlint.explaining.axes import AxisIndex
+    from shardlint.explaining.knowledge import Knowledge
+    from shardlint.explaining.scopes import Candidate, Scopes
+    from shardlint.files import Source
+    from shardlint.findings import Finding
+    from shardlint.laws.values import Mesh
+    from shardlint.uses import Use
+
+    #: Where the name of an axis begins, and what it may be; None where none is written.
+    Completions = tuple[int, list[Candidate]] | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Analysis:
+    """What one analysis of a source gave: the findings in reading order, and the uses they were made from.
+
+    Where a project means several releases of JAX, they are those of the newest. What editors show is worked
+    out when it is first asked, from an analysis under ``Settings(editing=True)``.
+    """
+
+    source: Source
+    findings: tuple[Finding, ...]
+    uses: tuple[Use, ...]
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """What is known of the places of the source."""
+        from shardlint.explaining.knowledge import Knowledge
+
+        return Knowledge(self.source.path, self.uses)
+
+    @cached_property
+    def axes(self) -> AxisIndex:
+        """The names of axes that the source, or what it imports, writes."""
+        return axes_of([self])
+
+    @cached_property
+    def scopes(self) -> Scopes:
+        """The meshes of the source."""
+        from shardlint.explaining.scopes import Scopes
+
+        return Scopes(self.source, self.uses)
+
+    def completions(
+        self, lines: Sequence[str], line: int, column: int, others: Iterable[Mesh]
+    ) -> Completions:
+        """The names that a string which is being written at a place may hold, and where it begins.
+
+        The text may have changed since the analysis: ``lines`` are those of now. ``others`` are meshes of the
+        project's other files.
+        """
+        from shardlint.explaining.scopes import writing_at
+
+        writing = writing_at(lines, line, column)
+        return None if writing is None else (writing.column, self.scopes.candidates(writing, line, others))
+
+
+def axes_of(analyses: Iterable[Analysis]) -> AxisIndex:
+    """The names of axes in several sources: one that one of them writes may be used by another."""
+    from shardlint.explaining.axes import AxisIndex
+
+    return AxisIndex(use for analysis in analyses for use in analysis.uses)
