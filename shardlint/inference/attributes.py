@@ -19,7 +19,6 @@ from shardlint.inference.forgetting import NAMESPACE, blur, forget, open_cells
 from shardlint.inference.iterators import is_iterator
 from shardlint.inference.library_names import is_set
 from shardlint.inference.overlays.class_hooks import hides_attributes, instance_attribute
-from shardlint.inference.overlays.jax_contexts import physical_mesh
 from shardlint.inference.overlays.object_protocol import object_attribute
 from shardlint.inference.overlays.py_dataclasses import fields_by_name
 from shardlint.inference.overlays.py_iterators import iterator_method
@@ -91,6 +90,8 @@ def get_attribute(interpreter: Machine, value: Value, name: str, place: Place) -
         if interpreter.project.reference(interpreter, full, place):
             return Unknown(f"JAX has no `{full}`")
         if full.endswith(".thread_resources.env.physical_mesh") and full.startswith("jax."):
+            from shardlint.inference.overlays.jax_contexts import physical_mesh
+
             return physical_mesh(interpreter)
         return interpreter.project.external(interpreter, full)
     if isinstance(value, ModuleValue):

@@ -16,7 +16,6 @@ from shardlint.inference.effects import changing
 from shardlint.inference.functions import look_at
 from shardlint.inference.generators import run_body
 from shardlint.inference.joins import join, options
-from shardlint.inference.overlays.jax_contexts import enter_abstract_mesh, enter_mesh
 from shardlint.inference.values import (
     NONE,
     External,
@@ -125,6 +124,8 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> Iterator[Value
     if isinstance(manager, MeshValue):
         if not manager.mesh.abstract:
             interpreter.project.reference(interpreter, "jax.sharding.Mesh.__enter__", place)
+        from shardlint.inference.overlays.jax_contexts import enter_mesh
+
         interpreter.context = enter_mesh(interpreter, manager, place)
         entered = manager
     elif isinstance(manager, LibraryObject) and manager.kind == "jax.set_mesh":
@@ -135,6 +136,8 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> Iterator[Value
         interpreter.context = replace(before, mesh=mesh if isinstance(mesh, MeshValue | Unknown) else None)
         entered = NONE
     elif isinstance(manager, LibraryObject) and manager.kind == "jax.sharding.use_abstract_mesh":
+        from shardlint.inference.overlays.jax_contexts import enter_abstract_mesh
+
         interpreter.context = enter_abstract_mesh(interpreter, manager, place)
         entered = NONE
     elif isinstance(manager, LibraryObject) and manager.kind == "flax.logical_axis_rules":

@@ -6,6 +6,7 @@ Each module of this package exposes some of these tables; `registry` merges them
 - ``CONSTANTS``: names that are values.
 - ``CALLS``, ``ATTRIBUTES``, ``METHODS``: objects of library classes (`LibraryObject`), by kind. The methods
   ``__getitem__``, ``__setitem__`` and ``__setattr__`` are what brackets and assignments mean.
+- ``READERS``: what reads attributes of values of a type, and of library objects of a kind otherwise.
 - ``CREATED``, ``METHOD_CONTEXTS``: what happens when a class of the program that derives from a
   library's is instantiated, and around each call of its methods.
 - ``BASES``, ``INSTANCES``: library classes as classes that a program's derive from, and what calling one

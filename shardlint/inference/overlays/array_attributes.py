@@ -12,12 +12,13 @@ from shardlint.inference.overlays.registry import Transfer
 from shardlint.inference.overlays.varying import spread
 from shardlint.inference.values import Array, Bound, Native, Value
 from shardlint.laws.values import Unknown
+from shardlint.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator
 
 
-def array_attribute(interpreter: Evaluator, value: Array, name: str) -> Value:
+def _attribute(interpreter: Evaluator, value: Array, name: str, _: Place) -> Value:
     """Evaluate ``value.name``."""
     if name == "sharding":
         return value.sharding or sharding_in_type(value) or Unknown("a sharding that JAX chose")
@@ -38,3 +39,6 @@ def _spreading(method: Transfer) -> Transfer:
         return spread(call, finish_method(call, method(call)))
 
     return call_it
+
+
+READERS = {Array: _attribute}

@@ -11,8 +11,10 @@ from shardlint.inference.overlays import devices as device_arrays
 from shardlint.inference.overlays import numpy_
 from shardlint.inference.overlays.jax_meshes import record_mesh
 from shardlint.inference.values import (
+    Bound,
     Const,
     Devices,
+    Native,
     Tuple,
     Value,
     as_dim,
@@ -129,3 +131,18 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "jax.distributed.initialize": _distributed,
     "jax.config.update": _config_update,
 }
+
+
+def _attribute(_: Evaluator, value: Devices, name: str, __: Place) -> Value:
+    """Evaluate ``value.name``."""
+    if name == "reshape":
+        return Bound(Native("reshape", reshape_devices), value)
+    if name in device_arrays.ATTRIBUTES:
+        found = device_arrays.ATTRIBUTES[name](value)
+        return replace(found, origin=value.origin) if isinstance(found, Devices) else found
+    if name in device_arrays.METHODS:
+        return Bound(Native(name, device_arrays.METHODS[name]), value)
+    return Unknown(f"attribute `{name}` of devices")
+
+
+READERS = {Devices: _attribute}

@@ -238,3 +238,4 @@ _METHODS: dict[str, Callable[[Call], Value]] = {
 }
 
 TABLE: dict[str, Callable[[Call], Value]] = {NAMED: named_sharding}
+READERS = {ShardingValue: sharding_attribute}

@@ -327,3 +327,4 @@ _METHODS: dict[str, Callable[[Call], Value]] = {
 }
 
 TABLE: dict[str, Callable[[Call], Value]] = {SPEC: partition_spec}
+READERS = {SpecValue: spec_attribute}

@@ -179,3 +179,5 @@ _METHODS: dict[str, Callable[[Call], Value]] = {
     "__enter__": _enter,
     "__exit__": _leave,
 }
+
+READERS = {MeshValue: mesh_attribute}

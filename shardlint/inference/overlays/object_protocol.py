@@ -6,27 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shardlint.inference.classes import class_attribute, stands_for
-from shardlint.inference.overlays import devices
-from shardlint.inference.overlays.array_attributes import array_attribute
 from shardlint.inference.overlays.array_methods import at_index
-from shardlint.inference.overlays.jax_devices import reshape_devices
-from shardlint.inference.overlays.jax_sharding import sharding_attribute
-from shardlint.inference.overlays.jax_specs import spec_attribute
-from shardlint.inference.overlays.mesh_values import mesh_attribute
-from shardlint.inference.overlays.py_objects import super_attribute
 from shardlint.inference.overlays.registry import Transfer, merged
 from shardlint.inference.values import (
-    Array,
     Bound,
     ClassValue,
-    Devices,
     DictValue,
     Instance,
     LibraryObject,
-    MeshValue,
     Native,
-    ShardingValue,
-    SpecValue,
     Tuple,
     Value,
 )
@@ -76,34 +64,15 @@ def object_item(interpreter: Evaluator, receiver: LibraryObject, key: Value, pla
 
 def object_attribute(interpreter: Evaluator, value: Value, name: str, place: Place) -> Value:
     """``value.name`` for arrays, devices, meshes, specs, shardings and library objects."""
-    if isinstance(value, Array):
-        return array_attribute(interpreter, value, name)
-    if isinstance(value, Devices):
-        return _devices_attribute(value, name)
-    if isinstance(value, MeshValue):
-        return mesh_attribute(interpreter, value, name, place)
-    if isinstance(value, SpecValue):
-        return spec_attribute(interpreter, value, name, place)
-    if isinstance(value, ShardingValue):
-        return sharding_attribute(interpreter, value, name, place)
+    reader = merged("READERS").get(value.kind if isinstance(value, LibraryObject) else type(value))
+    if reader is not None:
+        read: Value = reader(interpreter, value, name, place)
+        return read
     assert isinstance(value, LibraryObject)
     return _library_attribute(interpreter, value, name, place)
 
 
-def _devices_attribute(value: Devices, name: str) -> Value:
-    if name == "reshape":
-        return Bound(Native("reshape", reshape_devices), value)
-    if name in devices.ATTRIBUTES:
-        found = devices.ATTRIBUTES[name](value)
-        return replace(found, origin=value.origin) if isinstance(found, Devices) else found
-    if name in devices.METHODS:
-        return Bound(Native(name, devices.METHODS[name]), value)
-    return Unknown(f"attribute `{name}` of devices")
-
-
 def _library_attribute(interpreter: Evaluator, value: LibraryObject, name: str, place: Place) -> Value:
-    if value.kind == "builtins.super":
-        return super_attribute(interpreter, value, name, place)
     reader = merged("ATTRIBUTES").get(value.kind)
     found: Value | None = reader(value, name) if reader is not None else value.fields.get(name)
     if found is not None:

@@ -375,3 +375,4 @@ TABLE: dict[str, Callable[[Call], Value]] = {
     "builtins.classmethod": _descriptor("builtins.classmethod"),
     "builtins.callable": _callable,
 }
+READERS = {"builtins.super": super_attribute}

@@ -27,7 +27,7 @@ _BASE = (
     "jax_convolution", "jax_control", "jax_nn", "jax_random", "jax_initializers", "jax_tree",
     "jax_specs", "jax_sharding", "jax_meshes", "jax_devices", "jax_contexts", "jax_jit", "jax_shard_map",
     "jax_collectives", "jax_transforms", "jax_derivatives", "jax_placement", "jaxtyping",
-    "explicit.axes",
+    "explicit.axes", "array_attributes", "mesh_values",
 )  # fmt: skip
 #: Those of other libraries, by the word that their names begin with: loaded once a program writes it.
 _LIBRARIES = {
@@ -43,7 +43,7 @@ _loaded: set[str] = set()
 _tables: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
 _NAMES_OF_TABLES = (
     "TABLE", "CONSTANTS", "ALIASES", "CALLS", "ATTRIBUTES", "METHODS", "CREATED", "METHOD_CONTEXTS", "BASES",
-    "INSTANCES", "CHILDREN", "DELEGATES", "AROUND",
+    "INSTANCES", "CHILDREN", "DELEGATES", "AROUND", "READERS",
 )  # fmt: skip
 
 #: Caches of what follows from all tables.
