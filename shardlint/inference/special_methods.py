@@ -32,7 +32,7 @@ from shardlint.inference.values import (
 from shardlint.records import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.interpreter import Interpreter
+    from shardlint.inference.machine import Machine
 
 #: Methods that are followed wherever Python calls them.
 _FOLLOWED = frozenset(
@@ -97,7 +97,7 @@ class ReachedChanges:
     """The changes that methods of a class, and all that they reach by name, may make."""
 
     def __init__(
-        self, interpreter: Interpreter, cls: ClassValue, held: dict[str, Value], methods: list[Function]
+        self, interpreter: Machine, cls: ClassValue, held: dict[str, Value], methods: list[Function]
     ) -> None:
         self._interpreter, self._cls, self._held = interpreter, cls, held
         #: Whether all that is named may change.
