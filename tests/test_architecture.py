@@ -31,7 +31,7 @@ VALUES = {
     for name in (
         "effects", "circumstances", "looks", "values", "calls", "evaluator", "context", "once", "settings",
         "assumed", "releases", "joins", "alternatives", "truth", "iteration", "classes", "forgetting",
-        "iterators", "mutation", "library_names", "naming", "descriptors", "choices",
+        "iterators", "mutation", "library_names", "naming", "private_names", "descriptors", "choices",
     )
 }  # fmt: skip
 OVERLAYS = "shardlint.inference.overlays"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.classes import method_called
+from shardlint.inference.context import meant
 from shardlint.inference.editing import note_assigned
 from shardlint.inference.effects import changing
 from shardlint.inference.facts import met
@@ -17,7 +18,6 @@ from shardlint.inference.iterators import items_of
 from shardlint.inference.joins import join, options
 from shardlint.inference.members import attribute_of, evaluate_index
 from shardlint.inference.mutation import delete_attribute, set_attribute, set_item
-from shardlint.inference.private_names import meant
 from shardlint.inference.values import (
     Array,
     Bound,

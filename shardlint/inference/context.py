@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from shardlint.inference.effects import When, born
+from shardlint.inference.private_names import mangled
 from shardlint.inference.settings import InferenceSettings, LogicalRules
 from shardlint.inference.values import Const, MeshValue, Tuple, Value
 from shardlint.laws.dims import Dim, Shape
@@ -228,6 +229,11 @@ class Scope:
                 outer = outer.parent
             return outer or self
         return self
+
+
+def meant(scope: Scope, name: str) -> str:
+    """Return the name that one written in the code of this scope stands for."""
+    return mangled(name, scope.within) if name[:2] == "__" else name
 
 
 @dataclass(slots=True)

@@ -10,13 +10,12 @@ import libcst as cst
 from shardlint.inference.calling import call_value, note_handed, wrapped_function
 from shardlint.inference.classes import attribute_along, class_attribute, lineage
 from shardlint.inference.code import Code
-from shardlint.inference.context import Frame, Scope
+from shardlint.inference.context import Frame, Scope, meant
 from shardlint.inference.descriptors import intercepts, name_descriptors
 from shardlint.inference.overlays.class_hooks import base_class
 from shardlint.inference.overlays.jax_specs import SPEC, subclassed
 from shardlint.inference.overlays.py_dataclasses import declare_fields, decorator_of, make_dataclass
 from shardlint.inference.overlays.py_enums import is_enumeration, make_members
-from shardlint.inference.private_names import meant
 from shardlint.inference.selves import method_in, override, set_by_methods
 from shardlint.inference.syntax import FunctionPart
 from shardlint.inference.units import NodePlace, Unit

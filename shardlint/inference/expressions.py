@@ -12,6 +12,7 @@ from shardlint.inference.calling import call_value
 from shardlint.inference.choices import is_doubtful
 from shardlint.inference.code import Code
 from shardlint.inference.comprehensions import comprehension
+from shardlint.inference.context import meant
 from shardlint.inference.editing import TELLING, note_read
 from shardlint.inference.facts import dotted, met
 from shardlint.inference.generators import give
@@ -25,7 +26,6 @@ from shardlint.inference.operators import binary_operation, compare, unary_opera
 from shardlint.inference.overlays.py_mocks import replace_written
 from shardlint.inference.overlays.py_strings import formatted
 from shardlint.inference.overlays.registry import transfer
-from shardlint.inference.private_names import meant
 from shardlint.inference.refine import refine
 from shardlint.inference.truth import truth
 from shardlint.inference.units import NodePlace

@@ -18,7 +18,7 @@ from shardlint.inference.budget import MAX_DEPTH, Budget
 from shardlint.inference.built_in import built_in
 from shardlint.inference.calling import call_value
 from shardlint.inference.circumstances import ask
-from shardlint.inference.context import Context, Frame, Scope, known_call
+from shardlint.inference.context import Context, Frame, Scope, known_call, meant
 from shardlint.inference.described import sized
 from shardlint.inference.expressions import evaluate
 from shardlint.inference.functions import names_by_position, run_function
@@ -30,7 +30,6 @@ from shardlint.inference.memory import Memory
 from shardlint.inference.met import Handed, Note
 from shardlint.inference.once import Once
 from shardlint.inference.operators import binary_operation, compare
-from shardlint.inference.private_names import meant
 from shardlint.inference.reading import Reads, note_attribute, note_variable
 from shardlint.inference.refine import learn_shape, names_in
 from shardlint.inference.releases import verdict_at

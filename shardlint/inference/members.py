@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.attributes import get_attribute
+from shardlint.inference.context import meant
 from shardlint.inference.described import sized
 from shardlint.inference.editing import TELLING, note_read
 from shardlint.inference.facts import dotted
 from shardlint.inference.nodes import is_next
-from shardlint.inference.private_names import meant
 from shardlint.inference.values import NONE, Slice, Tuple, Value
 from shardlint.laws.values import Unknown
 

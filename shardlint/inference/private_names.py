@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from shardlint.inference.context import Scope
-
 
 def is_private(name: str) -> bool:
     """Whether a name is another one inside a class."""
@@ -14,8 +12,3 @@ def mangled(name: str, cls: str) -> str:
     """Return the name that one written in the class of this name stands for."""
     stem = cls.lstrip("_")
     return f"_{stem}{name}" if stem and is_private(name) else name
-
-
-def meant(scope: Scope, name: str) -> str:
-    """Return the name that one written in the code of this scope stands for."""
-    return mangled(name, scope.within) if name[:2] == "__" else name

@@ -12,6 +12,7 @@ from shardlint.inference.annotations import annotated, description
 from shardlint.inference.assignment import assign, bind, delete, held_by
 from shardlint.inference.choices import is_doubtful
 from shardlint.inference.code import Code
+from shardlint.inference.context import meant
 from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.expressions import evaluate
 from shardlint.inference.facts import with_notes
@@ -22,7 +23,6 @@ from shardlint.inference.mutation import augment
 from shardlint.inference.nodes import structure
 from shardlint.inference.operators import binary_operation
 from shardlint.inference.patterns import takes
-from shardlint.inference.private_names import meant
 from shardlint.inference.refine import learn_rank, refine
 from shardlint.inference.releases import is_of_version, of_version
 from shardlint.inference.truth import truth
