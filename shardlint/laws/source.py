@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.values import Spec
+from shardlint.laws.values import Spec, entry_text
 
 
 def tuple_source(parts: Iterable[str]) -> str:
@@ -21,10 +21,12 @@ def constant_source(value: object) -> str:
         return f"frozenset({set_source(value) if value else ''})"
     if type(value) is set:
         return set_source(value)
+    if type(value) is str:
+        return entry_text(value)
     return str(value) if isinstance(value, Spec) else repr(value)
 
 
 def set_source(members: Iterable[object]) -> str:
-    """Write a set with these members: ``{'data', 'model'}``, ``set()``."""
+    """Write a set with these members: ``{"data", "model"}``, ``set()``."""
     written = sorted(map(constant_source, members))
     return "{" + ", ".join(written) + "}" if written else "set()"

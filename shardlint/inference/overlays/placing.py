@@ -262,7 +262,11 @@ def text_of(value: Value) -> str:
     if isinstance(value, ListValue) and value.items is not None:
         return f"[{', '.join(map(text_of, value.items))}]"
     if isinstance(value, DictValue) and value.items is not None:
-        return "{" + ", ".join(f"{key!r}: {text_of(item)}" for key, item in value.items.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{constant_source(key)}: {text_of(item)}" for key, item in value.items.items())
+            + "}"
+        )
     return value.name if isinstance(value, External) else "?"
 
 
