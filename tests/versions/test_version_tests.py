@@ -17,7 +17,7 @@ _HEAD = """
 import importlib
 import importlib.metadata
 import re
-import jax
+import jax, operator
 from importlib.metadata import version as installed
 from packaging import version
 from packaging.version import Version, parse
@@ -56,6 +56,8 @@ _TESTS: dict[str, bool] = {
     'list(map(int, jax.__version__.split("."))) >= [0, 8, 2]': True,
     'int(jax.__version__.split(".")[1]) > 8': True,
     "jax.__version_info__[1] >= 9": True,
+    "operator.ge(jax.__version_info__, (0, 8, 2))": True,
+    "not operator.lt(jax.__version_info__[:2], (0, 9))": True,
     'parse(jax.__version__) >= parse("0.8.2")': True,
     'Version(jax.__version__) > Version("0.8.1")': True,
     'Version(jax.__version__) >= Version("0.9")': True,

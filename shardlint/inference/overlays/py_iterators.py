@@ -215,6 +215,14 @@ def _operator(name: str) -> Callable[[Call], Value]:
     return apply
 
 
+def _comparison(name: str) -> Callable[[Call], Value]:
+    def compare(call: Call) -> Value:
+        a, b = call.bind("a", "b")
+        return Unknown(name) if a is None or b is None else call.interpreter.comparison(name, a, b)
+
+    return compare
+
+
 def _getter(pick: Callable[[Call, Value, Value], Value]) -> Callable[[Call], Value]:
     """``itemgetter(*keys)`` and ``attrgetter(*names)``: functions that get one part, or a tuple of them."""
 
@@ -270,6 +278,13 @@ TABLE: dict[str, Callable[[Call], Value]] = {
         f"operator.{python}": _operator(name)
         for python, name in {
             "add": "Add", "sub": "Subtract", "mul": "Multiply", "floordiv": "FloorDivide", "mod": "Modulo",
+        }.items()
+    },
+    **{
+        f"operator.{python}": _comparison(name)
+        for python, name in {
+            "eq": "Equal", "ne": "NotEqual", "lt": "LessThan", "le": "LessThanEqual", "gt": "GreaterThan",
+            "ge": "GreaterThanEqual", "is_": "Is", "is_not": "IsNot",
         }.items()
     },
 }  # fmt: skip
