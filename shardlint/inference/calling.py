@@ -163,6 +163,7 @@ def hand_over(interpreter: Machine, args: Sequence[Value], kwargs: dict[str, Val
     for value in (*args, *kwargs.values()):
         if (function := wrapped_function(value)) is not None:
             note_handed(interpreter, function)
+        interpreter.unseen.hand(value)
 
 
 def note_handed(interpreter: Machine, function: Function) -> None:
@@ -257,7 +258,7 @@ def unfollowed(
         text = look_at(interpreter, one.code, names_only=True)
         declared, names = names_in(text)
         _forget_set(interpreter, one, text, args)
-        for name, scope in one.scope.find_all(declared) if declared else ():
+        for name, scope in one.scope.of_functions.find_all(declared) if declared else ():
             write(interpreter, scope, name, Unknown(f"`{name}` is set unseen"))
             # Variables may be others now.
             in_scope.clear()

@@ -161,6 +161,14 @@ class Scope:
             yield scope
             scope = scope.parent
 
+    @property
+    def of_functions(self) -> Scope:
+        """The scope whose names functions see that are defined here: those of a class's body they do not."""
+        scope = self
+        while scope.is_class and scope.parent is not None:
+            scope = scope.parent
+        return scope
+
     def may_change(self, name: str) -> bool:
         """Whether a variable may change unseen."""
         # Most scopes have neither.

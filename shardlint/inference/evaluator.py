@@ -36,6 +36,9 @@ class Unseen(Protocol):
     def note_special_methods(self, cls: ClassValue, held: dict[str, Value]) -> None:
         """Python may call the special methods of an object at any time from now on."""
 
+    def hand(self, value: Value) -> None:
+        """Code that is not seen gets a value: one to call may run now and at any time from now on."""
+
     def run(self, text: str | None) -> None:
         """A text runs here that is not followed; None if it is not known."""
 

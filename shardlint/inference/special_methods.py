@@ -127,15 +127,16 @@ class ReachedChanges:
         except BrokenText:
             self._anything = True
             return
-        self._reached.append((function.scope, stated))
+        scope = function.scope.of_functions
+        self._reached.append((scope, stated))
         self.defaults += function.defaults.values()
-        for name, holder in function.scope.find_all(frozenset(stated.names)):
+        for name, holder in scope.find_all(frozenset(stated.names)):
             for option in options(holder.variables[name]):
                 self._reach(option, cls)
         for name in stated.called:
-            self._call(function.scope, name, cls, stated)
+            self._call(scope, name, cls, stated)
         for name in stated.makers:
-            maker = function.scope.find(name)
+            maker = scope.find(name)
             classes = maker is not None and all(
                 isinstance(option, ClassValue) and option.metaclass is None
                 for option in options(maker.variables[name])

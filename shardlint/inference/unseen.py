@@ -8,15 +8,24 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shardlint.files.lexing import words_in
-from shardlint.inference.calling import unfollowed
+from shardlint.inference.calling import names_in, unfollowed
 from shardlint.inference.classes import may_change
+from shardlint.inference.code import look_at
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import changed_for_all, changing
 from shardlint.inference.forgetting import blur, forget
 from shardlint.inference.joins import options
 from shardlint.inference.library_names import set_library_name
 from shardlint.inference.special_methods import ReachedChanges, special_methods
-from shardlint.inference.values import ClassValue, External, Function, ModuleValue, Value
+from shardlint.inference.values import (
+    Bound,
+    ClassValue,
+    External,
+    Function,
+    ModuleValue,
+    Partial,
+    Value,
+)
 from shardlint.inference.variables import write
 from shardlint.laws.values import Unknown
 
@@ -65,8 +74,28 @@ class Unseen:
             if hasattr(builtins, name):
                 self._set(scope.root, name)
 
+    @staticmethod
+    def _may_change(holder: Scope, name: str) -> None:
+        if name not in holder.volatile:
+            changing(holder)
+            holder.volatile.add(name)
+
     def _set(self, holder: Scope, name: str) -> None:
         write(self._interpreter, holder, name, Unknown(f"`{name}` is set by code that is not followed"))
+
+    def hand(self, value: Value) -> None:
+        """Code that is not seen gets a value: one to call may run now and at any time from now on."""
+        while isinstance(value, Bound | Partial):
+            held = [value.receiver] if isinstance(value, Bound) else [*value.args]
+            held += [one for _, one in value.kwargs] if isinstance(value, Partial) else []
+            for one in held:
+                forget(one)
+            value = value.function
+        if isinstance(value, Function):
+            declared, _ = names_in(look_at(self._interpreter, value.code, names_only=True))
+            self.call(value, [], {}, "called unseen")
+            for name, holder in value.scope.of_functions.find_all(declared):
+                self._may_change(holder, name)
 
     def note_special_methods(self, cls: ClassValue, held: dict[str, Value]) -> None:
         """Forget what the special methods of an object may change that Python calls where no call is written.
@@ -78,9 +107,7 @@ class Unseen:
             return
         reached = ReachedChanges(self._interpreter, cls, held, methods)
         for name, holder in list(reached.variables()):
-            if name not in holder.volatile:
-                changing(holder)
-                holder.volatile.add(name)
+            self._may_change(holder, name)
             for option in options(holder.variables[name]) if name in holder.variables else ():
                 self._lose_sight(option)
         for value in reached.defaults:

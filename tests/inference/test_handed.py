@@ -6,7 +6,10 @@ import os
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 
+import itertools
+
 import pytest
+from python_programs import met, said
 
 from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
@@ -85,3 +88,52 @@ def test_only_what_is_bound_for_good_is_known(function: str, before: str, after:
 
 def test_a_function_that_nobody_else_has_sees_what_is_bound_last() -> None:
     assert errors(PROGRAM.format(before="first", function=KEPT, after="mesh = second")) == 1
+
+
+#: How a function changes what others see, and what they see then.
+CHANGES = {
+    "global": ("global n; n = 8", "n"),
+    "item of a dict": ("held['n'] = 8", "held['n']"),
+    "item of a list": ("several[0] = 8", "several[0]"),
+    "attribute": ("one.n = 8", "one.n"),
+    "attribute of a class": ("One.n = 8", "One.n"),
+    "through another": ("helper()", "one.n"),
+}
+#: How it comes to be called, without being called here.
+WAYS = {
+    "thread": "t = threading.Thread(target=work); t.start(); t.join()",
+    "keyword arguments": "t = threading.Thread(None, work, kwargs={'k': 1}); t.start(); t.join()",
+    "timer": "t = threading.Timer(0.0, work); t.start(); t.join()",
+    "executor": "with ThreadPoolExecutor() as pool: pool.submit(work).result()",
+    "map of an executor": "with ThreadPoolExecutor() as pool: list(pool.map(work, [1]))",
+    "partial": "t = threading.Thread(target=functools.partial(work, 1)); t.start(); t.join()",
+    "method": "t = threading.Thread(target=one.work); t.start(); t.join()",
+    "loop": "asyncio.run(asyncio.to_thread(work))",
+    "later": "t = threading.Thread(target=later, args=()); t.start(); n = 6; go.set(); t.join()",
+}
+HANDING = """\
+import asyncio, functools, threading
+from concurrent.futures import ThreadPoolExecutor
+go = threading.Event()
+n, held, several = 6, {{"n": 6}}, [6]
+class One:
+    n = 6
+    def work(self): {change}
+one = One()
+def helper(): one.n = 8
+def work(k=1): {change}
+def later():
+    go.wait()
+    {change}
+{way}
+meet(0, {seen})
+"""
+
+
+@pytest.mark.parametrize(("change", "way"), [*itertools.product(CHANGES, WAYS)])
+def test_what_a_function_changes_that_others_may_call_is_not_known(change: str, way: str) -> None:
+    done, seen = CHANGES[change]
+    text = HANDING.format(change=done, way=WAYS[way], seen=seen)
+    assert met(text, 0)[0] == [8]
+    known = said(text)[0]
+    assert known is None or 8 in known
