@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -97,8 +98,8 @@ def findings(folder: Path, seed: int, *arguments: str) -> str:
 def test_the_hash_seed_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "mistakes.py").write_text(MISTAKES)
     texts = [findings(tmp_path, seed, "--output-format", "json") for seed in range(4)]
-    for case in ("{'data', 'model', 'x'}", "frozenset({'alpha', 'beta', 'delta', 'gamma'})"):
-        assert case in texts[0]
+    for case in ('{"data", "model", "x"}', 'frozenset({"alpha", "beta", "delta", "gamma"})'):
+        assert json.dumps(case)[1:-1] in texts[0]
     assert "no spec for 'kernel', 'bias', 'scale', 'extra'" in texts[0]
     assert texts == texts[:1] * 4
 
@@ -116,9 +117,9 @@ def test_a_constant_as_source_is_the_constant(value: object) -> None:
 
 
 def test_members_stand_in_the_order_of_their_texts() -> None:
-    assert set_source(frozenset({"b", "a", 1})) == "{'a', 'b', 1}"
+    assert set_source(frozenset({"b", "a", 1})) == '{"a", "b", 1}'
     assert set_source(()) == "set()"
 
 
 def test_a_spec_in_a_set_is_written_as_a_program_writes_it() -> None:
-    assert constant_source({Spec(("a", None)), "b"}) == "{'b', P(\"a\", None)}"
+    assert constant_source({Spec(("a", None)), "b"}) == '{"b", P("a", None)}'
