@@ -59,12 +59,19 @@ def _wrapper(name: str, keyword: str, run: Callable[[Call, Value, Mesh, Value], 
             return Unknown(f"{name} without {keyword}")
         body = replace(inner, kwargs={key: traced(value) for key, value in kwargs.items()})
         mesh = _mesh_of(inner, sharding)
+        explicit = _KIND[name] is AxisType.EXPLICIT
+        if explicit and inner.interpreter.context.mesh is None:
+            # It takes no mesh from the sharding (`pjit._explicit_axes`).
+            detail = "a mesh in the context; set one with jax.set_mesh(mesh)"
+            verdict = Rejected(Cause.NO_MESH, "ValueError", "trace", detail=detail)
+            record_of_value(inner.interpreter, name, verdict, inner.place)
+            return Unknown(f"{name} without a mesh")
         if mesh is None:
             return inner.interpreter.call(function, list(inner.args), kwargs, inner.place, inner.opaque)
         names = _names(options.get("axes"), mesh)
         if isinstance(mesh, Unknown) or names is None:
             return Unknown(f"{name} on a mesh that is not known")
-        if _KIND[name] is AxisType.AUTO and set(names) == set(_auto(mesh)):
+        if not explicit and set(names) == set(_auto(mesh)):
             return inner.interpreter.call(function, list(inner.args), kwargs, inner.place, inner.opaque)
         return run(body, function, mesh.with_types(dict.fromkeys(names, _KIND[name])), sharding)
 

@@ -1,0 +1,48 @@
+"""`explicit_axes` takes its mesh from the context alone, and JAX refuses calls where none is set."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+
+import jax
+import pytest
+from explicit_probes import evaluate
+
+from shardlint.laws.verdicts import Cause, Rejected
+
+HEAD = """
+import jax
+import jax.numpy as jnp
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+mesh = jax.make_mesh((8,), ("x",), axis_types=(AxisType.Auto,))
+explicit = jax.make_mesh((8,), ("x",), axis_types=(AxisType.Explicit,))
+def body(x): return x * 2
+plain = jax.sharding.explicit_axes(body, in_sharding=P("x"))
+bound = jax.sharding.explicit_axes(body, in_sharding=NamedSharding(explicit, P("x")))
+x = jnp.ones(8)
+"""
+CALLS = (
+    "plain(x)", "bound(x)", "jax.jit(plain)(x)", "jax.jit(bound)(x)",
+    "jax.sharding.explicit_axes(body)(x, in_sharding=P('x'))", "jax.vmap(plain)(jnp.ones((2, 8)))",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("context", ["", "jax.set_mesh(explicit)", "jax.set_mesh(mesh)"])
+@pytest.mark.parametrize("call", CALLS)
+def test_a_mesh_is_wanted_in_the_context(call: str, context: str) -> None:
+    text = f"with {context}:\n    {call}\n" if context else call
+    _, uses = evaluate(HEAD + text)
+    found = [use.verdict for use in uses if isinstance(use.verdict, Rejected)]
+    try:
+        exec(HEAD + text, {})
+    except Exception as problem:
+        known = [one for one in found if one.cause is Cause.NO_MESH]
+        assert bool(known) is ("mesh cannot be empty" in str(problem)), problem
+        assert all(one.exception == type(problem).__name__ for one in known)
+    else:
+        assert not found
+    finally:
+        jax.clear_caches()
