@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from shardlint.files.lexing import words_in
 from shardlint.inference.calling import names_in, unfollowed
 from shardlint.inference.classes import may_change
-from shardlint.inference.code import look_at
 from shardlint.inference.context import Scope
 from shardlint.inference.effects import changed_for_all, changing
 from shardlint.inference.forgetting import blur, forget
+from shardlint.inference.functions import look_at
 from shardlint.inference.joins import options
 from shardlint.inference.library_names import set_library_name
 from shardlint.inference.special_methods import ReachedChanges, special_methods

@@ -260,6 +260,14 @@ class C:
         return True
 if C(): pass
 """,
+    "variable of the class with the same name": """
+class C:
+    log = 3
+    def __bool__(self):
+        log.append(1)
+        return True
+if C(): pass
+""",
     "variable bound later": """
 class C:
     def __bool__(self):
