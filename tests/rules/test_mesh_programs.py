@@ -27,7 +27,7 @@ SAID: list[tuple[str, str, int, str]] = [
     ),
     (
         "jax.make_mesh((2, 4), ('x', 'y'), axis_types='auto')", "SHL406", 46,
-        "make_mesh: axis_types takes a tuple of AxisType, one an axis; 'auto' is none",
+        'make_mesh: axis_types takes a tuple of AxisType, one an axis; "auto" is none',
     ),
     (
         "jax.make_mesh(shape=(2, 4), axis_names=('x', 'y'))", "SHL406", 1,
@@ -72,7 +72,7 @@ SAID: list[tuple[str, str, int, str]] = [
     ),
     (
         "P('data', unreduced='model')", "SHL106", 21,
-        "PartitionSpec: unreduced= takes a set of axis names, not 'model'",
+        'PartitionSpec: unreduced= takes a set of axis names, not "model"',
     ),
     (
         "NamedSharding(mesh, 'data', 'model')", "SHL106", 29,

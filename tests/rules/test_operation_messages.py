@@ -161,11 +161,11 @@ ELSEWHERE = [
     ),
     (
         "nn.logical_to_mesh_axes(('mlp',), {'mlp': 'model'})", "SHL507",
-        "{'mlp': 'model'} is no sequence of rules; write them as pairs, ((name, mesh axes), ...)",
+        '{"mlp": "model"} is no sequence of rules; write them as pairs, ((name, mesh axes), ...)',
     ),
     (
         "nn.logical_to_mesh_axes(('mlp',), ('mlp', 'model'))", "SHL507",
-        "'mlp' is no logical axis rule; write each as a pair, (name, mesh axes)",
+        '"mlp" is no logical axis rule; write each as a pair, (name, mesh axes)',
     ),
     (
         "jax.sharding.use_abstract_mesh(mesh)", "SHL407",

@@ -33,7 +33,7 @@ SAYS = {
         "SHL307", "out_axes= of smap hold integers or None, not P()",
     ),
     "jax.shard_map(body, mesh='mesh', in_specs=P(), out_specs=P())(x)": (
-        "SHL307", "mesh= must be a Mesh, not 'mesh'",
+        "SHL307", 'mesh= must be a Mesh, not "mesh"',
     ),
     "jax.shard_map(body, mesh=mesh, in_specs=P(), out_specs=P(), axis_names={'z'})(x)": (
         "SHL307", 'axis_names= holds "z", which the mesh (data=2, model=4) does not have',
