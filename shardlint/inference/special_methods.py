@@ -52,19 +52,22 @@ _READING_LIBRARIES = (
     "json.dumps", "logging.", "math.", "numpy.", "operator.", "optax.", "os.path.", "pprint.", "re.",
     "textwrap.", "time.", "typing.", "warnings.",
 )  # fmt: skip
+#: Libraries of classes whose objects run by themselves: all their methods may be called unseen.
+_THREADS = ("asyncio.", "concurrent.", "multiprocessing.", "threading.")
 #: Python's functions that reach all variables of a module.
 _REACHING_ALL = frozenset({"__import__", "eval", "exec", "globals", "locals", "vars"})
 _CONSTRUCTORS = ("__new__", "__init__", "__post_init__")
 
 
 def special_methods(cls: ClassValue) -> list[Function]:
-    """Return the methods of a class and its bases that Python may call unseen."""
+    """Return the methods of a class and its bases that Python, or a thread that it is, may call unseen."""
+    runs = any(name.startswith(_THREADS) for name in library_bases(cls))
     return [
         function
         for base in lineage(cls)
         if isinstance(base, ClassValue)
         for name, value in base.attributes.items()
-        if name[:2] == "__" == name[-2:] and name not in _FOLLOWED
+        if runs or (name[:2] == "__" == name[-2:] and name not in _FOLLOWED)
         for function in _functions(value)
     ]
 

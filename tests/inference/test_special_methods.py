@@ -268,6 +268,28 @@ class C:
         return True
 if C(): pass
 """,
+    "thread": """
+import threading
+class C(threading.Thread):
+    def run(self):
+        log.append(1)
+x = C()
+x.start()
+x.join()
+""",
+    "thread that sets what it holds": """
+import threading
+class C(threading.Thread):
+    n = 0
+    def run(self):
+        self.work()
+    def work(self):
+        self.n = self.n + 1
+x = C()
+x.start()
+x.join()
+meet(0, x.n)
+""",
     "variable bound later": """
 class C:
     def __bool__(self):

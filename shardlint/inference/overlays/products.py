@@ -261,7 +261,7 @@ def multi_dot(call: Call) -> Value:
 
 
 def _square(call: Call) -> tuple[Array, Shape]:
-    x = operand(call.args[0] if call.args else None, is_numpy(call))
+    x = operand(call.args[0] if call.args else call.kwargs.get("a"), is_numpy(call))
     shape = known_rank(x)
     if len(shape) < 2:
         reject("rank below 2")
