@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shardlint import seen
-from shardlint.collecting import collecting_seldom
 from shardlint.files import Source
+from shardlint.support.gc_policy import collecting_seldom
 from shardlint.uses import FileProblem, Use
 from shardlint.working import Analyzed, Work, work_on
 

@@ -12,7 +12,6 @@ from shardlint import editing
 from shardlint.analyzing import Analyzer, Progress
 from shardlint.announced import announces, expectations_of
 from shardlint.checked import Report
-from shardlint.collecting import collecting_seldom
 from shardlint.config import (
     CommandLine,
     ConfigError,
@@ -31,9 +30,10 @@ from shardlint.findings import Finding, Severity, ordered
 from shardlint.fixing.rewriting import with_fix
 from shardlint.laws.values import Mesh
 from shardlint.laws.versions import NEWEST_ONLY, Release, Target
-from shardlint.output import media
 from shardlint.output.pages import address
 from shardlint.spans import Span
+from shardlint.support import media
+from shardlint.support.gc_policy import collecting_seldom
 from shardlint.suppression import Suppressor
 from shardlint.uses import FileProblem, Use
 from shardlint.working import Analyzed

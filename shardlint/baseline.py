@@ -21,7 +21,7 @@ from shardlint.files.sources import Source, read_source
 from shardlint.files.statements import statements
 from shardlint.findings import Finding, Severity
 from shardlint.fixing.documents import write_bytes
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 VERSION = 1
 #: What says that shardlint or the file failed is never known already.

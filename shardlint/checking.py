@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from shardlint import changing, configuring, reporting
-from shardlint.collecting import collecting_seldom
+from shardlint.support.gc_policy import collecting_seldom
 
 if TYPE_CHECKING:
     from shardlint.api import Linter

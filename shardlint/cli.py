@@ -152,8 +152,8 @@ def _run(options: argparse.Namespace) -> int:
 def _layout(options: argparse.Namespace) -> int:
     from shardlint.laws.verdicts import Rejected
     from shardlint.output import layout
-    from shardlint.output.media import terminal
     from shardlint.output.styles import styles_for
+    from shardlint.support.media import terminal
     from shardlint.uses import FileProblem
 
     file, colon, line = options.place.rpartition(":")
@@ -264,7 +264,7 @@ class _Parser(argparse.ArgumentParser):
         return found, rest
 
     def error(self, message: str) -> NoReturn:
-        from shardlint.output.media import lines
+        from shardlint.support.media import lines
 
         self.exit(FAILED, lines(f"{self.prog}: {message}\nTry `{self.prog} --help`.\n"))
 

@@ -105,7 +105,7 @@ def show(options: argparse.Namespace) -> str:
     """What `shardlint config` prints. Raises ConfigError."""
     from shardlint.config.schema import schema
     from shardlint.config.shown import as_json, as_text, chosen
-    from shardlint.output.media import json_document
+    from shardlint.support.media import json_document
 
     if options.schema:
         return json_document(schema())

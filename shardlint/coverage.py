@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from shardlint.files.sites import Site, SiteKind
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Rejected, Undecided
-from shardlint.records import dataclass
 from shardlint.spans import Place, Span
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint.uses import CollectiveUse, FileProblem, OperationUse, ParameterUse, Placement, ShardingUse, Use
 
 #: What a use of each kind may tell about.

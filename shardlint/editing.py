@@ -14,16 +14,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardlint import collecting, seen
+from shardlint import seen
 from shardlint.analyzing import Analyzer
 from shardlint.cache.facts import Facts, now, written
 from shardlint.confirm.isolation import home_of, leads_into
 from shardlint.files import Source
-from shardlint.records import dataclass
 from shardlint.resuming import Programs
 from shardlint.seen import NOTHING, Seen, opened
 from shardlint.spans import Span
-from shardlint.stopping import Stop, Stopped, look, stoppable
+from shardlint.support import gc_policy
+from shardlint.support.cancellation import Stop, Stopped, look, stoppable
+from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.config import Settings
@@ -89,7 +90,7 @@ def rest() -> None:
     """Do what takes long, since nobody waits for anything: load what explains a text, and collect garbage."""
     from shardlint.explaining import axes, knowledge, scopes  # noqa: F401
 
-    collecting.rest()
+    gc_policy.rest()
 
 
 def forget() -> None:

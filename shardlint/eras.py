@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from shardlint.findings import Finding, Severity
 from shardlint.laws.versions import Release, spans_text
-from shardlint.records import dataclass
 from shardlint.spans import Span
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.laws.versions import Release

@@ -8,7 +8,7 @@ from shardlint.confirm.comparison import Disagreement
 from shardlint.confirm.fixtures import FixtureRun, UnitRun
 from shardlint.files import Source
 from shardlint.findings import Finding
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

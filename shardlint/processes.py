@@ -16,9 +16,9 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any
 
-from shardlint.collecting import collecting_seldom
 from shardlint.files import Source
-from shardlint.records import dataclass
+from shardlint.support.gc_policy import collecting_seldom
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint.working import Work, failed, work_on
 
 if TYPE_CHECKING:

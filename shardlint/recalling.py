@@ -17,7 +17,7 @@ from shardlint.cache.store import FOLDER, Store
 from shardlint.cache.tool import tool_digest
 from shardlint.checked import Report
 from shardlint.findings import Finding
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.files import Source

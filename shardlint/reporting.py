@@ -83,7 +83,7 @@ def say(
 
 def aside(text: str) -> None:
     """Write lines to standard error: what there is to say beside the findings."""
-    from shardlint.output.media import lines
+    from shardlint.support.media import lines
 
     print(lines(text), file=sys.stderr)
 
@@ -108,7 +108,7 @@ def write_diff(text: str) -> None:
     GitHub's runner is told to take no line of it for a command. Raises CannotSay.
     """
     if sys.stdout.isatty():
-        from shardlint.output.media import lines
+        from shardlint.support.media import lines
 
         write(lines(text.replace("\r\n", "\n").expandtabs(4)))
     elif text and os.environ.get("GITHUB_ACTIONS") == "true" and not _is_file():

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from shardlint import seen
 from shardlint.cache.facts import Facts, now, written
 from shardlint.files import Source
-from shardlint.records import dataclass
-from shardlint.stopping import Stopped
+from shardlint.support.cancellation import Stopped
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint.working import Analyzed, Work, done, failed
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
 
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 #: What lies at a path: a file, a folder, something else, or nothing.
 FILE, FOLDER, OTHER, NOTHING = "file", "folder", "other", ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def _begin(changed: list[str]) -> float:
         # The screen and what was scrolled away, as `clear` does.
         sys.stdout.write("\x1b[H\x1b[2J\x1b[3J")
     if changed:
-        from shardlint.output.media import terminal
+        from shardlint.support.media import terminal
 
         names = terminal(", ".join(map(os.path.relpath, changed[:3])))
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""

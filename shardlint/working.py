@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from shardlint import seen
 from shardlint.files import Source
 from shardlint.files.problems import internal_error
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint.uses import FileProblem, Use
 
 if TYPE_CHECKING:

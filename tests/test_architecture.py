@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = {"shardlint": ROOT / "shardlint", "shardlint_server": ROOT / "server" / "shardlint_server"}
 LONGEST = 500
 
-RECORDS = {"shardlint.records"}
+RECORDS = {"shardlint.support.lazy_dataclass"}
 TYPES = {"shardlint.spans", "shardlint.findings", "shardlint.uses", "shardlint.seen"} | RECORDS
 VERSION = {"shardlint.__version__"}
 LAWS = {"shardlint.laws"}
@@ -43,9 +43,9 @@ OPERATIONS = {f"shardlint.inference.{name}" for name in ("operators", "indexing"
 # What a room may import of ours: modules, and packages with all they hold. The first room that a
 # module's name begins with is its own. Every room may import itself.
 ROOMS: dict[str, set[str]] = {
-    "shardlint.records": set(),
+    "shardlint.support.lazy_dataclass": set(),
     "shardlint.seen": RECORDS,
-    "shardlint.stopping": set(),
+    "shardlint.support.cancellation": set(),
     "shardlint.spans": TYPES | LAWS,
     "shardlint.findings": TYPES | LAWS,
     "shardlint.uses": TYPES | LAWS,
@@ -54,7 +54,9 @@ ROOMS: dict[str, set[str]] = {
     OVERLAYS: TYPES | LAWS | VALUES,
     **dict.fromkeys(sorted(VALUES), TYPES | LAWS | VALUES),
     **dict.fromkeys(sorted(OPERATIONS), TYPES | LAWS | VALUES | OPERATIONS | {OVERLAYS}),
-    "shardlint.inference": TYPES | LAWS | {"shardlint.collecting", "shardlint.files", "shardlint.stopping"},
+    "shardlint.inference": TYPES
+    | LAWS
+    | {"shardlint.support.gc_policy", "shardlint.files", "shardlint.support.cancellation"},
     "shardlint.fixing": TYPES
     | LAWS
     | {"shardlint.files", "shardlint.inference.nodes", "shardlint.inference.offsets"},
@@ -62,7 +64,7 @@ ROOMS: dict[str, set[str]] = {
     | LAWS
     | {"shardlint.files", "shardlint.rules.all_rules", "shardlint.rules.base"},
     "shardlint.baseline": TYPES | {"shardlint.files", "shardlint.fixing.documents"},
-    "shardlint.rules": TYPES | LAWS | {"shardlint.stopping"},
+    "shardlint.rules": TYPES | LAWS | {"shardlint.support.cancellation"},
     "shardlint.confirm.worker": set(),
     "shardlint.confirm": TYPES | LAWS,
     "shardlint.announced": TYPES | {"shardlint.confirm.expectations", "shardlint.files"},
@@ -74,7 +76,7 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.output.report": TYPES
     | LAWS
     | {
-        "shardlint.output.media",
+        "shardlint.support.media",
         "shardlint.output.tables",
         "shardlint.report.values",
         "shardlint.rules.wording",
@@ -90,18 +92,18 @@ ROOMS: dict[str, set[str]] = {
         "shardlint.cache.facts",
         "shardlint.files",
         "shardlint.inference",
-        "shardlint.stopping",
+        "shardlint.support.cancellation",
         "shardlint.working",
     },
     "shardlint.watching": TYPES
-    | {"shardlint.recalling", "shardlint.inference.project", "shardlint.output.media"},
+    | {"shardlint.recalling", "shardlint.inference.project", "shardlint.support.media"},
     "shardlint.checked": TYPES | {"shardlint.files"},
     "shardlint.checking": {"shardlint."},
     "shardlint.recalling": TYPES | {"shardlint.cache", "shardlint.checked", "shardlint.files"},
-    "shardlint.collecting": set(),
+    "shardlint.support.gc_policy": set(),
     "shardlint.processes": RECORDS
     | {
-        "shardlint.collecting",
+        "shardlint.support.gc_policy",
         "shardlint.files",
         "shardlint.inference",
         "shardlint.working",
@@ -109,7 +111,7 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.analyzing": TYPES
     | LAWS
     | {
-        "shardlint.collecting",
+        "shardlint.support.gc_policy",
         "shardlint.files",
         "shardlint.cache",
         "shardlint.inference",
@@ -118,7 +120,7 @@ ROOMS: dict[str, set[str]] = {
         "shardlint.resuming",
     },
     "shardlint.reading": TYPES | {"shardlint.config", "shardlint.files", "shardlint.inference"},
-    "shardlint.configuring": {"shardlint.config", "shardlint.output.media"},
+    "shardlint.configuring": {"shardlint.config", "shardlint.support.media"},
     "shardlint.fixture_tables": TYPES | {"shardlint.confirm", "shardlint.files"},
     "shardlint.deployments": TYPES | LAWS | {"shardlint.config.deployments"},
     "shardlint.requirements": LAWS,

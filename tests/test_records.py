@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from shardlint import records
+from shardlint.support import lazy_dataclass
 
 
 def _plain(make: Callable[..., Any], **options: Any) -> type:
@@ -61,7 +61,7 @@ def _derived(make: Callable[..., Any], **options: Any) -> type:
     return Derived
 
 
-@records.dataclass(frozen=True, slots=True)
+@lazy_dataclass.dataclass(frozen=True, slots=True)
 class Sent:
     parts: tuple[int, ...]
     name: str = field(default="n", compare=False)
@@ -93,7 +93,7 @@ def outcome(work: Callable[..., Any], *given: Any, **named: Any) -> Any:
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("pattern", [_plain, _by_name, _derived])
 def test_they_do_what_dataclasses_do(pattern: Callable[..., type], options: dict[str, Any]) -> None:
-    kinds = [pattern(make, **options) for make in (records.dataclass, dataclasses.dataclass)]
+    kinds = [pattern(make, **options) for make in (lazy_dataclass.dataclass, dataclasses.dataclass)]
     made = [[outcome(kind, *positional, **named) for kind in kinds] for positional, named in ARGUMENTS]
     for ours, theirs in made:
         assert _without_address(ours) == _without_address(theirs)
@@ -112,7 +112,7 @@ def _without_address(one: object) -> str:
 
 
 def test_what_is_altered_is_of_the_same_class() -> None:
-    ours = _derived(records.dataclass, frozen=True)
+    ours = _derived(lazy_dataclass.dataclass, frozen=True)
     one = ours(1, (2,), name="m")
     assert dataclasses.replace(one, first=3) == ours(3, (2,), name="m")
 
@@ -123,13 +123,13 @@ def test_they_go_to_other_processes() -> None:
 
 
 def test_one_that_holds_itself_is_shown() -> None:
-    one = _plain(records.dataclass)(1)
+    one = _plain(lazy_dataclass.dataclass)(1)
     one.third.append(one)
     assert "third=[...]" in repr(one)
 
 
 def test_the_constructor_tells_its_parameters() -> None:
-    assert list(inspect.signature(_plain(records.dataclass)).parameters) == [
+    assert list(inspect.signature(_plain(lazy_dataclass.dataclass)).parameters) == [
         "first",
         "second",
         "third",
@@ -138,7 +138,7 @@ def test_the_constructor_tells_its_parameters() -> None:
 
 
 def test_methods_are_compiled_when_they_are_called() -> None:
-    ours = _plain(records.dataclass, frozen=True)
+    ours = _plain(lazy_dataclass.dataclass, frozen=True)
     assert not inspect.isfunction(vars(ours)["__init__"])
     one = ours(1)
     assert inspect.isfunction(vars(ours)["__init__"])

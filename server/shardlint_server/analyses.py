@@ -10,7 +10,7 @@ from dataclasses import field
 from lsprotocol import types
 
 from shardlint.api import Analysis, Settings, editing
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint_server.documents import Target
 from shardlint_server.worker import Superseded, Urgency, Worker
 

@@ -11,7 +11,7 @@ from lsprotocol import types
 
 from shardlint.api import Analysis, Linter, Settings, editing, media
 from shardlint.findings import Applicability, Finding, Fix
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint.uses import MeshUse
 from shardlint_server import confirming
 from shardlint_server.convert import split_lines, to_range

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 
 from shardlint.api import CommandLine, ConfigError, Configurations, Settings, editing
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint_server.options import Options
 
 

@@ -15,8 +15,8 @@ from pygls.workspace import PositionCodec
 
 from shardlint.api import media
 from shardlint.findings import Confirmation, Finding, Severity
-from shardlint.records import dataclass
 from shardlint.spans import Span
+from shardlint.support.lazy_dataclass import dataclass
 
 SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,

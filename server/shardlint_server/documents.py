@@ -13,8 +13,8 @@ from pygls import uris
 from pygls.workspace import TextDocument, Workspace
 
 from shardlint.api import editing
-from shardlint.records import dataclass
 from shardlint.spans import Span
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint_server.convert import Text, split_lines
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint_server.analyses import Analyses, Report
 from shardlint_server.convert import from_position, split_lines
 from shardlint_server.documents import Part, Target

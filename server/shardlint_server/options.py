@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 #: Settings of extensions that start the server: they are theirs.
 _THEIRS = frozenset({"interpreter", "path", "importStrategy", "trace"})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pygls.workspace import Workspace
 
 from shardlint.api import Analysis, Linter, Settings, axes_of, editing
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint_server.configuration import Configuration
 from shardlint_server.documents import Target, target_of
 from shardlint_server.linting import source_of

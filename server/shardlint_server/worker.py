@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import Any, Generic, TypeVar
 
 from shardlint.api import editing
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from lsprotocol import types
 from pygls import uris
 
 from shardlint.api import Linter, editing
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint_server.diagnostics import result_id
 from shardlint_server.progress import Bar, progress
 from shardlint_server.session import ShardlintServer

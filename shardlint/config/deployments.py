@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardlint.laws.values import AxisType, Mesh
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

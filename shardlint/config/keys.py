@@ -27,7 +27,7 @@ from shardlint.config.kinds import (
 )
 from shardlint.config.meshes import MESHES
 from shardlint.config.settings import DEFAULT_EXCLUDE
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from shardlint.config.errors import ConfigError, nearest_of
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.laws.versions import Target
@@ -63,7 +63,7 @@ def written(value: Any) -> str:
     if isinstance(value, (str, bool)):
         import json
 
-        from shardlint.output.media import quoted
+        from shardlint.support.media import quoted
 
         return quoted(json.dumps(value, ensure_ascii=False))
     return str(value)

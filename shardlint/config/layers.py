@@ -13,7 +13,7 @@ from shardlint.config.errors import ConfigError, nearest_of
 from shardlint.config.keys import BY_NAME, SECTIONS
 from shardlint.config.kinds import At
 from shardlint.config.toml_lines import line_of
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 #: The files of one folder in the order in which they count, and where in them the settings are.
 FILES: tuple[tuple[str, tuple[str, ...]], ...] = (

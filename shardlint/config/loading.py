@@ -24,7 +24,7 @@ from shardlint.config.layers import (
     read_toml,
 )
 from shardlint.config.settings import Selection, Settings
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.laws.versions import Target

@@ -6,7 +6,7 @@ import os
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.config.deployments import Deployment

@@ -8,7 +8,7 @@ from shardlint.config.errors import ConfigError, nearest_of
 from shardlint.config.keys import KEYS, SECTIONS
 from shardlint.config.kinds import bare, written
 from shardlint.config.loading import InForce
-from shardlint.output.media import json_document, terminal
+from shardlint.support.media import json_document, terminal
 
 
 def chosen(values: Iterable[InForce], key: str | None) -> list[InForce]:

@@ -13,7 +13,7 @@ from shardlint.confirm.processes import ChildLost
 from shardlint.laws.path_rules import PathRule
 from shardlint.laws.values import Entry, Junk, Marker, Mesh, Spec
 from shardlint.laws.witness_data import mesh_data
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 #: A mesh of more devices has none: the model is made under an `AbstractMesh`.
 MOST_DEVICES = 512

@@ -8,7 +8,7 @@ from shardlint.confirm.expectations import Expectation
 from shardlint.confirm.fixtures import FixtureRun, Lines, UnitRun
 from shardlint.findings import Finding, Severity
 from shardlint.laws.verdicts import Rejected
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from shardlint.confirm.sizes import MAX_DEVICES
 from shardlint.confirm.witness import devices_needed, witness_of
 from shardlint.findings import Confirmation, Finding, Severity
 from shardlint.laws.versions import Release
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 Answer = dict[str, Any]
 _MAX_LOSSES = 3

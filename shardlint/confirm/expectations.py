@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 _EXPECT = re.compile(r"#\s*expect(-silent)?:\s*([A-Z]+\d+(?:\s*,\s*[A-Z]+\d+)*)")
 _RAISES = re.compile(r"#\s*raises\s*(?=#|$)", re.MULTILINE)

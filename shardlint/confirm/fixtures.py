@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shardlint.confirm.processes import Child, ChildLost
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 RUNNER = Path(__file__).with_name("runner.py")
 DEFAULT_DEVICES = 8

@@ -6,7 +6,7 @@ from typing import Any
 
 from shardlint.laws.values import Data, Entry, Junk, Marker, Mesh, Name, Spec, Unknown
 from shardlint.laws.verdicts import Cause, Rejected, Verdict
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 Request = dict[str, Any]
 

@@ -17,8 +17,8 @@ from enum import IntEnum
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Marker, Mesh, Spec
 from shardlint.laws.verdicts import Rejected
-from shardlint.records import dataclass
 from shardlint.spans import Span, Written
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint.uses import (
     CollectiveUse,
     MeshUse,

@@ -17,8 +17,8 @@ from shardlint.laws.types import ArrayType
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Rejected
 from shardlint.output.layout import layout_of, picture
-from shardlint.records import dataclass
 from shardlint.spans import Place, Span
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint.uses import (
     Api,
     Fact,

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from shardlint.files.lexing import NEWLINE, STRING_OR_COMMENT
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 #: Nested brackets: CPython's own limit ("too many nested parentheses").
 MAX_BRACKETS = 200

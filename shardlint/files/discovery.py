@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from shardlint import seen
-from shardlint.records import dataclass
 from shardlint.seen import IGNORES, SUFFIXES
+from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

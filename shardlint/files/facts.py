@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 
 from shardlint.files.lexing import Comment, comments, next_code_line
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 _COMMENT = re.compile(r"#\s*shardlint:")
 _SUPPRESSION = re.compile(r"\s*(?:ignore-file|ignore|disable|enable)\b(?!-)")

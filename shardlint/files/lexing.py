@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 #: What follows the first character of a comment or string.
 _REST = r"""

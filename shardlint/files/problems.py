@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from shardlint.findings import Confirmation, Finding, Group, Related, Severity, with_own_numbers
-from shardlint.records import dataclass
 from shardlint.spans import Span
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint.uses import FileProblem
 
 

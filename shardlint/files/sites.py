@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from shardlint.files.sources import Cell, Source
-from shardlint.records import dataclass
 from shardlint.spans import Span
+from shardlint.support.lazy_dataclass import dataclass
 
 
 class SiteKind(StrEnum):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from shardlint.files.lexing import NEWLINE, STRING_OR_COMMENT, split_lines
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 _TOKEN = re.compile(
     rf"(?P<string>{STRING_OR_COMMENT.pattern})"

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from shardlint.files.lexing import Comment, comments, next_code_line
 from shardlint.files.statements import Statements, statements
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 _DIRECTIVE = re.compile(
     r"(?:(?<=\s)|^)#\s*shardlint:\s*(?P<verb>ignore-file|ignore|disable|enable)\b(?!-)"

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from shardlint.files.lexing import NEWLINE
 from shardlint.findings import Edit, Finding, Fix
-from shardlint.records import dataclass
 from shardlint.spans import Span
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from shardlint.findings import Applicability, Edit, Finding, Fix
 from shardlint.fixing.importing import Names
 from shardlint.fixing.trees import CannotFix, Change, Program, Tree
 from shardlint.laws.versions import Target
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint.uses import Use
 
 SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE

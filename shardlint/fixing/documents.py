@@ -14,7 +14,7 @@ from shardlint.files.sources import Source, read_source
 from shardlint.findings import Edit
 from shardlint.fixing import notebook_json
 from shardlint.fixing.applying import OutOfPlace, changed, changes
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 class CannotChange(Exception):

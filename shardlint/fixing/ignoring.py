@@ -8,8 +8,8 @@ from shardlint.files.sources import Cell, Source
 from shardlint.files.statements import Statements, statements
 from shardlint.files.suppressions import directives
 from shardlint.findings import Edit, Finding
-from shardlint.records import dataclass
 from shardlint.spans import Span
+from shardlint.support.lazy_dataclass import dataclass
 
 #: What these findings are about, no comment can silence.
 UNSILENCED = frozenset(

@@ -15,7 +15,7 @@ import libcst as cst
 from shardlint.findings import Edit
 from shardlint.fixing.scopes import Binding, dotted, imports, scopes_of
 from shardlint.fixing.trees import CannotFix, Program, Tree
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shardlint.fixing.applying import Change
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 #: One character of a string as JSON writes it; a pair of surrogates is one code point.

@@ -9,7 +9,7 @@ from shardlint.files.sources import Source, source_from_cells, source_from_text
 from shardlint.findings import Edit
 from shardlint.fixing.applying import OutOfPlace, changed, changes
 from shardlint.fixing.documents import CannotChange, Document
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import libcst as cst
 
 from shardlint.fixing.trees import CannotFix, Program, Tree
 from shardlint.inference.nodes import parts, walk
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 _SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda, *_COMPREHENSIONS)

@@ -12,7 +12,7 @@ import libcst as cst
 from shardlint.inference.budget import Work
 from shardlint.inference.effects import EFFECTS, NOTHING, State, When, born, give_back, held
 from shardlint.inference.met import Met
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 import libcst as cst
 
-from shardlint.collecting import collecting_seldom
 from shardlint.files.sources import Source
 from shardlint.inference import naming
 from shardlint.inference.budget import MAX_FILE_STEPS, Ceiling
@@ -24,13 +23,14 @@ from shardlint.inference.module_run import ModuleRun
 from shardlint.inference.offsets import RECURSION_LIMIT
 from shardlint.inference.overlays.registry import load_mentioned
 from shardlint.inference.project import Project, share_unchanged
-from shardlint.inference.roomy import roomy
 from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.settling import Settling
 from shardlint.inference.statements import Statement, execute
 from shardlint.inference.syntax import ClassPart, FunctionPart, Parsed, Part, split, units_of
 from shardlint.laws.values import Unknown
 from shardlint.spans import Span
+from shardlint.support.frame_memory import roomy
+from shardlint.support.gc_policy import collecting_seldom
 from shardlint.uses import Environment, FileProblem, NameUse, Use
 
 

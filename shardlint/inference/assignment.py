@@ -28,8 +28,8 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.inference.variables import write
-from shardlint.laws.frozen import altered
 from shardlint.laws.values import Unknown
+from shardlint.support.fast_frozen import altered
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

@@ -13,7 +13,7 @@ from dataclasses import field
 import libcst as cst
 
 from shardlint.inference.nodes import walk
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 _CHANGING = frozenset(
     "__import__ aiter anext breakpoint compile delattr eval exec globals help input locals next setattr "

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
 from shardlint.spans import Place
-from shardlint.stopping import NOW, Stopped
+from shardlint.support.cancellation import NOW, Stopped
 
 #: Steps one entry may take: calls, turns of loops, and statements.
 MAX_STEPS = 60_000

@@ -26,8 +26,8 @@ from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.types import short_dtype
 from shardlint.laws.values import Mesh, Unknown
 from shardlint.laws.written_sizes import ArrayPattern, configured, written_size
-from shardlint.records import dataclass
 from shardlint.spans import Place
+from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.context import Scope

@@ -25,7 +25,7 @@ from shardlint.inference.syntax import (
 )
 from shardlint.inference.translating.written import Untranslated, has_odd_lines, parsed
 from shardlint.inference.units import BrokenText, Unit
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 #: A line that Python does not see.
 _BLANK = re.compile(r"[ \t]*(?:#.*)?\n?")

@@ -13,7 +13,7 @@ from dataclasses import field
 from functools import cache
 from typing import Any
 
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 _numbers = itertools.count(1)
 #: Younger than everything.

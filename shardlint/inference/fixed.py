@@ -13,7 +13,7 @@ from shardlint.inference.context import Scope
 from shardlint.inference.keys import Keys
 from shardlint.inference.reading import read_of
 from shardlint.inference.values import Value
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

@@ -13,8 +13,8 @@ from shardlint.inference.met import Met, Note
 from shardlint.inference.reading import note_read
 from shardlint.inference.renewal import Renewal
 from shardlint.inference.values import Function, Instance, Tuple, Value
-from shardlint.laws.frozen import altered
 from shardlint.spans import Place
+from shardlint.support.fast_frozen import altered
 from shardlint.uses import Use
 
 if TYPE_CHECKING:

@@ -25,7 +25,6 @@ from shardlint.inference.functions import names_by_position, run_function
 from shardlint.inference.indexing import get_item
 from shardlint.inference.joins import combined
 from shardlint.inference.kept import Kept
-from shardlint.inference.meanwhile import Meanwhile
 from shardlint.inference.memory import Memory
 from shardlint.inference.met import Handed, Note
 from shardlint.inference.once import Once
@@ -51,10 +50,11 @@ from shardlint.inference.values import (
 from shardlint.inference.variables import write
 from shardlint.laws import dims
 from shardlint.laws.dims import Dim, Shape
-from shardlint.laws.frozen import altered
 from shardlint.laws.values import Unknown
 from shardlint.laws.versions import Release
 from shardlint.spans import Place, Span
+from shardlint.support.fast_frozen import altered
+from shardlint.support.temporarily import Meanwhile
 from shardlint.uses import Environment, FileProblem, Use
 
 if TYPE_CHECKING:

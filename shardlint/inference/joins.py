@@ -22,9 +22,9 @@ from shardlint.inference.values import (
     unsized,
 )
 from shardlint.laws.dims import fresh
-from shardlint.laws.frozen import frozen
 from shardlint.laws.values import Unknown
 from shardlint.laws.varying import one_of
+from shardlint.support.fast_frozen import frozen
 
 NO_TAG: Tag = frozenset()
 

@@ -17,9 +17,9 @@ from shardlint.inference.reading import read_of
 from shardlint.inference.situation import Situation
 from shardlint.inference.values import Function, Test, Value
 from shardlint.laws.dims import Symbol
-from shardlint.laws.frozen import altered
-from shardlint.records import dataclass
 from shardlint.spans import Place
+from shardlint.support.fast_frozen import altered
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint.uses import Use
 
 

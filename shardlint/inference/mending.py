@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 #: How many functions of a file may be broken.
 _MOST = 3

@@ -44,7 +44,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.versions import Release
 from shardlint.laws.versions.history import state_of, subjects
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.context import Scope

@@ -26,9 +26,9 @@ from shardlint.inference.values import (
     Test,
 )
 from shardlint.laws.dims import Expr, Quotient, Remainder, Symbol, renewed
-from shardlint.laws.frozen import altered
 from shardlint.laws.types import TypeSharding
 from shardlint.laws.values import Mesh, Unknown
+from shardlint.support.fast_frozen import altered
 
 _PARTS = {kind: parts_of(kind) for kind in FROZEN}
 #: What no run makes, as most parts are.

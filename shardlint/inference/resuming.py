@@ -21,12 +21,12 @@ from shardlint.inference.edits import edit_between, says_the_same
 from shardlint.inference.effects import EFFECTS
 from shardlint.inference.overlays.registry import load_mentioned
 from shardlint.inference.reach import reach_alike
-from shardlint.inference.roomy import roomy
 from shardlint.inference.selves import outdate, said_otherwise, says_alike, sets_of_self
 from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.spelling import Meant
 from shardlint.inference.syntax import FunctionPart, units_of
 from shardlint.inference.values import ClassValue
+from shardlint.support.frame_memory import roomy
 from shardlint.uses import FileProblem, Use
 
 #: Evaluations after which a program is made anew: what the old ones leave behind takes room.

@@ -35,7 +35,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws import dims
 from shardlint.laws.values import Unknown
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

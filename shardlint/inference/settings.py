@@ -6,7 +6,7 @@ from dataclasses import field
 
 from shardlint.laws.values import Mesh
 from shardlint.laws.versions import NEWEST, Release
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 #: A logical name and where it goes: a mesh axis, several, or none.
 LogicalRules = tuple[tuple[str, str | tuple[str, ...] | None], ...]

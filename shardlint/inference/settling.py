@@ -9,8 +9,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from shardlint.inference.units import NodePlace, Unit
-from shardlint.laws.frozen import altered
 from shardlint.spans import LookedUp
+from shardlint.support.fast_frozen import altered
 from shardlint.uses import Fact, FileProblem, Use
 
 _HOLDS_PLACES = re.compile(r"\b(Place|Fact)\b")

@@ -29,7 +29,7 @@ from shardlint.inference.values import (
     Native,
     Value,
 )
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

@@ -19,7 +19,7 @@ from shardlint.inference.spelling import Names
 from shardlint.inference.translating.origin import Origin
 from shardlint.inference.translating.written import has_odd_lines
 from shardlint.inference.units import BrokenText, Unit
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Union
 from shardlint.inference.effects import born
 from shardlint.inference.looks import ALL, OPAQUE, ORIGIN, look
 from shardlint.laws.dims import Dim, Expr, Shape
-from shardlint.laws.frozen import altered, frozen
 from shardlint.laws.types import TypeSharding
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.varying import Variation
-from shardlint.records import dataclass
 from shardlint.spans import Place
+from shardlint.support.fast_frozen import altered, frozen
+from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.calls import OnCall

@@ -12,7 +12,7 @@ from shardlint.laws.placements import judge_placement
 from shardlint.laws.shards import shard_shape
 from shardlint.laws.values import Mesh, Spec
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 #: More shards than this are not compared one by one.
 _MOST_DEVICES = 4096

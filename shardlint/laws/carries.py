@@ -7,7 +7,7 @@ from shardlint.laws.types import TypeSharding
 from shardlint.laws.values import AxisType, Unknown, entry_axes
 from shardlint.laws.varying import Variation, disagreement
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ import math
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Union
 
-from shardlint.laws.frozen import frozen
-from shardlint.records import dataclass
+from shardlint.support.fast_frozen import frozen
+from shardlint.support.lazy_dataclass import dataclass
 
 #: A product holds at most this many factors and a sum this many products; beyond, the size is unknown.
 MAX_FACTORS = 16

@@ -13,7 +13,7 @@ from typing import Union
 from shardlint.laws.dims import Shape
 from shardlint.laws.values import Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Rejected, Undecided, Verdict
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

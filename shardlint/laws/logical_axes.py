@@ -15,7 +15,7 @@ from shardlint.laws.checks import is_axis
 from shardlint.laws.specs import normalize
 from shardlint.laws.values import Data, Entry, Junk, Name, Spec, Unknown, entry_text
 from shardlint.laws.verdicts import Cause, Rejected, Undecided
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 class Mistake(StrEnum):

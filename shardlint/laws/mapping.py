@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shardlint.laws.dims import Dim, Shape, divisible, equal
 from shardlint.laws.values import Mesh, Spec, entry_axes
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import math
 from shardlint.laws.dims import Shape
 from shardlint.laws.shards import shard_shape
 from shardlint.laws.values import Mesh, Spec
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 #: Bytes of the dtypes whose names do not end in their number of bits.
 ODD_SIZES: dict[str, float] = {

@@ -10,7 +10,7 @@ from typing import Union
 from shardlint.laws.dims import Dim, divisible, equal, lower_bound, product
 from shardlint.laws.values import AxisType, Junk, Mesh, Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 #: The sizes that a mesh is given, one a dimension; junk among them is no integer, junk alone no sequence.
 Sizes = Union[tuple[Union[Dim, Junk, Unknown], ...], Junk, Unknown]

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from shardlint.laws.values import Spec, entry_text
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 Path = tuple[str, ...]
 

@@ -13,7 +13,7 @@ from shardlint.laws.specs import canonical
 from shardlint.laws.types import TypeSharding
 from shardlint.laws.values import AxisType, Entry, Junk, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 #: The stages of a call: the function is wrapped, and later called with arrays.
 WRAPPED, CALLED = "shard_map()", "trace"

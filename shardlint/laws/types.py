@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shardlint.laws.dims import Shape
 from shardlint.laws.values import Entry, Mesh, Spec, entry_axes
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 _SHORT = {"bool": "bool", "bfloat16": "bf16", "complex64": "c64", "complex128": "c128"}
 _PREFIXES = {"float": "f", "int": "i", "uint": "u"}

@@ -6,8 +6,8 @@ from enum import StrEnum
 from typing import Union
 
 from shardlint.laws.dims import Dim, product
-from shardlint.laws.frozen import frozen
-from shardlint.records import dataclass
+from shardlint.support.fast_frozen import frozen
+from shardlint.support.lazy_dataclass import dataclass
 
 
 class AxisType(StrEnum):

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from shardlint.laws.dims import Dim, product
-from shardlint.laws.frozen import frozen
 from shardlint.laws.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
+from shardlint.support.fast_frozen import frozen
 
 Axes = frozenset[str]
 NO_AXES: Axes = frozenset()

@@ -7,7 +7,7 @@ from typing import Union
 
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Spec
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 class Api(StrEnum):

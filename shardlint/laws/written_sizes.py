@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from shardlint.laws.dims import Dim, floordiv, mod
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 _OPERATORS: dict[type, Callable[[Dim, Dim], Dim]] = {
     ast.Add: lambda a, b: a + b,

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from shardlint.findings import Finding
-from shardlint.output.media import json_document
 from shardlint.spans import Span
+from shardlint.support.media import json_document
 
 
 def render(findings: Iterable[Finding]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.findings import Confirmation, Finding, Severity
-from shardlint.output.media import terminal
 from shardlint.spans import Span
+from shardlint.support.media import terminal
 
 
 def render(findings: Iterable[Finding]) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from shardlint.coverage import Judged, reasons, worst_files
 from shardlint.files.sites import SiteKind
-from shardlint.output.media import json_document, terminal
 from shardlint.output.tables import drawing
+from shardlint.support.media import json_document, terminal
 
 if TYPE_CHECKING:
     from rich.console import Console

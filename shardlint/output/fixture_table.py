@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from shardlint.output.media import lines, terminal
 from shardlint.output.tables import drawing
+from shardlint.support.media import lines, terminal
 
 if TYPE_CHECKING:
     from rich.console import Console

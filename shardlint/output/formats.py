@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from shardlint.findings import Finding
-from shardlint.records import dataclass
 from shardlint.spans import Span
+from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.output.pages import Page, PageOf

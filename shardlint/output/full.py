@@ -9,10 +9,10 @@ from types import MappingProxyType
 
 from shardlint.findings import Confirmation, Finding, Severity
 from shardlint.output.concise import about_file, confirmation_text, place_text
-from shardlint.output.media import terminal
 from shardlint.output.pages import Page, PageOf, address
 from shardlint.output.styles import Styles
 from shardlint.spans import Span
+from shardlint.support.media import terminal
 
 Lines = Callable[[Span], Sequence[str]]
 

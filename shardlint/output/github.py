@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from shardlint.findings import Finding, Severity
 from shardlint.output.concise import place_text
-from shardlint.output.media import plain
 from shardlint.output.places import InFile, cell_text, project_path
+from shardlint.support.media import plain
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from shardlint.findings import Finding, Severity
 from shardlint.output.fingerprints import fingerprints
-from shardlint.output.media import json_document, message
 from shardlint.output.places import InFile, cell_text, project_path
 from shardlint.spans import Span
+from shardlint.support.media import json_document, message
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "minor", Severity.INFO: "info"}
 

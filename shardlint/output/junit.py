@@ -11,8 +11,8 @@ from xml.etree import ElementTree as xml
 
 from shardlint.findings import Finding, Severity
 from shardlint.output.concise import place_text, position_text
-from shardlint.output.media import plain, xml_document
-from shardlint.output.media import xml as xml_text
+from shardlint.support.media import plain, xml_document
+from shardlint.support.media import xml as xml_text
 
 
 def render(findings: Iterable[Finding]) -> str:

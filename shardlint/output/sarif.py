@@ -13,11 +13,11 @@ from urllib.parse import quote
 
 from shardlint.findings import Finding, Fix, Severity
 from shardlint.output.fingerprints import fingerprints
-from shardlint.output.media import json_document, message, messages, plain
 from shardlint.output.pages import Page, PageOf, address, description
 from shardlint.output.places import InFile, cell_text, project_path
-from shardlint.records import dataclass
 from shardlint.spans import Span
+from shardlint.support.lazy_dataclass import dataclass
+from shardlint.support.media import json_document, message, messages, plain
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from shardlint.findings import Finding
-from shardlint.output.media import json_document
+from shardlint.support.media import json_document
 
 
 def counts(findings: Iterable[Finding]) -> list[tuple[int, str, str]]:

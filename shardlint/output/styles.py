@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TextIO
 
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 Style = Callable[[str], str]
 

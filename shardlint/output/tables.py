@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from shardlint.output.media import drawn
+from shardlint.support.media import drawn
 
 if TYPE_CHECKING:
     from rich.console import Console

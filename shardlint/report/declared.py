@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from shardlint.files import Source
-from shardlint.records import dataclass
 from shardlint.spans import Span
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

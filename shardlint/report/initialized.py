@@ -10,7 +10,6 @@ from shardlint.findings import Severity
 from shardlint.laws.path_rules import PathRule, first_match, needs_rule, separator_of
 from shardlint.laws.values import Spec
 from shardlint.laws.verdicts import Rejected
-from shardlint.records import dataclass
 from shardlint.report.holdings import LogicalRules, holding, spec_on, whole_bytes
 from shardlint.report.parameters import labels_of, names_text, report_of
 from shardlint.report.values import (
@@ -22,6 +21,7 @@ from shardlint.report.values import (
     TableFinding,
 )
 from shardlint.rules.wording import count_text, shape_text
+from shardlint.support.lazy_dataclass import dataclass
 
 #: The arrays of one mesh (None: no mesh was asked for), or why there are none.
 Run = tuple[NamedMesh | None, Initialized | str]

@@ -7,8 +7,8 @@ from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.memory import Split
 from shardlint.laws.path_rules import PathRule
 from shardlint.laws.values import Mesh, Spec
-from shardlint.records import dataclass
 from shardlint.spans import Span
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

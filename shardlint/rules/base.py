@@ -8,8 +8,8 @@ from typing import Any, Union
 
 from shardlint.findings import Group, Severity
 from shardlint.laws.versions import NEWEST_ONLY, Target
-from shardlint.records import dataclass
 from shardlint.spans import Place
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint.uses import Fact, Use
 
 _BLOCK = r"^## {heading}\n+```python\n(.*?)^```$"

@@ -10,7 +10,7 @@ from shardlint.laws.exceptions import is_caught
 from shardlint.laws.verdicts import Rejected
 from shardlint.rules.base import AnyRule, Problem, ProjectRule, RuleSettings
 from shardlint.spans import Span
-from shardlint.stopping import look
+from shardlint.support.cancellation import look
 from shardlint.uses import ApiReference, FileProblem, ParameterUse, Placement, Use
 
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}

@@ -15,7 +15,7 @@ from shardlint.inference.analysis import analyze_source
 from shardlint.inference.resuming import Resumable
 from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.resuming import Programs
-from shardlint.stopping import NOW, Stop, Stopped, stoppable
+from shardlint.support.cancellation import NOW, Stop, Stopped, stoppable
 from shardlint.uses import FileProblem, LocalUse, NameUse, Use, ValueUse
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

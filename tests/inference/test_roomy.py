@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shardlint.inference.roomy import roomy
+from shardlint.support.frame_memory import roomy
 
 resource = pytest.importorskip("resource")
 

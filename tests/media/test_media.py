@@ -22,7 +22,7 @@ from hostile_strings import (
 )
 from hypothesis import example, given
 
-from shardlint.output import media
+from shardlint.support import media
 
 #: What a line of words is made of in Markdown.
 WORDS = {"paragraph_open", "paragraph_close", "inline", "text", "text_special", "code_inline"}

@@ -29,8 +29,8 @@ from shardlint.inference.values import (
     is_none,
 )  # fmt: skip
 from shardlint.laws.dims import Dim, Expr, Quotient, Shape, equal, fresh, lower_bound
-from shardlint.laws.frozen import frozen
 from shardlint.laws.values import Unknown
+from shardlint.support.fast_frozen import frozen
 
 Transfer = Callable[[Call], Value]
 

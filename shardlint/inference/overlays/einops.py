@@ -11,7 +11,7 @@ from shardlint.inference.overlays.arrays import operand, reject, table, unresolv
 from shardlint.inference.overlays.products import einsum
 from shardlint.inference.values import Array, Const, Value, as_size, as_str
 from shardlint.laws.dims import Dim, Shape, divisible, equal, floordiv, fresh, product
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 _TOKEN = re.compile(r"\.\.\.|…|[()]|[^\W\d]\w*|\d+")
 _DOTS = "..."

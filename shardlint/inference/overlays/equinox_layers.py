@@ -40,7 +40,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import Dim, Shape, floordiv
 from shardlint.laws.values import Unknown
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 _PREFIX = "equinox.nn."
 

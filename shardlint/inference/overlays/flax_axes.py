@@ -20,8 +20,8 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import Dim, fresh
 from shardlint.laws.values import Entry, Spec, Unknown
-from shardlint.records import dataclass
 from shardlint.spans import Place
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True)

@@ -50,7 +50,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import Dim, Shape, floordiv, fresh, product
 from shardlint.laws.values import Unknown
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 #: What initializers are given as their key.
 KEY = Array((), "key<fry>")

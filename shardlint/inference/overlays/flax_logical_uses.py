@@ -21,8 +21,8 @@ from shardlint.laws.witness_data import (
     spec_data,
     tuple_data,
 )
-from shardlint.records import dataclass
 from shardlint.spans import Place
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint.uses import Fact, LogicalAxesUse
 
 if TYPE_CHECKING:

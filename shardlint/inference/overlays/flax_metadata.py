@@ -32,8 +32,8 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.laws.values import Entry, Marker, Mesh, Spec, Unknown
-from shardlint.records import dataclass
 from shardlint.spans import Place
+from shardlint.support.lazy_dataclass import dataclass
 
 #: The boxes linen knows. A rule table decides what the second one does.
 PARTITIONED = "flax.linen.Partitioned"

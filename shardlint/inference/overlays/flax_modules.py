@@ -36,8 +36,8 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.records import dataclass
 from shardlint.spans import Place
+from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator

@@ -52,7 +52,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import Shape, floordiv, product
 from shardlint.laws.values import Unknown
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True)

@@ -39,8 +39,8 @@ from shardlint.inference.values import (
 from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.values import Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted
-from shardlint.records import dataclass
 from shardlint.spans import Place
+from shardlint.support.lazy_dataclass import dataclass
 
 _STATE_AXES = "flax.nnx.StateAxes"
 

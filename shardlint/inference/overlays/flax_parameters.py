@@ -37,8 +37,8 @@ from shardlint.laws.dims import Shape
 from shardlint.laws.logical_axes import Resolved, given, mesh_spec
 from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Rejected, Undecided, Verdict
-from shardlint.records import dataclass
 from shardlint.spans import Place
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint.uses import Fact
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.values import Unknown
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 Field = Callable[[str], Value | None]
 _SIGMOID, _TANH = External("jax.nn.sigmoid"), External("jax.numpy.tanh")

@@ -37,8 +37,8 @@ from shardlint.laws.witness_data import (
     sharding_data,
     tuple_data,
 )
-from shardlint.records import dataclass
 from shardlint.spans import Place
+from shardlint.support.lazy_dataclass import dataclass
 
 #: Ahead-of-time forms that only trace: where arrays lie is asked as the function is lowered.
 TRACING = (".trace", ".eval_shape")

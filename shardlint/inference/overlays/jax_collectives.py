@@ -42,8 +42,8 @@ from shardlint.laws.varying import (
     repeats,
 )
 from shardlint.laws.verdicts import Accepted, Rejected, Undecided, Verdict
-from shardlint.records import dataclass
 from shardlint.spans import Place
+from shardlint.support.lazy_dataclass import dataclass
 from shardlint.uses import CollectiveUse
 
 #: What a collective gives that JAX refuses.

@@ -34,7 +34,7 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.laws.values import Unknown
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 Rule = Callable[[Call], Value]
 #: What a transformation's ``init`` makes of parameters.

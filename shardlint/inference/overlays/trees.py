@@ -24,7 +24,7 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.laws.values import Unknown
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 Path = tuple[Value, ...]
 #: Library classes whose subclasses are nodes, in ways that are not followed.

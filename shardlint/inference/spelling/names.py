@@ -20,7 +20,7 @@ from shardlint.inference.spelling.scopes import (
     table_of,
 )
 from shardlint.inference.spelling.texts import RETURN, Meanings, Meant, rewritten, wrapped
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 #: What binds names unseen, or expects that one is not bound.
 _UNSEEN = (

@@ -20,7 +20,7 @@ from shardlint.laws.propagation.primitives import resized, standard
 from shardlint.laws.types import ArrayType, TypeSharding
 from shardlint.laws.values import Entry, Mesh, Spec
 from shardlint.laws.verdicts import Cause
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

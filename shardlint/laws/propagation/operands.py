@@ -14,7 +14,7 @@ from shardlint.laws.dims import Dim, Shape, divisible, equal, floordiv, lower_bo
 from shardlint.laws.types import ArrayType, TypeSharding
 from shardlint.laws.values import AxisType, Entry, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Cause, Rejected, Undecided
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 #: The sharding in the result's type, or why JAX refuses, or what would have to be known.
 Outcome = Union[TypeSharding, Rejected, Undecided]

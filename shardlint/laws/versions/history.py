@@ -10,7 +10,7 @@ from shardlint.laws.verdicts import Rejected, Undecided
 from shardlint.laws.versions.laws import LAW_ROWS, LawRow
 from shardlint.laws.versions.releases import NEWEST, Release
 from shardlint.laws.versions.rows import ARGUMENTS, BEHAVIOURS, NAMES, Event, Row
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from shardlint.laws.verdicts import Api, Cause
 from shardlint.laws.versions.releases import Release
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 class Release(NamedTuple):

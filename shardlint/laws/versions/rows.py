@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from shardlint.laws.versions.releases import Release
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 
 class Event(StrEnum):

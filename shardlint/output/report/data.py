@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from shardlint.laws.dims import Dim
-from shardlint.output.media import json_document
 from shardlint.report.values import Holding, InitReport, Parameter, ParameterReport, TableFinding
 from shardlint.rules.wording import size_text
+from shardlint.support.media import json_document
 
 Json = dict[str, Any]
 

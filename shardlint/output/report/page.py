@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from shardlint.findings import Severity
 from shardlint.laws.memory import text_of_bytes
 from shardlint.laws.values import Spec
-from shardlint.output.media import html
 from shardlint.output.report import words
 from shardlint.output.report.pictures import Segment, axes_caption, bar, mesh_picture, share_picture
 from shardlint.output.report.style import CSS, JS
 from shardlint.report.values import Holding, InitReport, Parameter, ParameterReport, RuleRow, TableFinding
 from shardlint.rules.wording import count_text
+from shardlint.support.media import html
 
 #: A bar names so many parameters by themselves, and so many layouts are drawn.
 _NAMED = 7

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 
 from shardlint.laws.memory import text_of_bytes
 from shardlint.laws.values import Mesh, Spec, entry_axes
-from shardlint.output.media import html
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
+from shardlint.support.media import html
 
 #: A picture of a mesh has at most so many rows and columns; numbers stand in cells of smaller ones.
 _MOST_CELLS = 16

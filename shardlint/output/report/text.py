@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
-from shardlint.output.media import terminal
 from shardlint.output.report import words
 from shardlint.output.tables import drawing
 from shardlint.report.values import InitReport, Parameter, ParameterReport
+from shardlint.support.media import terminal
 
 if TYPE_CHECKING:
     from rich.console import Console

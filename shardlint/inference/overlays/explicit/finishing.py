@@ -43,10 +43,10 @@ from shardlint.inference.values import (
     Value,
     as_items,
 )
-from shardlint.laws.frozen import altered
 from shardlint.laws.types import ArrayType, TypeSharding
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.spans import Place
+from shardlint.support.fast_frozen import altered
 
 #: Methods that take a shape or axes as one argument or as several.
 _STARRED = frozenset({"reshape", "transpose"})

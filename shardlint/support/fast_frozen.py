@@ -7,7 +7,7 @@ from dataclasses import field
 from functools import cache
 from typing import Any, TypeVar, cast, dataclass_transform
 
-from shardlint.records import dataclass
+from shardlint.support.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 
