@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from shardlint import seen
 from shardlint.files import Source
+from shardlint.model.uses import FileProblem, Use
 from shardlint.support.gc_policy import collecting_seldom
-from shardlint.uses import FileProblem, Use
 from shardlint.working import Analyzed, Work, work_on
 
 if TYPE_CHECKING:

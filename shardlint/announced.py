@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from shardlint.files import Source
-from shardlint.findings import Finding
+from shardlint.model.findings import Finding
 
 if TYPE_CHECKING:
     from shardlint.confirm.expectations import Expectation

@@ -26,16 +26,16 @@ from shardlint.explaining.analysis import Analysis, axes_of
 from shardlint.files import Source, read_source, source_from_cells, source_from_text
 from shardlint.files.excerpts import Excerpts
 from shardlint.files.problems import finding_of, findings_of, fixture_finding, internal_error
-from shardlint.findings import Finding, Severity, ordered
 from shardlint.fixing.rewriting import with_fix
 from shardlint.laws.values import Mesh
 from shardlint.laws.versions import NEWEST_ONLY, Release, Target
+from shardlint.model.findings import Finding, Severity, ordered
+from shardlint.model.spans import Span
+from shardlint.model.uses import FileProblem, Use
 from shardlint.output.pages import address
-from shardlint.spans import Span
 from shardlint.support import media
 from shardlint.support.gc_policy import collecting_seldom
 from shardlint.suppression import Suppressor
-from shardlint.uses import FileProblem, Use
 from shardlint.working import Analyzed
 
 if TYPE_CHECKING:

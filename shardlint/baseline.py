@@ -19,8 +19,8 @@ from typing import Any
 from shardlint.files.lexing import STRING_OR_COMMENT, split_lines
 from shardlint.files.sources import Source, read_source
 from shardlint.files.statements import statements
-from shardlint.findings import Finding, Severity
 from shardlint.fixing.documents import write_bytes
+from shardlint.model.findings import Finding, Severity
 from shardlint.support.lazy_dataclass import dataclass
 
 VERSION = 1

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from shardlint.api import Linter, Progress, Report
     from shardlint.baseline import Entry
     from shardlint.files.sources import Source
-    from shardlint.findings import Finding
     from shardlint.fixing.documents import Document
     from shardlint.fixing.rounds import Fixed
+    from shardlint.model.findings import Finding
 
 
 #: Findings that say that a file could not be read whole.
@@ -285,7 +285,7 @@ def _fixed(
 
 def _harmed(before: Report, after: Report, edited: Iterable[str], fixed: Fixed) -> str:
     """The files beside the edited ones that have more errors than before, as prose; empty for none."""
-    from shardlint.findings import Severity
+    from shardlint.model.findings import Severity
 
     if all(f.severity is Severity.ERROR for f in fixed.fixed):
         return ""
@@ -326,7 +326,7 @@ def _difference(before: Document, after: Document) -> str:
 
 def fixable_text(findings: Iterable[Finding], unsafe: bool) -> str:
     """How many findings have fixes, as the last line of a report; empty for none."""
-    from shardlint.findings import Applicability
+    from shardlint.model.findings import Applicability
 
     kinds = Counter(f.fix.applicability for f in findings if f.fix is not None and not f.expected)
     safe, rest = kinds[Applicability.SAFE], kinds[Applicability.UNSAFE]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from shardlint.findings import Finding, Severity
+from shardlint.model.findings import Finding, Severity
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

@@ -151,10 +151,10 @@ def _run(options: argparse.Namespace) -> int:
 
 def _layout(options: argparse.Namespace) -> int:
     from shardlint.laws.verdicts import Rejected
+    from shardlint.model.uses import FileProblem
     from shardlint.output import layout
     from shardlint.output.styles import styles_for
     from shardlint.support.media import terminal
-    from shardlint.uses import FileProblem
 
     file, colon, line = options.place.rpartition(":")
     if not colon or not line.isdigit():

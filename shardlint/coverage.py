@@ -8,9 +8,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from shardlint.files.sites import Site, SiteKind
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Rejected, Undecided
-from shardlint.spans import Place, Span
+from shardlint.model.spans import Place, Span
+from shardlint.model.uses import (
+    CollectiveUse,
+    FileProblem,
+    OperationUse,
+    ParameterUse,
+    Placement,
+    ShardingUse,
+    Use,
+)
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import CollectiveUse, FileProblem, OperationUse, ParameterUse, Placement, ShardingUse, Use
 
 #: What a use of each kind may tell about.
 _KINDS: dict[type[Use], frozenset[SiteKind]] = {

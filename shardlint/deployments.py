@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from shardlint.findings import Finding, Severity
 from shardlint.laws.verdicts import Cause, Rejected
-from shardlint.spans import Span
-from shardlint.uses import MeshUse, Use
+from shardlint.model.findings import Finding, Severity
+from shardlint.model.spans import Span
+from shardlint.model.uses import MeshUse, Use
 
 if TYPE_CHECKING:
     from shardlint.config.deployments import Deployment

@@ -19,9 +19,9 @@ from shardlint.analyzing import Analyzer
 from shardlint.cache.facts import Facts, now, written
 from shardlint.confirm.isolation import home_of, leads_into
 from shardlint.files import Source
+from shardlint.model.spans import Span
 from shardlint.resuming import Programs
 from shardlint.seen import NOTHING, Seen, opened
-from shardlint.spans import Span
 from shardlint.support import gc_policy
 from shardlint.support.cancellation import Stop, Stopped, look, stoppable
 from shardlint.support.lazy_dataclass import dataclass
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from shardlint.config import Settings
     from shardlint.confirm.confirmer import Confirmer
     from shardlint.confirm.processes import Child
-    from shardlint.findings import Edit, Finding, Fix
-    from shardlint.uses import MeshUse
+    from shardlint.model.findings import Edit, Finding, Fix
+    from shardlint.model.uses import MeshUse
 
 __all__ = [
     "Placed", "Ran", "Record", "Source", "Stop", "Stopped", "Verdict", "alternatives", "axis_types",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from shardlint.findings import Finding, Severity
 from shardlint.laws.versions import Release, spans_text
-from shardlint.spans import Span
+from shardlint.model.findings import Finding, Severity
+from shardlint.model.spans import Span
 from shardlint.support.lazy_dataclass import dataclass
 
 

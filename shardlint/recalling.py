@@ -16,7 +16,7 @@ from shardlint.cache.codec import CannotDecode, CannotEncode, decode, encode
 from shardlint.cache.store import FOLDER, Store
 from shardlint.cache.tool import tool_digest
 from shardlint.checked import Report
-from shardlint.findings import Finding
+from shardlint.model.findings import Finding
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

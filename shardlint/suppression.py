@@ -11,11 +11,11 @@ from shardlint.files.problems import FILE_RULES, finding_of
 from shardlint.files.sources import Cell, Source, read_source
 from shardlint.files.statements import statements
 from shardlint.files.suppressions import Suppression, Written, directives, matches, suppressions
-from shardlint.findings import Applicability, Edit, Finding, Fix
 from shardlint.laws.verdicts import Undecided
+from shardlint.model.findings import Applicability, Edit, Finding, Fix
+from shardlint.model.spans import Span
+from shardlint.model.uses import FileProblem, Use
 from shardlint.rules.base import AnyRule
-from shardlint.spans import Span
-from shardlint.uses import FileProblem, Use
 
 _ABOUT_COMMENTS = ("SHL012", "SHL013")
 #: Whether a rule is asked for in a file: its path, and the rule's code and name.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from shardlint import seen
 from shardlint.files import Source
 from shardlint.files.problems import internal_error
+from shardlint.model.uses import FileProblem, Use
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import FileProblem, Use
 
 if TYPE_CHECKING:
     from shardlint.inference import InferenceSettings, Noticed

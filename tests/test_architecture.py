@@ -19,7 +19,12 @@ PACKAGES = {"shardlint": ROOT / "shardlint", "shardlint_server": ROOT / "server"
 LONGEST = 500
 
 RECORDS = {"shardlint.support.lazy_dataclass"}
-TYPES = {"shardlint.spans", "shardlint.findings", "shardlint.uses", "shardlint.seen"} | RECORDS
+TYPES = {
+    "shardlint.model.spans",
+    "shardlint.model.findings",
+    "shardlint.model.uses",
+    "shardlint.seen",
+} | RECORDS
 VERSION = {"shardlint.__version__"}
 LAWS = {"shardlint.laws"}
 
@@ -46,9 +51,9 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.support.lazy_dataclass": set(),
     "shardlint.seen": RECORDS,
     "shardlint.support.cancellation": set(),
-    "shardlint.spans": TYPES | LAWS,
-    "shardlint.findings": TYPES | LAWS,
-    "shardlint.uses": TYPES | LAWS,
+    "shardlint.model.spans": TYPES | LAWS,
+    "shardlint.model.findings": TYPES | LAWS,
+    "shardlint.model.uses": TYPES | LAWS,
     "shardlint.laws": RECORDS,
     "shardlint.files": TYPES,
     OVERLAYS: TYPES | LAWS | VALUES,
@@ -221,7 +226,7 @@ def test_each_room_imports_only_what_it_may(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("shardlint.laws.placement", "from shardlint.spans import Span"),
+        ("shardlint.laws.placement", "from shardlint.model.spans import Span"),
         ("shardlint.laws.placement", "from ..findings import Finding"),
         ("shardlint.laws.placement", "from .. import uses"),
         ("shardlint.rules.unknown_axis", "def f():\n    import shardlint.inference.values"),
@@ -257,8 +262,8 @@ def test_a_planted_import_is_caught(name: str, text: str) -> None:
     [
         ("shardlint.laws.placement", "from shardlint.laws.dims import Dim\nimport math", False),
         ("shardlint.laws", "from .dims import Dim", True),
-        ("shardlint.rules.unknown_axis", "from shardlint.uses import Placement", False),
-        ("shardlint.rules.unknown_axis", "from shardlint import findings", False),
+        ("shardlint.rules.unknown_axis", "from shardlint.model.uses import Placement", False),
+        ("shardlint.rules.unknown_axis", "from shardlint.model import findings", False),
         ("shardlint.inference.overlays.numpy", "from shardlint.inference.values import Const", False),
         ("shardlint.inference.overlays.numpy", "from shardlint.inference.iteration import iterate", False),
         ("shardlint.inference.interpreter", "import libcst as cst", False),

@@ -11,8 +11,8 @@ from pathlib import Path
 import jax_says
 from shardlint.api import Excerpts, Linter, Settings, source_from_text
 from shardlint.files.problems import FILE_RULES, FileRule
-from shardlint.findings import Finding, Group
 from shardlint.laws.versions import parse_target
+from shardlint.model.findings import Finding, Group
 from shardlint.output import full
 from shardlint.output.styles import Styles
 from shardlint.rules import AnyRule, all_rules

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from shardlint.spans import Span
+from shardlint.model.spans import Span
 from shardlint_server.convert import to_range
 from shardlint_server.insights import position_in
 from shardlint_server.session import ShardlintServer

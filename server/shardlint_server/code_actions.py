@@ -10,9 +10,9 @@ from typing import Any
 from lsprotocol import types
 
 from shardlint.api import Analysis, Linter, Settings, editing, media
-from shardlint.findings import Applicability, Finding, Fix
+from shardlint.model.findings import Applicability, Finding, Fix
+from shardlint.model.uses import MeshUse
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import MeshUse
 from shardlint_server import confirming
 from shardlint_server.convert import split_lines, to_range
 from shardlint_server.documents import Part, Target

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from shardlint.api import media
-from shardlint.findings import Finding
+from shardlint.model.findings import Finding
 from shardlint_server import interpreters
 from shardlint_server.progress import progress
 from shardlint_server.session import ShardlintServer

@@ -14,8 +14,8 @@ from lsprotocol import types
 from pygls.workspace import PositionCodec
 
 from shardlint.api import media
-from shardlint.findings import Confirmation, Finding, Severity
-from shardlint.spans import Span
+from shardlint.model.findings import Confirmation, Finding, Severity
+from shardlint.model.spans import Span
 from shardlint.support.lazy_dataclass import dataclass
 
 SEVERITIES = {

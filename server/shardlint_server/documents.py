@@ -13,7 +13,7 @@ from pygls import uris
 from pygls.workspace import TextDocument, Workspace
 
 from shardlint.api import editing
-from shardlint.spans import Span
+from shardlint.model.spans import Span
 from shardlint.support.lazy_dataclass import dataclass
 from shardlint_server.convert import Text, split_lines
 

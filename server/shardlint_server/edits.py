@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
-from shardlint.findings import Edit
+from shardlint.model.findings import Edit
 from shardlint_server.convert import split_lines, to_position, to_range
 from shardlint_server.documents import Part, Target
 

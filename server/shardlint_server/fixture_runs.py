@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from shardlint.api import Settings, editing
-from shardlint.findings import Finding
+from shardlint.model.findings import Finding
 from shardlint_server.documents import Target
 
 

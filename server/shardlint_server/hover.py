@@ -10,8 +10,8 @@ from lsprotocol import types
 from pygls.workspace import PositionCodec
 
 from shardlint.api import address, known_rules, media
-from shardlint.findings import Finding, own_numbers
-from shardlint.spans import Span
+from shardlint.model.findings import Finding, own_numbers
+from shardlint.model.spans import Span
 from shardlint_server.convert import split_lines, to_range
 from shardlint_server.insights import Insight, Position, position_in
 from shardlint_server.session import ShardlintServer

@@ -17,7 +17,7 @@ from shardlint.api import (
     source_from_cells,
     source_from_text,
 )
-from shardlint.findings import Finding
+from shardlint.model.findings import Finding
 from shardlint_server.analyses import Report
 from shardlint_server.configuration import Configuration
 from shardlint_server.convert import to_diagnostic

@@ -12,7 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from shardlint.api import media
-from shardlint.spans import Span
+from shardlint.model.spans import Span
 from shardlint_server.axis_symbols import axis_at, project_axis_at
 from shardlint_server.convert import Text, to_range
 from shardlint_server.session import ShardlintServer

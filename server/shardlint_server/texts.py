@@ -8,7 +8,7 @@ from lsprotocol import types
 from pygls import uris
 from pygls.workspace import PositionCodec, Workspace
 
-from shardlint.spans import Span
+from shardlint.model.spans import Span
 from shardlint_server.convert import Text, split_lines, to_range
 from shardlint_server.documents import path_of, target_of
 

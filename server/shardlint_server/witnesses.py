@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from shardlint.api import Settings, editing
-from shardlint.findings import Confirmation, Finding
+from shardlint.model.findings import Confirmation, Finding
 
 
 class Witnesses:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shardlint.api import media
-from shardlint.spans import Span
+from shardlint.model.spans import Span
 
 if TYPE_CHECKING:
     from shardlint.api import Axis, Known

@@ -16,13 +16,13 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
-from shardlint.spans import Configured, Written
+from shardlint.model.spans import Configured, Written
 
 #: The classes that may be in a document, by their modules: frozen dataclasses, named tuples, enumerations.
 CLASSES = {
-    "shardlint.spans": "LookedUp Span",
-    "shardlint.findings": "Applicability Confirmation Edit Finding Fix Group Related Severity",
-    "shardlint.uses": (
+    "shardlint.model.spans": "LookedUp Span",
+    "shardlint.model.findings": "Applicability Confirmation Edit Finding Fix Group Related Severity",
+    "shardlint.model.uses": (
         "ApiReference ArityUse CallUse CarryUse CollectiveUse Environment Fact FileProblem "
         "LocalUse LogicalAxesUse MeshUse NameUse OperationUse ParameterUse PatternUse Placement ShardingUse "
         "SpecUse Use ValueUse"

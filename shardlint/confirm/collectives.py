@@ -20,8 +20,8 @@ from shardlint.laws.dims import Dim
 from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.laws.witness_data import Known, apply_data, call_data, constant_data, function_data, mesh_data
+from shardlint.model.uses import CollectiveUse
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import CollectiveUse
 
 #: What collectives need besides axes, where the program's own arguments are not known.
 _ARGUMENTS: dict[str, dict[str, Any]] = {

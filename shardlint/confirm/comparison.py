@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from shardlint.confirm.expectations import Expectation
 from shardlint.confirm.fixtures import FixtureRun, Lines, UnitRun
-from shardlint.findings import Finding, Severity
 from shardlint.laws.verdicts import Rejected
+from shardlint.model.findings import Finding, Severity
 from shardlint.support.lazy_dataclass import dataclass
 
 

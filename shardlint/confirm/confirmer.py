@@ -13,8 +13,8 @@ from shardlint.confirm.processes import Child, ChildLost
 from shardlint.confirm.requests import Witness
 from shardlint.confirm.sizes import MAX_DEVICES
 from shardlint.confirm.witness import devices_needed, witness_of
-from shardlint.findings import Confirmation, Finding, Severity
 from shardlint.laws.versions import Release
+from shardlint.model.findings import Confirmation, Finding, Severity
 from shardlint.support.lazy_dataclass import dataclass
 
 Answer = dict[str, Any]

@@ -19,7 +19,7 @@ from shardlint.confirm.sizes import MAX_DEVICES, Sizes, integers
 from shardlint.laws.values import Data, Spec, Unknown
 from shardlint.laws.verdicts import Api, Cause, Rejected
 from shardlint.laws.witness_data import Known, call_data, constant_data, devices_data, mesh_data, tuple_data
-from shardlint.uses import ApiReference, ArityUse, MeshUse
+from shardlint.model.uses import ApiReference, ArityUse, MeshUse
 
 _MESH_FUNCTIONS = ("Mesh", "make_mesh", "AbstractMesh", "create_device_mesh")
 

@@ -19,7 +19,7 @@ from shardlint.confirm.requests import (
 from shardlint.confirm.sizes import Sizes, even, integers, parts_of, shrunk, ways
 from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
-from shardlint.uses import ParameterUse, Placement
+from shardlint.model.uses import ParameterUse, Placement
 
 #: Without a mesh these have a meaning of their own.
 _MESHLESS = (Api.PARTITION_SPEC, Api.LINEN_UNBOX_EAGER)

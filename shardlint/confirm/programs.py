@@ -13,7 +13,7 @@ from shardlint.laws.dims import Dim
 from shardlint.laws.types import ArrayType
 from shardlint.laws.values import AxisType, Data, Mesh, Unknown
 from shardlint.laws.witness_data import call_data, mesh_data, type_data, without
-from shardlint.uses import CallUse, CarryUse, Environment, OperationUse
+from shardlint.model.uses import CallUse, CarryUse, Environment, OperationUse
 
 #: What programs expect of `jax.devices()` that name no mesh.
 _USUAL = 8

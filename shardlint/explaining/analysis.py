@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from shardlint.explaining.knowledge import Knowledge
     from shardlint.explaining.scopes import Candidate, Scopes
     from shardlint.files import Source
-    from shardlint.findings import Finding
     from shardlint.laws.values import Mesh
-    from shardlint.uses import Use
+    from shardlint.model.findings import Finding
+    from shardlint.model.uses import Use
 
     #: Where the name of an axis begins, and what it may be; None where none is written.
     Completions = tuple[int, list[Candidate]] | None

@@ -17,9 +17,8 @@ from enum import IntEnum
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Marker, Mesh, Spec
 from shardlint.laws.verdicts import Rejected
-from shardlint.spans import Span, Written
-from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import (
+from shardlint.model.spans import Span, Written
+from shardlint.model.uses import (
     CollectiveUse,
     MeshUse,
     NameUse,
@@ -31,6 +30,7 @@ from shardlint.uses import (
     Use,
     ValueUse,
 )
+from shardlint.support.lazy_dataclass import dataclass
 
 
 class Role(IntEnum):

@@ -16,10 +16,8 @@ from shardlint.laws.shards import global_shape, replication, shard_shape
 from shardlint.laws.types import ArrayType
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Rejected
-from shardlint.output.layout import layout_of, picture
-from shardlint.spans import Place, Span
-from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import (
+from shardlint.model.spans import Place, Span
+from shardlint.model.uses import (
     Api,
     Fact,
     LocalUse,
@@ -31,6 +29,8 @@ from shardlint.uses import (
     Use,
     ValueUse,
 )
+from shardlint.output.layout import layout_of, picture
+from shardlint.support.lazy_dataclass import dataclass
 
 #: Devices of a mesh whose grid is drawn.
 _MOST_DRAWN = 1_024

@@ -13,8 +13,8 @@ from shardlint.explaining.axes import stands_in_strings
 from shardlint.files.sources import Source
 from shardlint.laws.dims import Dim
 from shardlint.laws.values import Mesh
+from shardlint.model.uses import ShardingUse, SpecUse, Use, ValueUse
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import ShardingUse, SpecUse, Use, ValueUse
 
 #: What takes names of axes, by the last part of its name.
 _SPECS = frozenset({"P", "PartitionSpec", "with_partitioning"})

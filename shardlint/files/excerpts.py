@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from shardlint.spans import Span
+from shardlint.model.spans import Span
 
 if TYPE_CHECKING:
     from shardlint.files.notebook_places import NotebookPlaces

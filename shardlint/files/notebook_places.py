@@ -14,7 +14,7 @@ from typing import Any
 
 from shardlint.files.lexing import NEWLINE
 from shardlint.files.notebook import BrokenNotebook, cells_of, text_of
-from shardlint.spans import Span
+from shardlint.model.spans import Span
 
 #: One character of a string as JSON writes it; a pair of surrogates is one code point.
 _CHARACTER = re.compile(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from shardlint.findings import Confirmation, Finding, Group, Related, Severity, with_own_numbers
-from shardlint.spans import Span
+from shardlint.model.findings import Confirmation, Finding, Group, Related, Severity, with_own_numbers
+from shardlint.model.spans import Span
+from shardlint.model.uses import FileProblem
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import FileProblem
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from shardlint.files.sources import Cell, Source
-from shardlint.spans import Span
+from shardlint.model.spans import Span
 from shardlint.support.lazy_dataclass import dataclass
 
 

@@ -11,9 +11,9 @@ from shardlint import seen
 from shardlint.files import danger
 from shardlint.files.notebook import BrokenNotebook, blank_magics, is_indented, read_cells
 from shardlint.files.suppressions import device_count
-from shardlint.spans import Span
+from shardlint.model.spans import Span
+from shardlint.model.uses import FileProblem
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import FileProblem
 
 #: Larger files hold data, not programs. A notebook's size is mostly pictures, so it may be larger.
 MAX_BYTES = 10 * 2**20

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from shardlint.files.lexing import NEWLINE
-from shardlint.findings import Edit, Finding, Fix
-from shardlint.spans import Span
+from shardlint.model.findings import Edit, Finding, Fix
+from shardlint.model.spans import Span
 from shardlint.support.lazy_dataclass import dataclass
 
 

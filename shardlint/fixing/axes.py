@@ -7,13 +7,13 @@ from difflib import get_close_matches
 
 import libcst as cst
 
-from shardlint.findings import Fix
 from shardlint.fixing.desk import UNSAFE, Desk, in_place_of, literal
 from shardlint.fixing.trees import CannotFix, Change
 from shardlint.inference.nodes import walk
 from shardlint.laws.values import Mesh, Unknown
 from shardlint.laws.verdicts import Rejected
-from shardlint.uses import CollectiveUse, LogicalAxesUse, Use
+from shardlint.model.findings import Fix
+from shardlint.model.uses import CollectiveUse, LogicalAxesUse, Use
 
 _LITERAL = re.compile(r"(?P<open>[rRuU]?(?P<quote>['\"]))(?P<body>[^'\"\\]*)(?P=quote)")
 

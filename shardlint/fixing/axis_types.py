@@ -5,14 +5,14 @@ from __future__ import annotations
 import libcst as cst
 
 from shardlint.files.sources import Source
-from shardlint.findings import Applicability, Fix
 from shardlint.fixing.calls import appended, by_keyword
 from shardlint.fixing.importing import Names
 from shardlint.fixing.trees import CannotFix, program_of
 from shardlint.laws.values import AxisType
 from shardlint.laws.versions import Release, holds
 from shardlint.laws.versions.rows import EXPLICIT_BY_DEFAULT
-from shardlint.uses import MeshUse
+from shardlint.model.findings import Applicability, Fix
+from shardlint.model.uses import MeshUse
 
 #: Those that take ``axis_types=``, and what the axes are without it.
 _MAKERS = ("make_mesh", "Mesh", "AbstractMesh")

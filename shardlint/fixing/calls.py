@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import libcst as cst
 
-from shardlint.findings import Fix
 from shardlint.fixing.desk import SAFE, UNSAFE, Desk, in_place_of, literal
 from shardlint.fixing.trees import CannotFix, Change
 from shardlint.laws.verdicts import Rejected
-from shardlint.uses import ParameterUse
+from shardlint.model.findings import Fix
+from shardlint.model.uses import ParameterUse
 
 #: What `jax.shard_map` takes by keyword only, in the order in which the old one took it.
 BY_KEYWORD = ("mesh", "in_specs", "out_specs", "check_vma")

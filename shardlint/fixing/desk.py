@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 
 import libcst as cst
 
-from shardlint.findings import Applicability, Edit, Finding, Fix
 from shardlint.fixing.importing import Names
 from shardlint.fixing.trees import CannotFix, Change, Program, Tree
 from shardlint.laws.versions import Target
+from shardlint.model.findings import Applicability, Edit, Finding, Fix
+from shardlint.model.uses import Use
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import Use
 
 SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from shardlint.files.sources import Cell, Source
 from shardlint.files.statements import Statements, statements
 from shardlint.files.suppressions import directives
-from shardlint.findings import Edit, Finding
-from shardlint.spans import Span
+from shardlint.model.findings import Edit, Finding
+from shardlint.model.spans import Span
 from shardlint.support.lazy_dataclass import dataclass
 
 #: What these findings are about, no comment can silence.

@@ -12,9 +12,9 @@ from itertools import takewhile
 
 import libcst as cst
 
-from shardlint.findings import Edit
 from shardlint.fixing.scopes import Binding, dotted, imports, scopes_of
 from shardlint.fixing.trees import CannotFix, Program, Tree
+from shardlint.model.findings import Edit
 from shardlint.support.lazy_dataclass import dataclass
 
 

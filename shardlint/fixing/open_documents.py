@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from shardlint.files.sources import Source, source_from_cells, source_from_text
-from shardlint.findings import Edit
 from shardlint.fixing.applying import OutOfPlace, changed, changes
 from shardlint.fixing.documents import CannotChange, Document
+from shardlint.model.findings import Edit
 from shardlint.support.lazy_dataclass import dataclass
 
 

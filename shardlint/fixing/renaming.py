@@ -8,7 +8,6 @@ from typing import Any
 
 import libcst as cst
 
-from shardlint.findings import Fix
 from shardlint.fixing.calls import appended, by_keyword, named, with_keyword
 from shardlint.fixing.desk import SAFE, UNSAFE, Desk, in_place_of
 from shardlint.fixing.importing import Names
@@ -16,7 +15,8 @@ from shardlint.fixing.scopes import dotted, scopes_of
 from shardlint.fixing.trees import CannotFix, Change
 from shardlint.laws.versions import is_removed
 from shardlint.laws.versions.equivalents import EQUIVALENT, RENAMED_ARGUMENTS
-from shardlint.uses import ApiReference
+from shardlint.model.findings import Fix
+from shardlint.model.uses import ApiReference
 
 _PJIT, _SHARD_MAP, _WITH = "jax.experimental.pjit.pjit", "jax.experimental.shard_map.shard_map", "__enter__"
 _PVARY = "jax.lax.pvary"

@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from shardlint.files.sources import Source
-from shardlint.findings import Finding, Fix
 from shardlint.laws.versions import NEWEST_ONLY, Target
+from shardlint.model.findings import Finding, Fix
 
 if TYPE_CHECKING:
     from shardlint.fixing.desk import Rewrite

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from shardlint.files.sources import Source
-from shardlint.findings import Applicability, Edit, Finding, Severity
 from shardlint.fixing.applying import compatible, paths_of
 from shardlint.fixing.documents import CannotChange, Document
-from shardlint.spans import Span
+from shardlint.model.findings import Applicability, Edit, Finding, Severity
+from shardlint.model.spans import Span
 
 #: As many rounds as ruff takes: fixes that call for each other would go on for ever.
 MOST_ROUNDS = 10

@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 import libcst as cst
 
-from shardlint.findings import Fix
 from shardlint.fixing.desk import SAFE, UNSAFE, Desk, in_place_of, literal
 from shardlint.fixing.trees import CannotFix
 from shardlint.inference.nodes import walk
 from shardlint.laws.values import Junk, Unknown
-from shardlint.uses import ParameterUse, Placement, ShardingUse
+from shardlint.model.findings import Fix
+from shardlint.model.uses import ParameterUse, Placement, ShardingUse
 
 
 def spec(desk: Desk) -> Fix:

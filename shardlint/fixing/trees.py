@@ -17,10 +17,10 @@ from libcst._nodes.internal import CodegenState
 
 from shardlint.files.lexing import NEWLINE, split_lines
 from shardlint.files.sources import Source
-from shardlint.findings import Edit
 from shardlint.inference.nodes import parts, walk
 from shardlint.inference.offsets import offsets
-from shardlint.spans import Span
+from shardlint.model.findings import Edit
+from shardlint.model.spans import Span
 
 #: Makes a node of one whose parts were changed already.
 Change = Callable[[Any], cst.CSTNode]

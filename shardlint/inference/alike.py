@@ -20,7 +20,7 @@ from shardlint.inference.naming import place_of
 from shardlint.inference.nodes import walk
 from shardlint.inference.values import Function, Native
 from shardlint.laws.dims import Expr, Symbol, described
-from shardlint.uses import Use
+from shardlint.model.uses import Use
 
 #: What counts of what was met, besides uses and notes.
 _COUNTS = ("turns", "asks_mesh", "pairs", "problems")

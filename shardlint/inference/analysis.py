@@ -28,10 +28,10 @@ from shardlint.inference.settling import Settling
 from shardlint.inference.statements import Statement, execute
 from shardlint.inference.syntax import ClassPart, FunctionPart, Parsed, Part, split, units_of
 from shardlint.laws.values import Unknown
-from shardlint.spans import Span
+from shardlint.model.spans import Span
+from shardlint.model.uses import Environment, FileProblem, NameUse, Use
 from shardlint.support.frame_memory import roomy
 from shardlint.support.gc_policy import collecting_seldom
-from shardlint.uses import Environment, FileProblem, NameUse, Use
 
 
 @roomy

@@ -7,8 +7,8 @@ from shardlint.inference.values import MeshValue, Value
 from shardlint.laws.dims import Shape
 from shardlint.laws.values import Spec, entry_axes
 from shardlint.laws.verdicts import Cause, Rejected, Undecided, Verdict
-from shardlint.spans import Configured
-from shardlint.uses import ParameterUse, Placement, ShardingUse, Use
+from shardlint.model.spans import Configured
+from shardlint.model.uses import ParameterUse, Placement, ShardingUse, Use
 
 
 def assumed_mesh(interpreter: Evaluator) -> MeshValue | None:

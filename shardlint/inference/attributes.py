@@ -53,7 +53,7 @@ from shardlint.inference.values import (
     unsized,
 )
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

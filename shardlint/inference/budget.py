@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 from shardlint.support.cancellation import NOW, Stopped
 
 #: Steps one entry may take: calls, turns of loops, and statements.

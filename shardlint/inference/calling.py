@@ -60,7 +60,7 @@ from shardlint.inference.values import (
 )
 from shardlint.inference.variables import write
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.context import Scope

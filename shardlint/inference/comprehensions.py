@@ -21,7 +21,7 @@ from shardlint.inference.joins import join
 from shardlint.inference.truth import truth
 from shardlint.inference.values import Const, Function, Instance, LibraryObject, Tuple, Value
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

@@ -13,10 +13,10 @@ from shardlint.inference.settings import InferenceSettings, LogicalRules
 from shardlint.inference.values import Const, MeshValue, Tuple, Value
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.values import Unknown
-from shardlint.spans import Configured, Place
+from shardlint.model.spans import Configured, Place
+from shardlint.model.uses import Environment, Fact
 from shardlint.support.fast_frozen import frozen
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import Environment, Fact
 
 #: The logical axis rules of a program that sets none.
 NO_RULES = Tuple(())

@@ -26,7 +26,7 @@ from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.types import short_dtype
 from shardlint.laws.values import Mesh, Unknown
 from shardlint.laws.written_sizes import ArrayPattern, configured, written_size
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import Shape
 from shardlint.laws.values import Mesh, Spec, Unknown
-from shardlint.spans import Place
-from shardlint.uses import Fact, LocalUse, ValueUse
+from shardlint.model.spans import Place
+from shardlint.model.uses import Fact, LocalUse, ValueUse
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

@@ -39,7 +39,7 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place, Span
+from shardlint.model.spans import Place, Span
 
 if TYPE_CHECKING:
     from shardlint.inference.module_run import ModuleRun

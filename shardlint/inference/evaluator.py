@@ -21,8 +21,8 @@ from shardlint.inference.values import (
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.values import Unknown
 from shardlint.laws.versions import Release
-from shardlint.spans import Place
-from shardlint.uses import Environment, Use
+from shardlint.model.spans import Place
+from shardlint.model.uses import Environment, Use
 
 
 class Unseen(Protocol):

@@ -44,7 +44,7 @@ from shardlint.inference.values import (
 )
 from shardlint.inference.variables import widened, write
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

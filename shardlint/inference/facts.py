@@ -28,9 +28,9 @@ from shardlint.inference.values import NONE, Instance, MeshValue, Value
 from shardlint.inference.variables import narrow
 from shardlint.laws.values import AxisType, Mesh, Unknown
 from shardlint.laws.written_sizes import ArrayPattern
-from shardlint.spans import Span
+from shardlint.model.spans import Span
+from shardlint.model.uses import Fact, FileProblem
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import Fact, FileProblem
 
 if TYPE_CHECKING:
     from shardlint.inference.code import Code

@@ -23,9 +23,9 @@ from shardlint.inference.once import Once
 from shardlint.inference.reading import note_read, read_of
 from shardlint.inference.values import Const, DictValue, Function, Generated, LibraryObject, Value, as_int
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place
+from shardlint.model.spans import Place
+from shardlint.model.uses import Use
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import Use
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

@@ -13,9 +13,9 @@ from shardlint.inference.met import Met, Note
 from shardlint.inference.reading import note_read
 from shardlint.inference.renewal import Renewal
 from shardlint.inference.values import Function, Instance, Tuple, Value
-from shardlint.spans import Place
+from shardlint.model.spans import Place
+from shardlint.model.uses import Use
 from shardlint.support.fast_frozen import altered
-from shardlint.uses import Use
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

@@ -40,7 +40,7 @@ from shardlint.inference.values import (
     unsized,
 )
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator

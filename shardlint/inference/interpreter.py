@@ -52,10 +52,10 @@ from shardlint.laws import dims
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.values import Unknown
 from shardlint.laws.versions import Release
-from shardlint.spans import Place, Span
+from shardlint.model.spans import Place, Span
+from shardlint.model.uses import Environment, FileProblem, Use
 from shardlint.support.fast_frozen import altered
 from shardlint.support.temporarily import Meanwhile
-from shardlint.uses import Environment, FileProblem, Use
 
 if TYPE_CHECKING:
     from shardlint.inference.code import Code

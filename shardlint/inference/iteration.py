@@ -26,7 +26,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.specs import equal_specs
 from shardlint.laws.values import Junk, Marker, Spec, Unknown
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 #: Loops over known items are unrolled up to this many.
 MAX_UNROLLED = 64

@@ -33,7 +33,7 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.laws.values import AxisType, Unknown
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 
 class Drawn(NamedTuple):

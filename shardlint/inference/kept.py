@@ -17,10 +17,10 @@ from shardlint.inference.reading import read_of
 from shardlint.inference.situation import Situation
 from shardlint.inference.values import Function, Test, Value
 from shardlint.laws.dims import Symbol
-from shardlint.spans import Place
+from shardlint.model.spans import Place
+from shardlint.model.uses import Use
 from shardlint.support.fast_frozen import altered
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import Use
 
 
 class Besides(NamedTuple):

@@ -10,7 +10,7 @@ import libcst as cst
 
 from shardlint.inference.values import Const, Value
 from shardlint.laws.values import Unknown
-from shardlint.spans import Written
+from shardlint.model.spans import Written
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

@@ -22,8 +22,8 @@ from shardlint.inference.once import Once
 from shardlint.inference.units import NodePlace, Unit
 from shardlint.inference.values import ClassValue, Function, ModuleValue, Native, Tag, Value
 from shardlint.laws.dims import Dim
-from shardlint.spans import Place, Span
-from shardlint.uses import FileProblem
+from shardlint.model.spans import Place, Span
+from shardlint.model.uses import FileProblem
 
 if TYPE_CHECKING:
     from shardlint.inference.budget import Budget

@@ -11,7 +11,7 @@ from dataclasses import replace
 from shardlint.inference.latest import of_texts
 from shardlint.inference.syntax import Part, whole_units
 from shardlint.inference.units import Unit
-from shardlint.uses import MeshUse, Use
+from shardlint.model.uses import MeshUse, Use
 
 #: Attributes of a mesh that give all its axes.
 _GENERIC = frozenset({"axis_names", "axis_sizes", "shape_tuple"})

@@ -13,8 +13,8 @@ from shardlint.inference.naming import Pairs
 from shardlint.inference.once import Once
 from shardlint.inference.values import Function, Native
 from shardlint.laws.versions import Release
+from shardlint.model.uses import FileProblem, Use
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import FileProblem, Use
 
 if TYPE_CHECKING:
     from shardlint.inference.kept import Kept

@@ -35,7 +35,7 @@ from shardlint.inference.values import (
     as_str,
 )
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place, Span
+from shardlint.model.spans import Place, Span
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from shardlint.inference.values import Const, ListValue, MeshValue, SetValue, SpecValue, Tuple
 from shardlint.laws.values import Marker, Mesh, Spec
-from shardlint.spans import Place, Written
+from shardlint.model.spans import Place, Written
 
 #: Two texts by their places, and whether they are logical names.
 Pairs = dict[tuple[Place | None, Place | None], tuple[str, str, bool]]

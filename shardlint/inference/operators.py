@@ -52,7 +52,7 @@ from shardlint.laws.meshes import equal_meshes
 from shardlint.laws.specs import equal_specs
 from shardlint.laws.values import Unknown
 from shardlint.laws.varying import combined
-from shardlint.spans import Place, Span
+from shardlint.model.spans import Place, Span
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator

@@ -25,8 +25,8 @@ from shardlint.inference.releases import state_of, version_named
 from shardlint.inference.values import Const, ModuleValue, Value, as_str
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided
-from shardlint.spans import Place
-from shardlint.uses import ApiReference
+from shardlint.model.spans import Place
+from shardlint.model.uses import ApiReference
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

@@ -16,7 +16,7 @@ from shardlint.laws import dims
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.values import Unknown
 from shardlint.laws.written_sizes import configured
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

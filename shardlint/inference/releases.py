@@ -18,7 +18,7 @@ from shardlint.inference.values import Const, Tuple, Value
 from shardlint.laws import versions
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Api, Rejected, Undecided, Verdict
-from shardlint.uses import ArityUse, CallUse, ParameterUse, Placement, Use
+from shardlint.model.uses import ArityUse, CallUse, ParameterUse, Placement, Use
 
 _TEXTS = frozenset(
     {"jax.__version__", "jax.version.__version__", "jaxlib.__version__", "jaxlib.version.__version__"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shardlint.laws.verdicts import Rejected, Undecided, Verdict
-from shardlint.uses import Use
+from shardlint.model.uses import Use
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

@@ -26,8 +26,8 @@ from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.spelling import Meant
 from shardlint.inference.syntax import FunctionPart, units_of
 from shardlint.inference.values import ClassValue
+from shardlint.model.uses import FileProblem, Use
 from shardlint.support.frame_memory import roomy
-from shardlint.uses import FileProblem, Use
 
 #: Evaluations after which a program is made anew: what the old ones leave behind takes room.
 _MOST = 500

@@ -26,8 +26,8 @@ from shardlint.laws.memory import array_bytes, text_of_bytes
 from shardlint.laws.shards import shard_shape
 from shardlint.laws.types import ArrayType, TypeSharding
 from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
-from shardlint.spans import Place, Span
-from shardlint.uses import FileProblem
+from shardlint.model.spans import Place, Span
+from shardlint.model.uses import FileProblem
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

@@ -9,9 +9,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from shardlint.inference.units import NodePlace, Unit
-from shardlint.spans import LookedUp
+from shardlint.model.spans import LookedUp
+from shardlint.model.uses import Fact, FileProblem, Use
 from shardlint.support.fast_frozen import altered
-from shardlint.uses import Fact, FileProblem, Use
 
 _HOLDS_PLACES = re.compile(r"\b(Place|Fact)\b")
 

@@ -12,7 +12,7 @@ from shardlint.inference.context import Context, Frame
 from shardlint.inference.effects import EFFECTS
 from shardlint.inference.kinds import CHANGING
 from shardlint.inference.values import Function, Tag, Value
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from shardlint.inference.spelling import Meant, Moved, Names, written_at
 from shardlint.inference.syntax_trees import Tree, tree_after, tree_of
 from shardlint.inference.translating import Former, Translated, changed
 from shardlint.inference.translating.origin import Origin
-from shardlint.spans import Place, Span
+from shardlint.model.spans import Place, Span
 from shardlint.support.lazy_dataclass import dataclass
 
 

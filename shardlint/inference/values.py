@@ -17,7 +17,7 @@ from shardlint.laws.dims import Dim, Expr, Shape
 from shardlint.laws.types import TypeSharding
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.varying import Variation
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 from shardlint.support.fast_frozen import altered, frozen
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from shardlint.findings import Finding
-from shardlint.spans import Span
+from shardlint.model.findings import Finding
+from shardlint.model.spans import Span
 from shardlint.support.media import json_document
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Confirmation, Finding, Severity
-from shardlint.spans import Span
+from shardlint.model.findings import Confirmation, Finding, Severity
+from shardlint.model.spans import Span
 from shardlint.support.media import terminal
 
 

@@ -6,9 +6,9 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from shardlint.findings import Finding
+from shardlint.model.findings import Finding
+from shardlint.model.spans import Span
 from shardlint.output.places import project_path
-from shardlint.spans import Span
 
 
 def fingerprints(findings: Iterable[Finding], lines: Callable[[Span], Sequence[str]]) -> list[str]:

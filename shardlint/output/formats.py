@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from shardlint.findings import Finding
-from shardlint.spans import Span
+from shardlint.model.findings import Finding
+from shardlint.model.spans import Span
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

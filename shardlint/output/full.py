@@ -7,11 +7,11 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from shardlint.findings import Confirmation, Finding, Severity
+from shardlint.model.findings import Confirmation, Finding, Severity
+from shardlint.model.spans import Span
 from shardlint.output.concise import about_file, confirmation_text, place_text
 from shardlint.output.pages import Page, PageOf, address
 from shardlint.output.styles import Styles
-from shardlint.spans import Span
 from shardlint.support.media import terminal
 
 Lines = Callable[[Span], Sequence[str]]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Finding, Severity
+from shardlint.model.findings import Finding, Severity
 from shardlint.output.concise import place_text
 from shardlint.output.places import InFile, cell_text, project_path
 from shardlint.support.media import plain

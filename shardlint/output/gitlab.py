@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from shardlint.findings import Finding, Severity
+from shardlint.model.findings import Finding, Severity
+from shardlint.model.spans import Span
 from shardlint.output.fingerprints import fingerprints
 from shardlint.output.places import InFile, cell_text, project_path
-from shardlint.spans import Span
 from shardlint.support.media import json_document, message
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "minor", Severity.INFO: "info"}

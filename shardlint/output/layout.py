@@ -15,12 +15,12 @@ from shardlint.laws.memory import array_bytes, text_of_bytes
 from shardlint.laws.shards import global_shape, replication, shard_shape
 from shardlint.laws.values import Marker, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api
+from shardlint.model.spans import Span
+from shardlint.model.uses import ParameterUse, Placement, Use
 from shardlint.output.concise import place_text
 from shardlint.output.styles import Styles
-from shardlint.spans import Span
 from shardlint.support.lazy_dataclass import dataclass
 from shardlint.support.media import terminal
-from shardlint.uses import ParameterUse, Placement, Use
 
 #: A picture has at most so many rows and columns, and a rank above two so many slices.
 _MOST_CELLS = 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from shardlint.spans import Span
+from shardlint.model.spans import Span
 
 #: From a span that counts inside a notebook's cell to where its text is in the file; others as they are.
 InFile = Callable[[Span], Span]

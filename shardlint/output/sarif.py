@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from shardlint.findings import Finding, Fix, Severity
+from shardlint.model.findings import Finding, Fix, Severity
+from shardlint.model.spans import Span
 from shardlint.output.fingerprints import fingerprints
 from shardlint.output.pages import Page, PageOf, address, description
 from shardlint.output.places import InFile, cell_text, project_path
-from shardlint.spans import Span
 from shardlint.support.lazy_dataclass import dataclass
 from shardlint.support.media import json_document, message, messages, plain
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from shardlint.findings import Finding
+from shardlint.model.findings import Finding
 from shardlint.support.media import json_document
 
 

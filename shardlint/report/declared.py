@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from shardlint.files import Source
-from shardlint.spans import Span
+from shardlint.model.spans import Span
 from shardlint.support.lazy_dataclass import dataclass
 
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 from shardlint.files import Source
 from shardlint.laws.dims import Shape
 from shardlint.laws.values import AxisType, Mesh, Spec, Unknown, entry_axes, entry_text
+from shardlint.model.spans import Span
+from shardlint.model.uses import ParameterUse, Placement, ShardingUse, Use
 from shardlint.report.declared import Declarations
 from shardlint.report.holdings import LogicalRules, holding, spec_on, whole_bytes
 from shardlint.report.values import Holding, NamedMesh, Parameter, ParameterReport, Total
 from shardlint.rules.wording import shape_text
-from shardlint.spans import Span
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import ParameterUse, Placement, ShardingUse, Use
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from shardlint.config import ConfigError, Settings
 from shardlint.confirm.abstract_init import InitFailed, abstract_init
 from shardlint.files import Source
 from shardlint.files.prefilter import mentions_sharding
+from shardlint.model.uses import FileProblem, Use
 from shardlint.report.initialized import Run, init_report
 from shardlint.report.parameters import parameter_report
 from shardlint.report.values import InitReport, NamedMesh, ParameterReport
-from shardlint.uses import FileProblem, Use
 
 Progress = Callable[[str, int, int], None]
 

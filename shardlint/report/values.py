@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from shardlint.findings import Severity
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.memory import Split
 from shardlint.laws.path_rules import PathRule
 from shardlint.laws.values import Mesh, Spec
-from shardlint.spans import Span
+from shardlint.model.findings import Severity
+from shardlint.model.spans import Span
 from shardlint.support.lazy_dataclass import dataclass
 
 

@@ -8,10 +8,10 @@ import pkgutil
 from collections.abc import Sequence
 from functools import cache
 
-from shardlint.findings import Finding
+from shardlint.model.findings import Finding
+from shardlint.model.uses import FileProblem, Use
 from shardlint.rules.base import AnyRule, Problem, ProjectRule, Rule, RuleSettings
 from shardlint.rules.judge import judge_with
-from shardlint.uses import FileProblem, Use
 
 __all__ = ["AnyRule", "Problem", "ProjectRule", "Rule", "RuleSettings", "all_rules", "find_rule", "judge"]
 

@@ -41,8 +41,8 @@ from collections.abc import Iterable
 
 from shardlint.laws.contexts import CONCRETE_ONLY, PLACED_ONLY
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.uses import CallUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.uses import CallUse
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:

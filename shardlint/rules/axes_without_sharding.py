@@ -46,8 +46,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Rejected
+from shardlint.model.uses import CallUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.uses import CallUse
 
 #: The functions whose calls this is about.
 _FUNCTIONS = frozenset({"jax.sharding.auto_axes", "jax.sharding.explicit_axes"})

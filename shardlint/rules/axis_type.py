@@ -41,9 +41,9 @@ from collections.abc import Iterable
 
 from shardlint.laws.values import AxisType, Spec, entry_axes
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.uses import Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import SPEC_KINDS, SpecHolder, api_text, entry_of, entry_place, mesh_of, spec_of
-from shardlint.uses import Placement
 
 _WAY_OUT = {
     AxisType.EXPLICIT: "use jax.sharding.reshard, or make the mesh with axis_types=(AxisType.Auto, ...)",

@@ -35,11 +35,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Group, Severity
 from shardlint.laws.versions import holds, is_removed
 from shardlint.laws.versions.rows import EXPLICIT_BY_DEFAULT, WARNS_OF_DEFAULT
+from shardlint.model.findings import Group, Severity
+from shardlint.model.uses import ApiReference
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.uses import ApiReference
 
 
 def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Union
 
-from shardlint.findings import Group, Severity
 from shardlint.laws.versions import NEWEST_ONLY, Target
-from shardlint.spans import Place
+from shardlint.model.findings import Group, Severity
+from shardlint.model.spans import Place
+from shardlint.model.uses import Fact, Use
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import Fact, Use
 
 _BLOCK = r"^## {heading}\n+```python\n(.*?)^```$"
 

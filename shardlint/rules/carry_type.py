@@ -58,9 +58,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.uses import CarryUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import names_text
-from shardlint.uses import CarryUse
 
 _BRANCHES = ("cond", "switch")
 

@@ -47,8 +47,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.uses import CallUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.uses import CallUse
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:

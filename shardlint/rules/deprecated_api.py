@@ -44,11 +44,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Group, Severity
 from shardlint.laws.versions import is_removed, state_of
+from shardlint.model.findings import Group, Severity
+from shardlint.model.uses import ApiReference
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording_versions import described, first_name
-from shardlint.uses import ApiReference
 
 
 def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:

@@ -36,12 +36,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Group
 from shardlint.laws.meshes import duplicate_names
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.findings import Group
+from shardlint.model.uses import MeshUse, Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import api_text, spec_text
-from shardlint.uses import MeshUse, Placement
 
 
 def check(use: MeshUse | Placement, settings: RuleSettings) -> Iterable[Problem]:

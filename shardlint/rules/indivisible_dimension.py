@@ -46,6 +46,7 @@ from collections.abc import Iterable
 
 from shardlint.laws.values import entry_axes
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.uses import ParameterUse, Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import (
     ARRAY_KINDS,
@@ -57,7 +58,6 @@ from shardlint.rules.wording import (
     size_text,
     sizes_text,
 )
-from shardlint.uses import ParameterUse, Placement
 
 
 def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Problem]:

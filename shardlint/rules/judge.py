@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 
-from shardlint.findings import Finding, Related, Severity, with_own_numbers
 from shardlint.laws.exceptions import is_caught
 from shardlint.laws.verdicts import Rejected
+from shardlint.model.findings import Finding, Related, Severity, with_own_numbers
+from shardlint.model.spans import Span
+from shardlint.model.uses import ApiReference, FileProblem, ParameterUse, Placement, Use
 from shardlint.rules.base import AnyRule, Problem, ProjectRule, RuleSettings
-from shardlint.spans import Span
 from shardlint.support.cancellation import look
-from shardlint.uses import ApiReference, FileProblem, ParameterUse, Placement, Use
 
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 

@@ -63,9 +63,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.laws.logical_axes import Mistake
+from shardlint.model.uses import LogicalAxesUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import name_text
-from shardlint.uses import LogicalAxesUse
 
 
 def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:

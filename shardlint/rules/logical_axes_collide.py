@@ -49,12 +49,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Severity
 from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.verdicts import Rejected
+from shardlint.model.findings import Severity
+from shardlint.model.uses import LogicalAxesUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import names_text
-from shardlint.uses import LogicalAxesUse
 
 
 def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:

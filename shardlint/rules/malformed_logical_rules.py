@@ -38,8 +38,8 @@ from collections.abc import Iterable
 
 from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.verdicts import Rejected
+from shardlint.model.uses import LogicalAxesUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.uses import LogicalAxesUse
 
 
 def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:

@@ -56,9 +56,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.uses import CallUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import call_text, function_text
-from shardlint.uses import CallUse
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:

@@ -37,9 +37,9 @@ from collections.abc import Iterable
 from shardlint.laws.dims import product
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.uses import CallUse, MeshUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import RESHAPE, shape_text, size_text
-from shardlint.uses import CallUse, MeshUse
 
 
 def check(use: MeshUse | CallUse, settings: RuleSettings) -> Iterable[Problem]:

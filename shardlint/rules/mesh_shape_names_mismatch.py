@@ -38,9 +38,9 @@ from collections.abc import Iterable
 
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.uses import MeshUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import count_text, names_text, shape_text
-from shardlint.uses import MeshUse
 
 
 def check(use: MeshUse, settings: RuleSettings) -> Iterable[Problem]:

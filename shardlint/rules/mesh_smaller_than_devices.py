@@ -35,10 +35,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Group
 from shardlint.laws.verdicts import Accepted
+from shardlint.model.findings import Group
+from shardlint.model.uses import CallUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.uses import CallUse
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:

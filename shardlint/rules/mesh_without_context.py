@@ -42,9 +42,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.uses import Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import api_text, array_text
-from shardlint.uses import Placement
 
 
 def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:

@@ -42,9 +42,9 @@ from collections.abc import Iterable
 
 from shardlint.laws.values import Junk
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.uses import CallUse, Placement, ShardingUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import api_text
-from shardlint.uses import CallUse, Placement, ShardingUse
 
 
 def check(use: ShardingUse | Placement | CallUse, settings: RuleSettings) -> Iterable[Problem]:

@@ -57,9 +57,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.uses import OperationUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording_operations import wanted_text
-from shardlint.uses import OperationUse
 
 _WAY_OUT = "jax.sharding.reshard brings one to the sharding of the other"
 

@@ -48,9 +48,9 @@ from collections.abc import Iterable
 
 from shardlint.laws.values import AxisType, Mesh
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.uses import OperationUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording_operations import wanted_text
-from shardlint.uses import OperationUse
 
 
 def check(use: OperationUse, settings: RuleSettings) -> Iterable[Problem]:

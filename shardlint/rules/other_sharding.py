@@ -44,9 +44,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.uses import ParameterUse, Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import ARRAY_KINDS, api_text, array_text, entry_place, is_parameter, spec_text
-from shardlint.uses import ParameterUse, Placement
 
 
 def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Problem]:

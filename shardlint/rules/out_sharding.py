@@ -58,9 +58,9 @@ from collections.abc import Iterable
 
 from shardlint.laws.values import Mesh, entry_text
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.uses import OperationUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import name_text, near_miss, size_text, sizes_text
-from shardlint.uses import OperationUse
 
 #: What rules of their own report.
 _ELSEWHERE = frozenset({Cause.CONFLICT, Cause.AMBIGUOUS, Cause.UNSUPPORTED, Cause.OTHER_MESH})

@@ -57,9 +57,9 @@ from collections.abc import Iterable
 
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Api, Cause, Rejected
+from shardlint.model.uses import Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import array_text, shape_text, spec_text, surplus_place
-from shardlint.uses import Placement
 
 
 def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:

@@ -42,10 +42,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Group
+from shardlint.model.findings import Group
+from shardlint.model.uses import ParameterUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import array_text, names_text
-from shardlint.uses import ParameterUse
 
 
 def check(use: ParameterUse, settings: RuleSettings) -> Iterable[Problem]:

@@ -42,9 +42,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Group
 from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.findings import Group
+from shardlint.model.uses import ParameterUse, Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import (
     ARRAY_KINDS,
@@ -56,7 +57,6 @@ from shardlint.rules.wording import (
     spec_text,
     surplus_place,
 )
-from shardlint.uses import ParameterUse, Placement
 
 
 def check(use: ParameterUse | Placement, settings: RuleSettings) -> Iterable[Problem]:

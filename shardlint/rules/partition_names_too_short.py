@@ -44,12 +44,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Group
 from shardlint.laws.values import Spec, Unknown, entry_axes, entry_text
 from shardlint.laws.verdicts import Rejected
+from shardlint.model.findings import Group
+from shardlint.model.uses import ParameterUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import array_text, entry_place, names_text, shape_text, spec_text
-from shardlint.uses import ParameterUse
 
 
 def check(use: ParameterUse, settings: RuleSettings) -> Iterable[Problem]:

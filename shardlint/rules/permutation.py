@@ -57,12 +57,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Severity
 from shardlint.laws.collectives import has_ring
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.findings import Severity
+from shardlint.model.uses import CollectiveUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import names_text, refused
-from shardlint.uses import CollectiveUse
 
 
 def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:

@@ -28,12 +28,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Group
 from shardlint.laws.verdicts import Rejected
 from shardlint.laws.versions import state_of
+from shardlint.model.findings import Group
+from shardlint.model.uses import ApiReference
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording_versions import described, is_argument, is_guarded
-from shardlint.uses import ApiReference
 
 
 def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:

@@ -45,13 +45,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Group, Severity
 from shardlint.laws.memory import array_bytes, best_split, text_of_bytes
 from shardlint.laws.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api, Rejected
+from shardlint.model.findings import Group, Severity
+from shardlint.model.uses import ParameterUse, Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import ARRAY_KINDS, array_text, entry_of, mesh_of, shape_text, spec_of
-from shardlint.uses import ParameterUse, Placement
 
 #: Calls that place nothing for long, or nothing at all.
 _PASSING = (Api.CONSTRAINT, Api.DEVICE_PUT_IN_JIT, Api.SHARD_SHAPE)

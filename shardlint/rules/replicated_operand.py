@@ -60,11 +60,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Group
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.findings import Group
+from shardlint.model.uses import CollectiveUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import names_text
-from shardlint.uses import CollectiveUse
 
 _PERMUTING = ("ppermute", "pshuffle")
 _REDUCE_ALSO = ("psum", "pmean", "psum_scatter")

@@ -76,11 +76,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from shardlint.findings import Group, Severity
 from shardlint.laws.values import entry_axes
+from shardlint.model.findings import Group, Severity
+from shardlint.model.spans import Span
+from shardlint.model.uses import PatternUse, SpecUse, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
-from shardlint.spans import Span
-from shardlint.uses import PatternUse, SpecUse, Use
 
 #: A table: where its expressions are tried, and the file that they are written in.
 _Table = tuple[Span, str]

@@ -56,8 +56,8 @@ from collections.abc import Iterable
 
 from shardlint.laws.shard_map import SIGNATURES
 from shardlint.laws.verdicts import Rejected
+from shardlint.model.uses import CallUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.uses import CallUse
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:

@@ -42,12 +42,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from shardlint.findings import Group
 from shardlint.laws.values import Entry, Junk, entry_text
 from shardlint.laws.verdicts import Rejected
+from shardlint.model.findings import Group
+from shardlint.model.uses import ParameterUse, Placement, SpecUse, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 from shardlint.rules.wording import entry_place
-from shardlint.uses import ParameterUse, Placement, SpecUse, Use
 
 #: Each use with what is wrong with it.
 Found = Iterable[tuple[Use, Problem]]

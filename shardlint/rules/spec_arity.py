@@ -56,9 +56,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Api, Cause, Rejected
+from shardlint.model.uses import ArityUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import count_text, name_text
-from shardlint.uses import ArityUse
 
 #: What is counted, in the user's words: each spec given, and what it is matched with.
 _COUNTED = {

@@ -44,9 +44,9 @@ from collections.abc import Iterable
 
 from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Api, Cause, Rejected
+from shardlint.model.uses import Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import FLAX_APIS, array_text, count_text, shape_text, surplus_place
-from shardlint.uses import Placement
 
 #: Reported as out-spec-longer-than-result and partition-names-too-long.
 _OTHERS = FLAX_APIS | {Api.SHARD_MAP_OUT}

@@ -42,9 +42,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.laws.verdicts import Api, Cause, Rejected
+from shardlint.model.uses import Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import SPEC_KINDS, SpecHolder, api_text, entry_place, is_parameter, spec_text
-from shardlint.uses import Placement
 
 _SHARD_MAP = (Api.SHARD_MAP_IN, Api.SHARD_MAP_OUT)
 

@@ -57,9 +57,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Group
+from shardlint.model.findings import Group
+from shardlint.model.uses import CallUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
-from shardlint.uses import CallUse
 
 #: The ends of `CallUse.function`, and of shard_map's flag, old and new.
 _UNCHECKED = "(check_vma=False)"

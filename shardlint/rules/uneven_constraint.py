@@ -55,10 +55,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.findings import Group
 from shardlint.laws.dims import product
 from shardlint.laws.values import Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted
+from shardlint.model.findings import Group
+from shardlint.model.uses import ParameterUse, Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import (
     ARRAY_KINDS,
@@ -70,7 +71,6 @@ from shardlint.rules.wording import (
     size_text,
     sizes_text,
 )
-from shardlint.uses import ParameterUse, Placement
 
 
 def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Problem]:

@@ -59,10 +59,10 @@ from collections.abc import Iterable
 
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.spans import Place
+from shardlint.model.uses import CollectiveUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import names_text, near_miss
-from shardlint.spans import Place
-from shardlint.uses import CollectiveUse
 
 
 def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:

@@ -41,6 +41,7 @@ from collections.abc import Iterable
 
 from shardlint.laws.values import entry_text
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.uses import ParameterUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import (
     SPEC_KINDS,
@@ -51,7 +52,6 @@ from shardlint.rules.wording import (
     near_miss,
     spec_of,
 )
-from shardlint.uses import ParameterUse
 
 
 def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:

@@ -46,13 +46,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from shardlint.findings import Group
 from shardlint.laws.dims import product
 from shardlint.laws.values import Entry, Spec, Unknown, entry_axes, entry_text
 from shardlint.laws.verdicts import Rejected
+from shardlint.model.findings import Group
+from shardlint.model.uses import Fact, ParameterUse, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 from shardlint.rules.wording import array_text, spec_text
-from shardlint.uses import Fact, ParameterUse, Use
 
 #: A smaller bias is left alone.
 _WORTH_SPLITTING = 16

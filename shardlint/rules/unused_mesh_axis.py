@@ -43,13 +43,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from shardlint.findings import Group, Severity
 from shardlint.laws.memory import device_bytes, text_of_bytes
 from shardlint.laws.values import Marker, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api
-from shardlint.rules.base import Problem, ProjectRule, RuleSettings
-from shardlint.rules.wording import array_text
-from shardlint.uses import (
+from shardlint.model.findings import Group, Severity
+from shardlint.model.uses import (
     CallUse,
     CollectiveUse,
     LogicalAxesUse,
@@ -61,6 +59,8 @@ from shardlint.uses import (
     SpecUse,
     Use,
 )
+from shardlint.rules.base import Problem, ProjectRule, RuleSettings
+from shardlint.rules.wording import array_text
 
 #: Calls that show where an array would lie, and put it nowhere.
 _ASKING = (Api.SHARD_SHAPE, Api.SHAPE_DTYPE_STRUCT, Api.LINEN_SHARDING, Api.NNX_SHARDING)

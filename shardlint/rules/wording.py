@@ -6,13 +6,12 @@ import difflib
 import re
 from collections.abc import Iterable, Sequence
 
-from shardlint.findings import Severity
 from shardlint.laws.dims import Dim, Shape, product
 from shardlint.laws.values import Entry, Junk, Mesh, Spec, Unknown, entry_axes, entry_text, nearest_sizes
 from shardlint.laws.verdicts import Api
-from shardlint.rules.base import Problem
-from shardlint.spans import LookedUp, Place
-from shardlint.uses import (
+from shardlint.model.findings import Severity
+from shardlint.model.spans import LookedUp, Place
+from shardlint.model.uses import (
     CallUse,
     CollectiveUse,
     Fact,
@@ -23,6 +22,7 @@ from shardlint.uses import (
     SpecUse,
     Use,
 )
+from shardlint.rules.base import Problem
 
 #: The kinds of use in which a spec (or a parameter's names) is judged.
 SPEC_KINDS: tuple[type[Use], ...] = (SpecUse, ShardingUse, Placement, ParameterUse)

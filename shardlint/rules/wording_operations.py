@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from shardlint.laws.verdicts import Rejected
+from shardlint.model.uses import OperationUse
 from shardlint.rules.wording import name_text, size_text
-from shardlint.uses import OperationUse
 
 
 def wanted_text(use: OperationUse, verdict: Rejected) -> str:

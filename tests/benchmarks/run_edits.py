@@ -26,7 +26,7 @@ import libcst
 
 from shardlint.api import Linter, load_settings, source_from_text
 from shardlint.editing import staying
-from shardlint.findings import Finding
+from shardlint.model.findings import Finding
 
 HEAD = """import jax
 import jax.numpy as jnp

@@ -20,7 +20,7 @@ from shardlint.cache.codec import CannotDecode, CannotEncode, decode, encode
 from shardlint.inference.overlays.arrays import Impossible
 from shardlint.inference.values import Generated, Missing, Reader, Sized
 from shardlint.laws.values import Unknown
-from shardlint.spans import Span
+from shardlint.model.spans import Span
 
 CLASSES: list[type] = [
     getattr(importlib.import_module(module), name)

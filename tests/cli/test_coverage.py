@@ -11,7 +11,7 @@ from shardlint.api import Linter, Settings, source_from_text
 from shardlint.cli import main
 from shardlint.coverage import coverage
 from shardlint.files.sites import SiteKind, find_sites
-from shardlint.uses import Use
+from shardlint.model.uses import Use
 
 PROGRAM = """\
 import jax, jax.numpy as jnp, numpy as np

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shardlint.api import Linter, load_settings
-from shardlint.findings import Severity
+from shardlint.model.findings import Severity
 
 HEAD = """\
 import jax

@@ -14,7 +14,7 @@ import pytest
 from shardlint.config import Selection, known_rules
 from shardlint.config.selection import check_selectors, is_selected, selected_codes, severities
 from shardlint.config.settings import Settings
-from shardlint.findings import Group
+from shardlint.model.findings import Group
 from shardlint.rules import all_rules
 
 #: Rules of ruff that are settled and have no redirects; our selectors are tried on them.

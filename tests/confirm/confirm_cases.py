@@ -6,12 +6,12 @@ import ast
 from dataclasses import replace
 from typing import Any
 
-from shardlint.findings import Finding, Severity
 from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Verdict
 from shardlint.laws.witness_data import constant_data
-from shardlint.spans import Span
-from shardlint.uses import (
+from shardlint.model.findings import Finding, Severity
+from shardlint.model.spans import Span
+from shardlint.model.uses import (
     ApiReference,
     ArityUse,
     CollectiveUse,

@@ -8,7 +8,7 @@ import pytest
 
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.confirm.confirmer import Confirmer
-from shardlint.findings import Confirmation
+from shardlint.model.findings import Confirmation
 
 HEAD = """\
 import jax, jax.numpy as jnp, numpy as np

@@ -9,7 +9,7 @@ import pytest
 
 from shardlint.api import Linter, Settings, read_source, source_from_text
 from shardlint.confirm.confirmer import Confirmer
-from shardlint.findings import Confirmation
+from shardlint.model.findings import Confirmation
 
 MOVING_APIS = Path(__file__).parents[2] / "fixtures" / "moving_apis.py"
 HEAD = """\

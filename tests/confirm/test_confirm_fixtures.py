@@ -15,10 +15,10 @@ from confirm_cases import rejected
 from shardlint.confirm.comparison import compare
 from shardlint.confirm.expectations import Expectation, parse_expectations, read_expectations
 from shardlint.confirm.fixtures import FixtureRun, run_fixture
-from shardlint.findings import Finding, Severity
 from shardlint.laws.values import Spec
 from shardlint.laws.verdicts import Api, Cause
-from shardlint.spans import Span
+from shardlint.model.findings import Finding, Severity
+from shardlint.model.spans import Span
 
 HEAD = """\
 import jax, jax.numpy as jnp, numpy as np

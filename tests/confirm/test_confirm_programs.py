@@ -11,12 +11,12 @@ import pytest
 
 from shardlint.confirm.confirmer import Confirmer
 from shardlint.confirm.witness import witness_of
-from shardlint.findings import Confirmation, Finding, Severity
 from shardlint.laws.dims import symbol
 from shardlint.laws.types import ArrayType, TypeSharding
 from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Cause
-from shardlint.uses import CallUse, CarryUse, Environment, OperationUse
+from shardlint.model.findings import Confirmation, Finding, Severity
+from shardlint.model.uses import CallUse, CarryUse, Environment, OperationUse
 
 MANUAL = replace(cases.MESH, types=(AxisType.MANUAL,) * 2)
 SMALL = replace(cases.EXPLICIT, sizes=(2, 2))

@@ -18,7 +18,7 @@ from pathlib import Path
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.confirm.confirmer import Confirmer
 from shardlint.confirm.fixtures import FixtureRun, UnitRun, run_fixture
-from shardlint.findings import Confirmation, Finding, Severity
+from shardlint.model.findings import Confirmation, Finding, Severity
 from shardlint.rules import all_rules
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from renamed_programs import HEAD, settings
 from shardlint.api import Analysis, Linter, read_source, source_from_text
 from shardlint.explaining.knowledge import Hint
 from shardlint.laws.types import short_dtype
-from shardlint.uses import LocalUse, NameUse, ValueUse
+from shardlint.model.uses import LocalUse, NameUse, ValueUse
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").rglob("*.*"))
 

@@ -12,7 +12,7 @@ from shardlint.inference.module_run import ModuleRun
 from shardlint.inference.project import Project
 from shardlint.inference.settings import InferenceSettings
 from shardlint.inference.values import NONE, Const, Native, Value
-from shardlint.uses import Use
+from shardlint.model.uses import Use
 
 
 def evaluate(text: str) -> tuple[dict[int, Value], list[Use]]:

@@ -10,7 +10,7 @@ from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.findings import Severity
+from shardlint.model.findings import Severity
 
 CALLS = [
     "jnp.einsum('ij,jk->ik', a, a, out_sharding={0})", "jnp.dot(a, a, out_sharding={0})",

@@ -10,13 +10,13 @@ from typing import Any
 
 from shardlint.api import Linter, Settings, source_from_cells, source_from_text
 from shardlint.files.sources import source_from_text as read
-from shardlint.findings import Finding
 from shardlint.inference.context import Frame
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.module_run import ModuleRun
 from shardlint.inference.project import Project
 from shardlint.inference.settings import InferenceSettings
 from shardlint.laws.values import AxisType, Mesh
+from shardlint.model.findings import Finding
 
 SETUP = """\
 import jax

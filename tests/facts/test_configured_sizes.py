@@ -10,7 +10,7 @@ from shardlint.inference.joins import options
 from shardlint.inference.overlays.registry import load_mentioned, merged
 from shardlint.inference.values import Array, Const, External, Sized, Value
 from shardlint.laws.written_sizes import configured
-from shardlint.spans import Span
+from shardlint.model.spans import Span
 
 DIMS = (("batch", 128), ("cfg.ff", 6), ("d_model", 10), ("n_heads", 5))
 MESH = 'mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))\n'

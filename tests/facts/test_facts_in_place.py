@@ -7,7 +7,7 @@ import pytest
 from facts_harness import MESHES, SETUP, check, check_cells, codes, run_in_jax
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.findings import Severity
+from shardlint.model.findings import Severity
 
 MESH = 'mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))\n'
 

@@ -15,7 +15,7 @@ from shardlint.inference.overlays.jaxtyping import words_of
 from shardlint.inference.values import Array
 from shardlint.laws.values import Unknown
 from shardlint.laws.written_sizes import ArrayPattern
-from shardlint.spans import Span
+from shardlint.model.spans import Span
 
 #: Words whose meaning is exact, and those that only bound what is accepted.
 EXACT = ["a", "b", "_", "_a", "2", "3", "4", "d=4", "...", "n=a"]

@@ -13,7 +13,7 @@ import pytest
 from facts_harness import SETUP, check, check_cells
 
 from shardlint.api import Linter, Report, Settings, source_from_text
-from shardlint.findings import Finding, Severity
+from shardlint.model.findings import Finding, Severity
 
 MESHES = {
     "auto": 'mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))\n',

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shardlint.files.notebook import read_cells
 from shardlint.files.notebook_places import NotebookPlaces
-from shardlint.spans import Span
+from shardlint.model.spans import Span
 
 TEXT = st.text(st.sampled_from('ab"\\\t\n\r/é𝒳\x0c\u2028\U0001f600{}[],:'), min_size=1, max_size=20)
 

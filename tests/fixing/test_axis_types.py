@@ -7,10 +7,10 @@ import pytest
 from jax.sharding import AxisType
 
 from shardlint.api import Linter, Settings, editing, source_from_text
-from shardlint.findings import Applicability, Fix
 from shardlint.fixing.documents import Document
 from shardlint.laws.versions import Release, Target
-from shardlint.uses import MeshUse
+from shardlint.model.findings import Applicability, Fix
+from shardlint.model.uses import MeshUse
 
 HEADER = "import jax\nimport numpy as np\nfrom jax.sharding import AbstractMesh, Mesh\n\nn = 2\n"
 DEVICES = "np.array(jax.devices()[:8]).reshape(2, 4)"

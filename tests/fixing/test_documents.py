@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from shardlint.files.lexing import NEWLINE
 from shardlint.files.notebook import read_cells
-from shardlint.findings import Edit
 from shardlint.fixing.documents import CannotChange, Document, read_document, write
-from shardlint.spans import Span
+from shardlint.model.findings import Edit
+from shardlint.model.spans import Span
 
 ROOT = Path(__file__).resolve().parents[2]
 REAL = sorted((ROOT / "fixtures").rglob("*.py"))[:12] + sorted((ROOT / "shardlint").glob("*.py"))[:6]

@@ -15,11 +15,11 @@ from programs_with_fixes import CASES, HEADER, MAPPED, Case
 
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.files.sources import Source
-from shardlint.findings import Applicability, Finding
 from shardlint.fixing.documents import Document, read_document
 from shardlint.fixing.rewriting import REWRITES
 from shardlint.fixing.rounds import fix_all
 from shardlint.fixing.trees import Tree
+from shardlint.model.findings import Applicability, Finding
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").rglob("*.*"))
 FIXTURES = [path for path in FIXTURES if path.suffix in (".py", ".ipynb")]

@@ -29,8 +29,8 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.laws.dims import Shape
-from shardlint.spans import Span
-from shardlint.uses import Use
+from shardlint.model.spans import Span
+from shardlint.model.uses import Use
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 os.environ["JAX_PLATFORMS"] = "cpu"

@@ -6,7 +6,7 @@ import pytest
 from flax_calls import run_program
 from test_logical_programs import HEADER
 
-from shardlint.findings import Severity
+from shardlint.model.findings import Severity
 from shardlint.rules import RuleSettings, judge
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO

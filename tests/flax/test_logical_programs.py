@@ -12,7 +12,7 @@ from flax.core import spmd
 from flax_calls import SCALE, run_program
 
 from shardlint.laws.verdicts import Rejected
-from shardlint.uses import LogicalAxesUse
+from shardlint.model.uses import LogicalAxesUse
 
 HEADER = """
 import flax.linen as nn

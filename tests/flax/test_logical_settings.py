@@ -20,7 +20,7 @@ from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.values import AxisType, Mesh
 from shardlint.laws.verdicts import Rejected
-from shardlint.uses import LogicalAxesUse, Use
+from shardlint.model.uses import LogicalAxesUse, Use
 
 Rules = tuple[tuple[str, str | tuple[str, ...] | None], ...]
 

@@ -14,7 +14,7 @@ from shardlint.inference.values import Array, Instance, LibraryObject
 from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.values import Spec
 from shardlint.laws.verdicts import Rejected
-from shardlint.uses import LogicalAxesUse
+from shardlint.model.uses import LogicalAxesUse
 
 HEADER = """
 import jax

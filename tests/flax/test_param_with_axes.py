@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.findings import Severity
+from shardlint.model.findings import Severity
 
 PROGRAM = """\
 import jax, jax.numpy as jnp, numpy as np

@@ -10,7 +10,7 @@ from flax import nnx
 from flax_calls import flat_arrays, flat_specs, run_program
 
 from shardlint.inference.values import Array
-from shardlint.uses import ParameterUse
+from shardlint.model.uses import ParameterUse
 
 HEADER = """
 import flax.linen as nn

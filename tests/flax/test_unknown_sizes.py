@@ -19,7 +19,7 @@ from shardlint.files.sources import source_from_text
 from shardlint.inference.analysis import analyze_source
 from shardlint.inference.settings import InferenceSettings
 from shardlint.laws.values import Spec, Unknown
-from shardlint.uses import ParameterUse
+from shardlint.model.uses import ParameterUse
 
 CONFIG = SimpleNamespace(
     a=8, b=4, heads=2, pair=(2, 4), window=(3,), yes=True, equation="ab,bc->ac", shape=(8, 4), axis=-1,

@@ -9,8 +9,8 @@ import pytest
 from forget_values import partly_forgotten
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.findings import Severity
 from shardlint.laws.versions import parse_target
+from shardlint.model.findings import Severity
 from shardlint.rules import all_rules
 
 #: Programs made of each right one; the environment may ask for more.

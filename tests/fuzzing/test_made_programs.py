@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from made_programs import PROGRAMS
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.findings import Finding
+from shardlint.model.findings import Finding
 
 COUNT = int(os.environ.get("SHARDLINT_FUZZED", "60"))
 SETTINGS = replace(Settings(), devices=8)

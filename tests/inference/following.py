@@ -15,8 +15,8 @@ from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
 from shardlint.files.sources import Source
-from shardlint.findings import Finding
 from shardlint.inference.resuming import Resumable
+from shardlint.model.findings import Finding
 from shardlint.resuming import Programs
 
 #: Edits of each file; the environment may ask for more.

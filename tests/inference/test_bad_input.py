@@ -11,7 +11,7 @@ from shardlint.api import source_from_text
 from shardlint.files.sources import read_source
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.values import Spec
-from shardlint.uses import FileProblem, ShardingUse, Use
+from shardlint.model.uses import FileProblem, ShardingUse, Use
 
 HEAD = "import jax\nfrom jax.sharding import PartitionSpec as P, NamedSharding\n"
 MESH = HEAD + "mesh = jax.sharding.Mesh(jax.devices(), ('data',))\n"

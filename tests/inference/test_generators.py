@@ -19,7 +19,7 @@ import pytest
 from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.verdicts import Rejected
-from shardlint.uses import Placement
+from shardlint.model.uses import Placement
 
 CASES = int(os.environ.get("SHARDLINT_GENERATOR_CASES", "90"))
 HEADER = """import collections, itertools

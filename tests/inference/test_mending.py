@@ -10,9 +10,9 @@ import pytest
 
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
-from shardlint.findings import Severity
 from shardlint.inference.mending import mended
 from shardlint.inference.syntax import functions_of, split
+from shardlint.model.findings import Severity
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").glob("*.py"))
 

@@ -10,7 +10,7 @@ from projects import Project, outcomes, read_projects
 from shardlint.api import Linter
 from shardlint.config import Settings
 from shardlint.files.sources import read_source
-from shardlint.findings import Finding, Severity
+from shardlint.model.findings import Finding, Severity
 
 PROJECTS = read_projects()
 

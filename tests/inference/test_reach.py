@@ -17,7 +17,7 @@ from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.reach import Reach
 from shardlint.inference.values import Function, Native
 from shardlint.laws.values import Spec
-from shardlint.uses import ParameterUse, Use
+from shardlint.model.uses import ParameterUse, Use
 
 FIXTURES = sorted(glob.glob(str(Path(__file__).parents[2] / "fixtures" / "*")))
 

@@ -8,7 +8,7 @@ import pytest
 
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
-from shardlint.findings import Severity
+from shardlint.model.findings import Severity
 
 HEADER = """\
 # shardlint: devices=8

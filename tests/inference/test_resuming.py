@@ -14,9 +14,9 @@ from shardlint.config import Settings
 from shardlint.inference.analysis import analyze_source
 from shardlint.inference.resuming import Resumable
 from shardlint.inference.settings import InferenceSettings, Noticed
+from shardlint.model.uses import FileProblem, LocalUse, NameUse, Use, ValueUse
 from shardlint.resuming import Programs
 from shardlint.support.cancellation import NOW, Stop, Stopped, stoppable
-from shardlint.uses import FileProblem, LocalUse, NameUse, Use, ValueUse
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted(FIXTURES.glob("*.py"))

@@ -7,7 +7,7 @@ import pytest
 from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.values import Spec
-from shardlint.uses import Placement
+from shardlint.model.uses import Placement
 
 HEAD = """\
 import jax, jax.numpy as jnp

@@ -6,8 +6,8 @@ import libcst as cst
 
 from shardlint.inference.settling import Settling
 from shardlint.inference.units import NodePlace, Unit
-from shardlint.spans import Span
-from shardlint.uses import Environment, Fact, NameUse
+from shardlint.model.spans import Span
+from shardlint.model.uses import Environment, Fact, NameUse
 
 
 def node_of(unit: Unit) -> cst.CSTNode:

@@ -12,7 +12,7 @@ from programs import ERRORS, SETUP, SILENT
 
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
-from shardlint.findings import Finding, Severity
+from shardlint.model.findings import Finding, Severity
 
 RUN = """
 import json, sys

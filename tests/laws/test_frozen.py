@@ -9,9 +9,9 @@ import pytest
 from shardlint.inference.context import Context
 from shardlint.inference.values import Array, Const
 from shardlint.laws.values import Spec, Unknown
-from shardlint.spans import Span
+from shardlint.model.spans import Span
+from shardlint.model.uses import Fact
 from shardlint.support.fast_frozen import altered
-from shardlint.uses import Fact
 
 
 @pytest.mark.parametrize(

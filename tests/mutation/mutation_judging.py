@@ -31,8 +31,8 @@ from mutation_programs import Program, holding
 from mutation_text import Edit
 
 from shardlint.api import Linter, Settings
-from shardlint.findings import Finding, Severity
-from shardlint.spans import Span
+from shardlint.model.findings import Finding, Severity
+from shardlint.model.spans import Span
 
 WORKER = Path(__file__).with_name("mutation_worker.py")
 DEVICES = 8

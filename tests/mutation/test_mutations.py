@@ -12,7 +12,7 @@ from mutation_programs import Program, code_blocks, read_program
 from mutation_text import KINDS, Edit, edits_of
 from run_mutations import ROOT, WANTED, judged, table
 
-from shardlint.findings import Finding
+from shardlint.model.findings import Finding
 
 FIXTURES = sorted(path for path in (ROOT / "fixtures").iterdir() if path.suffix in (".py", ".ipynb"))
 SAMPLE = random.Random(4).sample(FIXTURES, 5)

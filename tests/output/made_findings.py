@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 
 from shardlint.api import Excerpts, Linter, Settings, source_from_text
-from shardlint.findings import Applicability, Confirmation, Edit, Finding, Fix, Related, Severity
+from shardlint.model.findings import Applicability, Confirmation, Edit, Finding, Fix, Related, Severity
+from shardlint.model.spans import Span
 from shardlint.rules import all_rules
-from shardlint.spans import Span
 
 SETUP = """\
 import jax

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from shardlint.config import Settings, known_rules
-from shardlint.findings import Applicability, Confirmation, Edit, Finding, Fix, Related, Severity
+from shardlint.model.findings import Applicability, Confirmation, Edit, Finding, Fix, Related, Severity
+from shardlint.model.spans import Span
 from shardlint.output import as_json, concise, full
 from shardlint.output.pages import address, description
 from shardlint.output.styles import COLOURED, Styles, styles_for
-from shardlint.spans import Span
 
 TEXT = ["import jax", "mesh = make()", 'spec = P(None, "model")', "x = f(", "    spec,", ")"]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from made_findings import SETUP, WRONG, made_up, notebook, of_all_rules, write
 
 from shardlint.api import Excerpts, Linter, Settings, read_source, source_from_text
-from shardlint.findings import Finding
+from shardlint.model.findings import Finding
 from shardlint.output import gitlab
 from shardlint.output.fingerprints import fingerprints
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from junitparser import Failure, JUnitXml, Skipped
 from made_findings import made_up, of_all_rules
 
-from shardlint.findings import Finding, Severity
+from shardlint.model.findings import Finding, Severity
+from shardlint.model.spans import Span
 from shardlint.output import junit
-from shardlint.spans import Span
 
 #: What the schema of Jenkins (junit-10) knows of the elements that are used: attributes, and what they hold.
 KNOWN = {

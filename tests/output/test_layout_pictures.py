@@ -17,10 +17,10 @@ from shardlint.laws.dims import symbol
 from shardlint.laws.shards import replication, shard_shape
 from shardlint.laws.values import AxisType, Entry, Junk, Marker, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided
+from shardlint.model.spans import Span
+from shardlint.model.uses import Environment, ParameterUse, Placement
 from shardlint.output.layout import Layout, blocks, layout_of, picture, render
 from shardlint.output.styles import Styles
-from shardlint.spans import Span
-from shardlint.uses import Environment, ParameterUse, Placement
 
 HERE = Span("a.py", 3, 5, 3, 9)
 

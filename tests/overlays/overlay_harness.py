@@ -38,7 +38,7 @@ from shardlint.inference.values import (
 )  # fmt: skip
 from shardlint.laws.dims import Dim, Shape, substitute, symbol, symbols
 from shardlint.laws.values import Unknown
-from shardlint.spans import Span
+from shardlint.model.spans import Span
 
 PLACE = Span("case.py", 1, 1, 1, 2)
 #: Cases an entry; the environment may ask for more.

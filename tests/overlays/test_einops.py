@@ -11,7 +11,7 @@ import pytest
 
 from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
-from shardlint.uses import Placement
+from shardlint.model.uses import Placement
 
 PROGRAM = """
 import jax, jax.numpy as jnp, numpy as np, einops

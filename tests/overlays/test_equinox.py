@@ -13,10 +13,10 @@ import pytest
 from equinox_programs import LAYERS, PRELUDE, PROGRAMS, TREES
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.findings import Severity
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.verdicts import Api
-from shardlint.uses import Placement
+from shardlint.model.findings import Severity
+from shardlint.model.uses import Placement
 
 #: Layers of each kind; the environment may ask for more.
 CASES = int(os.environ.get("SHARDLINT_EQUINOX_CASES", "5"))

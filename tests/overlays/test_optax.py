@@ -12,7 +12,7 @@ import pytest
 from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.inference.overlays import optax_losses
-from shardlint.uses import Placement
+from shardlint.model.uses import Placement
 
 PROGRAM = """
 import jax, jax.numpy as jnp, numpy as np, optax

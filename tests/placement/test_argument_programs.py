@@ -9,7 +9,7 @@ import pytest
 from argument_programs import PRELUDE, PROGRAMS
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.findings import Severity
+from shardlint.model.findings import Severity
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.findings import Severity
+from shardlint.model.findings import Severity
 
 NO_SPECS = [
     "{'x'}", "frozenset({'x'})", "set()", "{'x': 1}", "{}", "{'a': P('x')}", "{P('x')}", "['x']", "[]",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.findings import Severity
+from shardlint.model.findings import Severity
 
 HEADER = """\
 import jax

@@ -14,7 +14,7 @@ import pytest
 from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.verdicts import Cause, Rejected
-from shardlint.uses import CallUse
+from shardlint.model.uses import CallUse
 
 PRELUDE = """import jax, jax.numpy as jnp
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec as P

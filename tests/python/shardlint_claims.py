@@ -9,7 +9,7 @@ from functools import cache
 from cpython_oracle import Ended
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.findings import Severity
+from shardlint.model.findings import Severity
 
 _SIZE = re.compile(r"has size (-?\d+)")
 

@@ -13,8 +13,8 @@ from shardlint.laws.shardings import judge_sharding
 from shardlint.laws.specs import judge_spec
 from shardlint.laws.values import AxisType, Junk, Mesh, Spec
 from shardlint.laws.verdicts import Api, Rejected
-from shardlint.spans import Span
-from shardlint.uses import (
+from shardlint.model.spans import Span
+from shardlint.model.uses import (
     ApiReference,
     ArityUse,
     CollectiveUse,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.findings import Finding, Severity
+from shardlint.model.findings import Finding, Severity
 
 SETUP = """\
 import importlib

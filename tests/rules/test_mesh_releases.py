@@ -9,7 +9,7 @@ from shardlint.inference.analysis import analyze_source
 from shardlint.inference.settings import InferenceSettings
 from shardlint.laws.verdicts import Rejected
 from shardlint.laws.versions.releases import NEWEST, Release
-from shardlint.uses import ShardingUse
+from shardlint.model.uses import ShardingUse
 
 PROGRAMS = {
     # (program, the first release that rejects it, or None: all do; as measured on JAX's wheels)

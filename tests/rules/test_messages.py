@@ -20,14 +20,14 @@ from rule_uses import (
     spec,
 )
 
-from shardlint.findings import Severity
 from shardlint.laws.dims import fresh
 from shardlint.laws.values import AxisType, Junk, Marker, Mesh
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected
-from shardlint.rules import RuleSettings, judge
-from shardlint.uses import (
+from shardlint.model.findings import Severity
+from shardlint.model.uses import (
     Use,
 )
+from shardlint.rules import RuleSettings, judge
 
 EXPLICIT = Mesh(("data", "model"), (2, 4), (AxisType.EXPLICIT, AxisType.EXPLICIT))
 

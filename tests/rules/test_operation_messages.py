@@ -13,8 +13,8 @@ import test_messages
 import test_shard_map_messages
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.findings import Finding
 from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.model.findings import Finding
 
 HEADER = """\
 import flax.linen as nn

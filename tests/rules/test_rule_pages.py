@@ -14,8 +14,8 @@ import pytest
 
 import jax_says
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.findings import Severity
 from shardlint.laws.versions import parse_target
+from shardlint.model.findings import Severity
 from shardlint.rules import AnyRule, all_rules
 
 RUNNER = Path(__file__).parents[2] / "docs" / "tools" / "run_examples.py"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.findings import Finding, Severity
 from shardlint.laws.versions import parse_target
+from shardlint.model.findings import Finding, Severity
 from shardlint.rules import AnyRule, all_rules
 
 RULES = pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)

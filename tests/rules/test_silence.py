@@ -17,13 +17,13 @@ from rule_uses import (
 
 from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected
-from shardlint.rules import RuleSettings, judge
-from shardlint.uses import (
+from shardlint.model.uses import (
     ApiReference,
     Environment,
     SpecUse,
     Use,
 )
+from shardlint.rules import RuleSettings, judge
 
 SILENT: list[Use] = [
     spec("data", None),

@@ -10,7 +10,7 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 import pytest
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.findings import Severity
+from shardlint.model.findings import Severity
 
 PRELUDE = """import dataclasses
 import jax, jax.numpy as jnp

@@ -7,12 +7,12 @@ from rule_uses import (
     parameter,
 )
 
-from shardlint.findings import Severity
 from shardlint.laws.values import Unknown
-from shardlint.rules import RuleSettings, judge
-from shardlint.uses import (
+from shardlint.model.findings import Severity
+from shardlint.model.uses import (
     ParameterUse,
 )
+from shardlint.rules import RuleSettings, judge
 
 
 def layer(kernel: ParameterUse, bias: ParameterUse) -> list[str]:

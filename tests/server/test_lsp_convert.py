@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
-from shardlint.findings import Finding, Related, Severity
-from shardlint.spans import Span
+from shardlint.model.findings import Finding, Related, Severity
+from shardlint.model.spans import Span
 from shardlint_server.convert import Text, split_lines, to_diagnostic, to_position, to_range
 
 UTF16 = PositionCodec()

@@ -11,7 +11,7 @@ from lsp_notebook import Notebook
 from lsprotocol import types
 
 from shardlint.api import Linter, load_settings
-from shardlint.findings import Finding
+from shardlint.model.findings import Finding
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 FILES = sorted(file for suffix in ("*.py", "*.ipynb") for file in FIXTURES.rglob(suffix))

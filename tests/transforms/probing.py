@@ -37,7 +37,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import Dim, substitute
 from shardlint.laws.values import Unknown
-from shardlint.uses import Use
+from shardlint.model.uses import Use
 
 #: How many times as many cases as usual.
 SCALE = int(os.environ.get("SHARDLINT_TRANSFORM_SCALE", "1"))

@@ -20,7 +20,7 @@ from shardlint.inference.overlays import (
 )
 from shardlint.inference.overlays.registry import load_mentioned, merged
 from shardlint.laws.versions import is_removed
-from shardlint.spans import Span
+from shardlint.model.spans import Span
 
 load_mentioned("einops equinox flax optax")
 NAMES = sorted(name for name in merged("TABLE") if name.startswith(("jax.", "flax.", "numpy.")))

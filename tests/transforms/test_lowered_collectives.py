@@ -11,7 +11,7 @@ import random
 from collections import Counter
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.findings import Severity
+from shardlint.model.findings import Severity
 
 CASES = int(os.environ.get("SHARDLINT_LOWERED_CASES", "45"))
 SEED = int(os.environ.get("SHARDLINT_LOWERED_SEED", "0"))

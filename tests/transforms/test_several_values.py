@@ -10,7 +10,7 @@ from probing import SCALE
 
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
-from shardlint.findings import Severity
+from shardlint.model.findings import Severity
 
 HEAD = """import random
 import jax

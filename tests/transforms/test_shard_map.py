@@ -11,7 +11,7 @@ from probing import SCALE, Evaluated, Tally, compare, described, evaluate
 from sharding_programs import Maker
 
 from shardlint.laws.verdicts import Rejected
-from shardlint.uses import MeshUse
+from shardlint.model.uses import MeshUse
 
 
 @dataclass

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from probing import SCALE, evaluate
 
-from shardlint.uses import CallUse
+from shardlint.model.uses import CallUse
 
 HEADER = """\
 import jax, jax.numpy as jnp, numpy as np

@@ -14,7 +14,7 @@ from jax.sharding import Mesh, PartitionSpec
 from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.verdicts import Cause, Rejected
-from shardlint.uses import Placement
+from shardlint.model.uses import Placement
 
 CASES = int(os.environ.get("SHARDLINT_VARYING_CASES", "150"))
 SPECS = ("P()", "P('x')", "P('y')", "P(('x', 'y'))", "P(None, 'y')")

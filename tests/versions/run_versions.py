@@ -21,8 +21,8 @@ from typing import Any
 from shardlint.api import Linter, Settings, read_source, source_from_text
 from shardlint.confirm.confirmer import Confirmer
 from shardlint.files import Source
-from shardlint.findings import Confirmation, Finding, Severity
 from shardlint.laws.versions import Release, Target
+from shardlint.model.findings import Confirmation, Finding, Severity
 from shardlint.rules import all_rules
 
 HERE = Path(__file__).parent

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import pytest
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.findings import Applicability, Edit, Finding
 from shardlint.laws.versions import parse_target
+from shardlint.model.findings import Applicability, Edit, Finding
 
 SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
 HEADER = """

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from shardlint.api import Linter, Settings, load_settings, source_from_text
-from shardlint.findings import Finding, Severity
 from shardlint.laws.versions import RELEASES, Release, Target, TargetError, parse_target, spans_text
+from shardlint.model.findings import Finding, Severity
 
 
 def check(program: str, target: str) -> list[Finding]:

@@ -12,7 +12,7 @@ from shardlint.inference.overlays.registry import Transfer
 from shardlint.inference.overlays.varying import spread
 from shardlint.inference.values import Array, Bound, Native, Value
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator

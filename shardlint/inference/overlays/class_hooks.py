@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.registry import derived, merged
 from shardlint.inference.values import Bound, ClassValue, External, Instance, Native, Value
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator

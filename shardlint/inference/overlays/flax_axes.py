@@ -20,7 +20,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import Dim, fresh
 from shardlint.laws.values import Entry, Spec, Unknown
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
 

@@ -57,7 +57,7 @@ from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.values import Entry, Spec, Unknown
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.laws.witness_data import call_data
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
 PARTITION_NAME = "partition_name"

@@ -82,7 +82,7 @@ from shardlint.inference.values import (
 from shardlint.laws.values import Unknown
 from shardlint.laws.varying import CONSTANT
 from shardlint.laws.verdicts import Api, Rejected
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator

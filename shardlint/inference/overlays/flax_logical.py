@@ -58,7 +58,7 @@ from shardlint.laws.logical_axes import (
 from shardlint.laws.shardings import judge_sharding
 from shardlint.laws.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
-from shardlint.uses import ShardingUse
+from shardlint.model.uses import ShardingUse
 
 _FALLBACK = "flax.linen.spmd.RulesFallback."
 

@@ -21,9 +21,9 @@ from shardlint.laws.witness_data import (
     spec_data,
     tuple_data,
 )
-from shardlint.spans import Place
+from shardlint.model.spans import Place
+from shardlint.model.uses import Fact, LogicalAxesUse
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import Fact, LogicalAxesUse
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator

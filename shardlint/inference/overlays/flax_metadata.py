@@ -32,7 +32,7 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.laws.values import Entry, Marker, Mesh, Spec, Unknown
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
 #: The boxes linen knows. A rule table decides what the second one does.

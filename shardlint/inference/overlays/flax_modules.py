@@ -36,7 +36,7 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

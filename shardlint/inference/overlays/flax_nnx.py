@@ -77,7 +77,7 @@ from shardlint.inference.values import (
 from shardlint.laws.shardings import judge_sharding
 from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Rejected
-from shardlint.uses import ShardingUse
+from shardlint.model.uses import ShardingUse
 
 Rule = Callable[[Call], Value]
 #: nnx's classes by name.

@@ -39,7 +39,7 @@ from shardlint.inference.values import (
 from shardlint.laws.logical_axes import Mistake
 from shardlint.laws.values import Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Accepted
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
 _STATE_AXES = "flax.nnx.StateAxes"

@@ -32,7 +32,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.dims import Dim, Shape
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 _Rule = Callable[[Call], Value]
 

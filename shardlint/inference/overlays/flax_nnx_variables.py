@@ -41,7 +41,7 @@ from shardlint.laws.logical_axes import given as given_rules
 from shardlint.laws.shardings import judge_sharding
 from shardlint.laws.values import Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 METADATA = "flax.nnx.VariableMetadata"
 PARAM = "flax.nnx.Param"

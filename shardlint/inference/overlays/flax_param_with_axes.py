@@ -14,7 +14,7 @@ from shardlint.inference.overlays.flax_logical import with_logical_constraint
 from shardlint.inference.overlays.flax_modules import current, flax_state, is_module
 from shardlint.inference.overlays.flax_parameters import make_variable
 from shardlint.inference.values import LibraryObject, Value, as_str, is_none
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 _OWN = ("axes", "module", "fallback")
 

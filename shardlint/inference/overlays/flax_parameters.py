@@ -37,9 +37,9 @@ from shardlint.laws.dims import Shape
 from shardlint.laws.logical_axes import Resolved, given, mesh_spec
 from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Rejected, Undecided, Verdict
-from shardlint.spans import Place
+from shardlint.model.spans import Place
+from shardlint.model.uses import Fact
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import Fact
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator

@@ -11,7 +11,7 @@ from shardlint.inference.overlays.arrays import given, reject
 from shardlint.inference.overlays.jax_collectives import REJECTED
 from shardlint.inference.values import NONE, Array, External, Value
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 
 def share_statistics(call: Call, x: Array, axis: Value | None, groups: Value | None) -> None:

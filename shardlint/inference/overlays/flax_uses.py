@@ -18,9 +18,9 @@ from shardlint.laws.dims import Shape
 from shardlint.laws.placements import judge_placement
 from shardlint.laws.values import Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
-from shardlint.spans import Place
+from shardlint.model.spans import Place
+from shardlint.model.uses import Fact, ParameterUse, Placement
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import Fact, ParameterUse, Placement
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator

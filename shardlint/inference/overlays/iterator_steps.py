@@ -15,7 +15,7 @@ from shardlint.inference.joins import join
 from shardlint.inference.truth import truth
 from shardlint.inference.values import NONE, Const, Instance, LibraryObject, Tuple, Value, is_none
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place, Span
+from shardlint.model.spans import Place, Span
 
 _NOWHERE = Span("", 1, 1, 1, 1)
 

@@ -37,7 +37,7 @@ from shardlint.laws.witness_data import (
     sharding_data,
     tuple_data,
 )
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
 #: Ahead-of-time forms that only trace: where arrays lie is asked as the function is lowered.

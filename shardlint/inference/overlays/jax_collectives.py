@@ -42,9 +42,9 @@ from shardlint.laws.varying import (
     repeats,
 )
 from shardlint.laws.verdicts import Accepted, Rejected, Undecided, Verdict
-from shardlint.spans import Place
+from shardlint.model.spans import Place
+from shardlint.model.uses import CollectiveUse
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import CollectiveUse
 
 #: What a collective gives that JAX refuses.
 REJECTED = Unknown("JAX rejects this collective")

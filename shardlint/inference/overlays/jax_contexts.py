@@ -31,7 +31,7 @@ from shardlint.laws.contexts import (
 from shardlint.laws.values import AxisType, Failed, Junk, Mesh, Unknown
 from shardlint.laws.verdicts import Cause, Rejected
 from shardlint.laws.witness_data import ONE_DEVICE, call_data, mesh_data
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 #: The mesh inside a block that JAX does not enter.
 _FAILED = Unknown("JAX does not enter this block")

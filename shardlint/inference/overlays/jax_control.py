@@ -43,7 +43,7 @@ from shardlint.laws.types import ArrayType, TypeSharding
 from shardlint.laws.values import Unknown
 from shardlint.laws.varying import CONSTANT, UNKNOWN, Variation, of_equal_types, one_of
 from shardlint.laws.verdicts import Rejected
-from shardlint.uses import CarryUse
+from shardlint.model.uses import CarryUse
 
 _COUNTER = Array((), "int32").vary(CONSTANT)
 

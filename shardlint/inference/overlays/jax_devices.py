@@ -29,8 +29,8 @@ from shardlint.laws.dims import Dim
 from shardlint.laws.meshes import judge_mesh
 from shardlint.laws.values import Failed, Unknown
 from shardlint.laws.verdicts import Rejected
-from shardlint.spans import Place
-from shardlint.uses import Fact
+from shardlint.model.spans import Place
+from shardlint.model.uses import Fact
 
 
 def reshape_devices(call: Call) -> Value:

@@ -43,8 +43,8 @@ from shardlint.inference.values import (
 from shardlint.laws.arity import judge_arity
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Api
-from shardlint.spans import Place
-from shardlint.uses import ArityUse
+from shardlint.model.spans import Place
+from shardlint.model.uses import ArityUse
 
 _OPTIONS = frozenset(
     "in_shardings out_shardings static_argnums static_argnames donate_argnums donate_argnames keep_unused "

@@ -53,8 +53,8 @@ from shardlint.laws.meshes import (
 from shardlint.laws.values import AxisType, Failed, Junk, Mesh, Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Verdict
 from shardlint.laws.versions.rows import EXPLICIT_BY_DEFAULT
-from shardlint.spans import Place
-from shardlint.uses import ApiReference, Fact, MeshUse
+from shardlint.model.spans import Place
+from shardlint.model.uses import ApiReference, Fact, MeshUse
 
 _ONE = Tuple((Const(1),))
 #: What each function calls its sizes.

@@ -44,7 +44,7 @@ from shardlint.laws.dims import Shape
 from shardlint.laws.values import Junk, Unknown
 from shardlint.laws.verdicts import Api, Rejected
 from shardlint.laws.witness_data import Known, call_data, shape_data, tuple_data
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 Transfer = Callable[[Call], Value]
 

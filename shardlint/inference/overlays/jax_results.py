@@ -27,7 +27,7 @@ from shardlint.inference.values import (
 from shardlint.laws.memory import array_bytes
 from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api
-from shardlint.uses import Placement
+from shardlint.model.uses import Placement
 
 
 def note_results(call: Call, function: str, args: Sequence[Value], result: Value) -> None:

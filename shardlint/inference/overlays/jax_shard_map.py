@@ -34,7 +34,7 @@ from shardlint.laws.shard_map import SIGNATURES, judge_signature, judge_smap, no
 from shardlint.laws.values import Spec, Unknown
 from shardlint.laws.verdicts import Rejected, Verdict
 from shardlint.laws.witness_data import ONE_DEVICE, Known
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 #: What no call can be made of.
 _NO_FUNCTIONS = (

@@ -49,8 +49,8 @@ from shardlint.laws.shards import shard_shape
 from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Api, Cause, Rejected
 from shardlint.laws.witness_data import call_data, mesh_data, sharding_data
-from shardlint.spans import Place
-from shardlint.uses import Fact, ShardingUse
+from shardlint.model.spans import Place
+from shardlint.model.uses import Fact, ShardingUse
 
 NAMED = "jax.sharding.NamedSharding"
 _ORDER = ("mesh", "spec", "memory_kind", "_logical_device_ids")

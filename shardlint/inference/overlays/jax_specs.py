@@ -35,8 +35,8 @@ from shardlint.laws.values import Entry, Junk, Marker, Name, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Verdict
 from shardlint.laws.versions.rows import SPEC_EQUALS_TUPLE, SPEC_IS_TUPLE
 from shardlint.laws.witness_data import NO_SPEC, call_data
-from shardlint.spans import LookedUp, Place
-from shardlint.uses import LogicalAxesUse, SpecUse
+from shardlint.model.spans import LookedUp, Place
+from shardlint.model.uses import LogicalAxesUse, SpecUse
 
 SPEC = "jax.sharding.PartitionSpec"
 UNCONSTRAINED = f"{SPEC}.UNCONSTRAINED"

@@ -15,7 +15,7 @@ from shardlint.inference.once import Once
 from shardlint.inference.overlays.following import following, holds_marked
 from shardlint.inference.values import Value
 from shardlint.laws.verdicts import Rejected
-from shardlint.uses import CollectiveUse, Use
+from shardlint.model.uses import CollectiveUse, Use
 
 #: Why what is refused as it is lowered may run.
 DOUBT = "where a result is computed from it"

@@ -30,7 +30,7 @@ from shardlint.laws.contexts import CONCRETE_ONLY, judge_concrete
 from shardlint.laws.dims import fresh
 from shardlint.laws.values import AxisType, Mesh, Unknown
 from shardlint.laws.witness_data import call_data, mesh_data
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 _AXES_OF_TYPE = {f"{kind.lower()}_axes": kind for kind in AxisType}
 

@@ -32,8 +32,8 @@ from shardlint.laws.source import constant_source
 from shardlint.laws.values import AxisType, Failed, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.laws.witness_data import NONE, constant_data, spec_data
-from shardlint.spans import Place
-from shardlint.uses import ArityUse, Fact, Placement
+from shardlint.model.spans import Place
+from shardlint.model.uses import ArityUse, Fact, Placement
 
 #: The same call outside and inside jit, where the two are checked differently.
 DEVICE_PUT = (Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT)

@@ -33,7 +33,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws import dims
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 
 def _len(call: Call) -> Value:

@@ -25,7 +25,7 @@ from shardlint.inference.values import (
     as_int,
 )
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator

@@ -13,7 +13,7 @@ from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.mutation import set_attribute
 from shardlint.inference.values import ClassValue, External, Instance, ModuleValue, Value, as_str
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 _REPLACED = Unknown("a test replaces it")
 #: What has attributes that tests replace.

@@ -54,7 +54,7 @@ from shardlint.inference.values import (
     looked_up,
 )
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 _CLASSES: dict[str, Callable[[Value], bool | None]] = {
     "builtins.int": lambda v: isinstance(v, Integer) or (isinstance(v, Const) and isinstance(v.value, int)),

@@ -19,8 +19,8 @@ from shardlint.inference.iteration import constant
 from shardlint.inference.iterators import iterator_of
 from shardlint.inference.values import Bound, Const, DictValue, ListValue, Native, Value, as_int, as_str
 from shardlint.laws.values import Unknown
-from shardlint.spans import Place
-from shardlint.uses import PatternUse
+from shardlint.model.spans import Place
+from shardlint.model.uses import PatternUse
 
 #: Longest pattern and text that are matched, and the most steps that a match may take at worst.
 _MAX_LENGTH, _MAX_STEPS = 1_000, 1_000_000

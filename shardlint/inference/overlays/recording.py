@@ -10,8 +10,8 @@ from shardlint.inference.overlays.data import call_of
 from shardlint.inference.values import Value
 from shardlint.laws.verdicts import Verdict
 from shardlint.laws.witness_data import Known
-from shardlint.spans import Place
-from shardlint.uses import CallUse, Fact
+from shardlint.model.spans import Place
+from shardlint.model.uses import CallUse, Fact
 
 
 def record_call(

@@ -38,7 +38,7 @@ from shardlint.laws.values import AxisType, Mesh, Unknown, entry_axes
 from shardlint.laws.varying import UNKNOWN
 from shardlint.laws.verdicts import Accepted, Api
 from shardlint.laws.witness_data import NO_SPEC, NONE, apply_data, array_data, call_data, function_data
-from shardlint.uses import ArityUse
+from shardlint.model.uses import ArityUse
 
 #: What a leaf of a tree of specs may be by mistake.
 _NO_SPECS = (Const, Integer, ShardingValue)

@@ -12,7 +12,7 @@ from shardlint.inference.values import Array, DictValue, ListValue, Tuple, Value
 from shardlint.laws.shard_map import impossible
 from shardlint.laws.values import Unknown
 from shardlint.laws.witness_data import Known, array_data
-from shardlint.uses import CallUse, Fact
+from shardlint.model.uses import CallUse, Fact
 
 #: Makes the call of an operation as data; None where a value in it is not known.
 Written = Callable[[Sequence[Value], dict[str, Value]], Known]

@@ -38,9 +38,9 @@ from shardlint.laws.shard_map import (
 from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Rejected, Verdict
 from shardlint.laws.witness_data import ONE_DEVICE, Known, apply_data, array_data, call_data
-from shardlint.spans import Place
+from shardlint.model.spans import Place
+from shardlint.model.uses import Fact
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.uses import Fact
 
 #: What stands for the program's function where a call is written down: any function would do.
 ANY_FUNCTION = External("jax.numpy.negative")

@@ -28,8 +28,8 @@ from shardlint.laws.witness_data import (
     function_data,
     spec_data,
 )
-from shardlint.spans import Place
-from shardlint.uses import Fact, Placement
+from shardlint.model.spans import Place
+from shardlint.model.uses import Fact, Placement
 
 
 def place_results(call: Call, mapped: Mapped, region: Region, result: Value) -> Value:

@@ -34,7 +34,7 @@ from shardlint.laws.witness_data import (
     sharding_data,
     spec_data,
 )
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 
 #: A constraint on an array that is mapped over: where it is, the spec, and the mesh.
 Constraint = tuple[Place, Spec, Mesh]

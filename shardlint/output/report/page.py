@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shardlint.findings import Severity
 from shardlint.laws.memory import text_of_bytes
 from shardlint.laws.values import Spec
+from shardlint.model.findings import Severity
 from shardlint.output.report import words
 from shardlint.output.report.pictures import Segment, axes_caption, bar, mesh_picture, share_picture
 from shardlint.output.report.style import CSS, JS

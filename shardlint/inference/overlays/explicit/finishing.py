@@ -45,7 +45,7 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.types import ArrayType, TypeSharding
 from shardlint.laws.values import Mesh, Spec, Unknown
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 from shardlint.support.fast_frozen import altered
 
 #: Methods that take a shape or axes as one argument or as several.

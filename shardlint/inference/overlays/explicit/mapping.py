@@ -10,7 +10,7 @@ from shardlint.inference.values import Array
 from shardlint.laws.types import ArrayType, TypeSharding
 from shardlint.laws.values import Entry, Spec, Unknown, entry_axes
 from shardlint.laws.verdicts import Cause, Rejected
-from shardlint.uses import OperationUse
+from shardlint.model.uses import OperationUse
 
 
 class Mapped:

@@ -25,8 +25,8 @@ from shardlint.laws.types import ArrayType
 from shardlint.laws.values import Unknown
 from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided
 from shardlint.laws.witness_data import Known, array_data, call_data
-from shardlint.spans import Place
-from shardlint.uses import OperationUse
+from shardlint.model.spans import Place
+from shardlint.model.uses import OperationUse
 
 #: Makes the call of an operation as data; None where a value in it is not known.
 Written = Callable[[Sequence[Value], dict[str, Value]], Known]

@@ -15,7 +15,7 @@ from shardlint.laws.types import ArrayType
 from shardlint.laws.values import Data, Junk, Mesh, Spec, Unknown
 from shardlint.laws.verdicts import Api, Undecided, Verdict
 from shardlint.laws.versions import NEWEST, Release
-from shardlint.spans import Place
+from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
 

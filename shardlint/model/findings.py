@@ -12,8 +12,8 @@ from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.laws.versions import Release
-    from shardlint.spans import Span
-    from shardlint.uses import Use
+    from shardlint.model.spans import Span
+    from shardlint.model.uses import Use
 
 
 class Severity(StrEnum):
