@@ -27,7 +27,7 @@ from shardlint.files import Source, read_source, source_from_cells, source_from_
 from shardlint.files.excerpts import Excerpts
 from shardlint.files.problems import finding_of, findings_of, fixture_finding, internal_error
 from shardlint.fixing.rewriting import with_fix
-from shardlint.laws.values import Mesh
+from shardlint.laws.core.values import Mesh
 from shardlint.laws.versions import NEWEST_ONLY, Release, Target
 from shardlint.model.findings import Finding, Severity, ordered
 from shardlint.model.spans import Span

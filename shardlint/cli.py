@@ -150,7 +150,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _layout(options: argparse.Namespace) -> int:
-    from shardlint.laws.verdicts import Rejected
+    from shardlint.laws.core.verdicts import Rejected
     from shardlint.model.uses import FileProblem
     from shardlint.output import layout
     from shardlint.output.styles import styles_for

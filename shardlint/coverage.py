@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from shardlint.files.sites import Site, SiteKind
-from shardlint.laws.values import Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Rejected, Undecided
+from shardlint.laws.core.values import Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Rejected, Undecided
 from shardlint.model.spans import Place, Span
 from shardlint.model.uses import (
     CollectiveUse,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.findings import Finding, Severity
 from shardlint.model.spans import Span
 from shardlint.model.uses import MeshUse, Use

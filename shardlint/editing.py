@@ -139,7 +139,7 @@ def alternatives(source: Source, finding: Finding) -> list[Fix]:
 def axis_types(source: Source, use: MeshUse, settings: Settings) -> list[Fix]:
     """The fixes that say of which type a mesh's axes are."""
     from shardlint.fixing.axis_types import with_axis_types
-    from shardlint.laws.values import AxisType
+    from shardlint.laws.core.values import AxisType
     from shardlint.laws.versions import NEWEST_ONLY, is_removed
 
     target = settings.target_jax or NEWEST_ONLY

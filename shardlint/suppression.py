@@ -11,7 +11,7 @@ from shardlint.files.problems import FILE_RULES, finding_of
 from shardlint.files.sources import Cell, Source, read_source
 from shardlint.files.statements import statements
 from shardlint.files.suppressions import Suppression, Written, directives, matches, suppressions
-from shardlint.laws.verdicts import Undecided
+from shardlint.laws.core.verdicts import Undecided
 from shardlint.model.findings import Applicability, Edit, Finding, Fix
 from shardlint.model.spans import Span
 from shardlint.model.uses import FileProblem, Use

@@ -241,10 +241,10 @@ def test_each_room_imports_only_what_it_may(name: str) -> None:
             "if TYPE_CHECKING:\n    from shardlint.inference import interpreter",
         ),
         ("shardlint.files.prefilter", "import libcst"),
-        ("shardlint.files.notebooks", "from shardlint.laws.values import Mesh"),
+        ("shardlint.files.notebooks", "from shardlint.laws.core.values import Mesh"),
         ("shardlint.output.full", "from shardlint.api import Linter"),
         ("shardlint.confirm.witness", "import jax.numpy as jnp"),
-        ("shardlint.confirm.worker", "from shardlint.laws.values import Mesh"),
+        ("shardlint.confirm.worker", "from shardlint.laws.core.values import Mesh"),
         ("shardlint.api", "import flax"),
         ("shardlint.api", "from shardlint_server.server import main"),
         ("shardlint.cli", "from lsprotocol import types"),
@@ -260,7 +260,7 @@ def test_a_planted_import_is_caught(name: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "is_package"),
     [
-        ("shardlint.laws.placement", "from shardlint.laws.dims import Dim\nimport math", False),
+        ("shardlint.laws.placement", "from shardlint.laws.core.dims import Dim\nimport math", False),
         ("shardlint.laws", "from .dims import Dim", True),
         ("shardlint.rules.unknown_axis", "from shardlint.model.uses import Placement", False),
         ("shardlint.rules.unknown_axis", "from shardlint.model import findings", False),

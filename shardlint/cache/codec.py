@@ -27,11 +27,11 @@ CLASSES = {
         "LocalUse LogicalAxesUse MeshUse NameUse OperationUse ParameterUse PatternUse Placement ShardingUse "
         "SpecUse Use ValueUse"
     ),
-    "shardlint.laws.dims": "Expr Quotient Remainder Symbol",
-    "shardlint.laws.values": "AxisType Failed Junk Marker Mesh Spec Unknown",
-    "shardlint.laws.types": "ArrayType TypeSharding",
-    "shardlint.laws.verdicts": "Accepted Api Cause Rejected Undecided",
-    "shardlint.laws.logical_axes": "Fallback LogicalRule Mistake NotAPair Refused Resolved",
+    "shardlint.laws.core.dims": "Expr Quotient Remainder Symbol",
+    "shardlint.laws.core.values": "AxisType Failed Junk Marker Mesh Spec Unknown",
+    "shardlint.laws.core.array_types": "ArrayType TypeSharding",
+    "shardlint.laws.core.verdicts": "Accepted Api Cause Rejected Undecided",
+    "shardlint.laws.flax.logical_axes": "Fallback LogicalRule Mistake NotAPair Refused Resolved",
     "shardlint.laws.versions.releases": "Release Target",
 }
 _MODULES = {name: module for module, names in CLASSES.items() for name in names.split()}

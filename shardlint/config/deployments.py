@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shardlint.laws.values import AxisType, Mesh
+from shardlint.laws.core.values import AxisType, Mesh
 from shardlint.support.lazy_dataclass import dataclass
 
 

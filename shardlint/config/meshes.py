@@ -8,7 +8,7 @@ from shardlint.config.errors import ConfigError
 from shardlint.config.kinds import At, Kind, Schema, whole
 
 if TYPE_CHECKING:
-    from shardlint.laws.values import AxisType, Mesh
+    from shardlint.laws.core.values import AxisType, Mesh
 
 #: The key that says what types the axes of a mesh have: one for all, or one for each.
 _TYPES = "axis-types"
@@ -42,14 +42,14 @@ def _mesh(table: Any, at: At) -> Mesh:
     if not sizes:
         example = "{ data = 16, model = 16 }"
         raise ConfigError(f'"{at}" must give each axis its size, such as {example}', at.path)
-    from shardlint.laws.values import Mesh
+    from shardlint.laws.core.values import Mesh
 
     counts = tuple(whole(size, at / name) for name, size in sizes.items())
     return Mesh(tuple(sizes), counts, _axis_types(table.get(_TYPES, "auto"), len(counts), at / _TYPES))
 
 
 def _axis_types(value: Any, count: int, at: At) -> tuple[AxisType, ...]:
-    from shardlint.laws.values import AxisType
+    from shardlint.laws.core.values import AxisType
 
     words = value if isinstance(value, list) else [value] * count
     if len(words) != count or not all(isinstance(word, str) and word.lower() in _KINDS for word in words):

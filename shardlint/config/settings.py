@@ -11,7 +11,7 @@ from shardlint.support.lazy_dataclass import dataclass
 if TYPE_CHECKING:
     from shardlint.config.deployments import Deployment
     from shardlint.files.discovery import Filter
-    from shardlint.laws.values import Mesh
+    from shardlint.laws.core.values import Mesh
     from shardlint.laws.versions import Target
     from shardlint.logical_config import LogicalRule
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from shardlint.confirm.connection import INITIALIZER, Connection
 from shardlint.confirm.processes import ChildLost
-from shardlint.laws.path_rules import PathRule
-from shardlint.laws.values import Entry, Junk, Marker, Mesh, Spec
-from shardlint.laws.witness_data import mesh_data
+from shardlint.laws.core.values import Entry, Junk, Marker, Mesh, Spec
+from shardlint.laws.core.witness_data import mesh_data
+from shardlint.laws.flax.path_rules import PathRule
 from shardlint.support.lazy_dataclass import dataclass
 
 #: A mesh of more devices has none: the model is made under an `AbstractMesh`.

@@ -16,10 +16,17 @@ from shardlint.confirm.requests import (
     known_int,
 )
 from shardlint.confirm.sizes import MAX_DEVICES, MAX_ELEMENTS, Sizes, integers
-from shardlint.laws.dims import Dim
-from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Cause, Rejected
-from shardlint.laws.witness_data import Known, apply_data, call_data, constant_data, function_data, mesh_data
+from shardlint.laws.core.dims import Dim
+from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.laws.core.witness_data import (
+    Known,
+    apply_data,
+    call_data,
+    constant_data,
+    function_data,
+    mesh_data,
+)
 from shardlint.model.uses import CollectiveUse
 from shardlint.support.lazy_dataclass import dataclass
 

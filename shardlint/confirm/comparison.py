@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shardlint.confirm.expectations import Expectation
 from shardlint.confirm.fixtures import FixtureRun, Lines, UnitRun
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.findings import Finding, Severity
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -16,9 +16,16 @@ from shardlint.confirm.requests import (
     known_int,
 )
 from shardlint.confirm.sizes import MAX_DEVICES, Sizes, integers
-from shardlint.laws.values import Data, Spec, Unknown
-from shardlint.laws.verdicts import Api, Cause, Rejected
-from shardlint.laws.witness_data import Known, call_data, constant_data, devices_data, mesh_data, tuple_data
+from shardlint.laws.core.values import Data, Spec, Unknown
+from shardlint.laws.core.verdicts import Api, Cause, Rejected
+from shardlint.laws.core.witness_data import (
+    Known,
+    call_data,
+    constant_data,
+    devices_data,
+    mesh_data,
+    tuple_data,
+)
 from shardlint.model.uses import ApiReference, ArityUse, MeshUse
 
 _MESH_FUNCTIONS = ("Mesh", "make_mesh", "AbstractMesh", "create_device_mesh")

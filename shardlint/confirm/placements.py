@@ -17,8 +17,8 @@ from shardlint.confirm.requests import (
     spec_json,
 )
 from shardlint.confirm.sizes import Sizes, even, integers, parts_of, shrunk, ways
-from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown, entry_axes
-from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.core.values import AxisType, Junk, Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.model.uses import ParameterUse, Placement
 
 #: Without a mesh these have a meaning of their own.

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from shardlint.confirm.requests import NotRunnable, Request, Witness, expected_of, known
 from shardlint.confirm.sizes import MAX_DEVICES, integers, parts_of, small_mesh
-from shardlint.laws.dims import Dim
-from shardlint.laws.types import ArrayType
-from shardlint.laws.values import AxisType, Data, Mesh, Unknown
-from shardlint.laws.witness_data import call_data, mesh_data, type_data, without
+from shardlint.laws.core.array_types import ArrayType
+from shardlint.laws.core.dims import Dim
+from shardlint.laws.core.values import AxisType, Data, Mesh, Unknown
+from shardlint.laws.core.witness_data import call_data, mesh_data, type_data, without
 from shardlint.model.uses import CallUse, CarryUse, Environment, OperationUse
 
 #: What programs expect of `jax.devices()` that name no mesh.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shardlint.laws.values import AxisType, Entry, Marker, Mesh, Spec, entry_axes
-from shardlint.laws.verdicts import Api, Cause
+from shardlint.laws.core.values import AxisType, Entry, Marker, Mesh, Spec, entry_axes
+from shardlint.laws.core.verdicts import Api, Cause
 
 #: These make arrays of a type, for which a jit must run on the mesh.
 MAKE_TYPED = (Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT, Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from shardlint.laws.values import Data, Entry, Junk, Marker, Mesh, Name, Spec, Unknown
-from shardlint.laws.verdicts import Cause, Rejected, Verdict
+from shardlint.laws.core.values import Data, Entry, Junk, Marker, Mesh, Name, Spec, Unknown
+from shardlint.laws.core.verdicts import Cause, Rejected, Verdict
 from shardlint.support.lazy_dataclass import dataclass
 
 Request = dict[str, Any]

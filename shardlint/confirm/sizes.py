@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from shardlint.laws.dims import Dim, substitute, symbols
-from shardlint.laws.values import Entry, Mesh, Spec, entry_axes
+from shardlint.laws.core.dims import Dim, substitute, symbols
+from shardlint.laws.core.values import Entry, Mesh, Spec, entry_axes
 
 #: Larger meshes shrink: more forced host devices than this start slowly, and each compilation takes its time.
 MAX_DEVICES = 512

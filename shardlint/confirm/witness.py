@@ -9,8 +9,8 @@ from shardlint.confirm.constructions import arity, mesh_construction, reference
 from shardlint.confirm.placements import parameter, placement, varying
 from shardlint.confirm.programs import carry, operation, whole_call
 from shardlint.confirm.requests import NotRunnable, Request, Witness
-from shardlint.laws.values import AxisType, Mesh, Unknown
-from shardlint.laws.verdicts import Api, Cause, Rejected, Undecided
+from shardlint.laws.core.values import AxisType, Mesh, Unknown
+from shardlint.laws.core.verdicts import Api, Cause, Rejected, Undecided
 from shardlint.model.findings import Finding
 from shardlint.model.uses import (
     ApiReference,

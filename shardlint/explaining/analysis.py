@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from shardlint.explaining.knowledge import Knowledge
     from shardlint.explaining.scopes import Candidate, Scopes
     from shardlint.files import Source
-    from shardlint.laws.values import Mesh
+    from shardlint.laws.core.values import Mesh
     from shardlint.model.findings import Finding
     from shardlint.model.uses import Use
 

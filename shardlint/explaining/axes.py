@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from enum import IntEnum
 
-from shardlint.laws.dims import Dim
-from shardlint.laws.values import Marker, Mesh, Spec
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.dims import Dim
+from shardlint.laws.core.values import Marker, Mesh, Spec
+from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.spans import Span, Written
 from shardlint.model.uses import (
     CollectiveUse,

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 
-from shardlint.laws.dims import Dim, Shape, equal
-from shardlint.laws.memory import array_bytes, text_of_bytes
-from shardlint.laws.shards import global_shape, replication, shard_shape
-from shardlint.laws.types import ArrayType
-from shardlint.laws.values import Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Rejected
+from shardlint.laws.core.array_types import ArrayType
+from shardlint.laws.core.dims import Dim, Shape, equal
+from shardlint.laws.core.values import Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Rejected
+from shardlint.laws.placement.array_bytes import array_bytes, text_of_bytes
+from shardlint.laws.placement.shard_shapes import global_shape, replication, shard_shape
 from shardlint.model.spans import Place, Span
 from shardlint.model.uses import (
     Api,

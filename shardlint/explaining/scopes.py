@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from shardlint.explaining.axes import stands_in_strings
 from shardlint.files.sources import Source
-from shardlint.laws.dims import Dim
-from shardlint.laws.values import Mesh
+from shardlint.laws.core.dims import Dim
+from shardlint.laws.core.values import Mesh
 from shardlint.model.uses import ShardingUse, SpecUse, Use, ValueUse
 from shardlint.support.lazy_dataclass import dataclass
 

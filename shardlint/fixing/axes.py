@@ -10,8 +10,8 @@ import libcst as cst
 from shardlint.fixing.desk import UNSAFE, Desk, in_place_of, literal
 from shardlint.fixing.trees import CannotFix, Change
 from shardlint.inference.nodes import walk
-from shardlint.laws.values import Mesh, Unknown
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.values import Mesh, Unknown
+from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.findings import Fix
 from shardlint.model.uses import CollectiveUse, LogicalAxesUse, Use
 

@@ -8,9 +8,9 @@ from shardlint.files.sources import Source
 from shardlint.fixing.calls import appended, by_keyword
 from shardlint.fixing.importing import Names
 from shardlint.fixing.trees import CannotFix, program_of
-from shardlint.laws.values import AxisType
+from shardlint.laws.core.values import AxisType
 from shardlint.laws.versions import Release, holds
-from shardlint.laws.versions.rows import EXPLICIT_BY_DEFAULT
+from shardlint.laws.versions.api_changes import EXPLICIT_BY_DEFAULT
 from shardlint.model.findings import Applicability, Fix
 from shardlint.model.uses import MeshUse
 

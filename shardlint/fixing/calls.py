@@ -6,7 +6,7 @@ import libcst as cst
 
 from shardlint.fixing.desk import SAFE, UNSAFE, Desk, in_place_of, literal
 from shardlint.fixing.trees import CannotFix, Change
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.findings import Fix
 from shardlint.model.uses import ParameterUse
 

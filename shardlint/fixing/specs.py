@@ -10,7 +10,7 @@ import libcst as cst
 from shardlint.fixing.desk import SAFE, UNSAFE, Desk, in_place_of, literal
 from shardlint.fixing.trees import CannotFix
 from shardlint.inference.nodes import walk
-from shardlint.laws.values import Junk, Unknown
+from shardlint.laws.core.values import Junk, Unknown
 from shardlint.model.findings import Fix
 from shardlint.model.uses import ParameterUse, Placement, ShardingUse
 

@@ -19,7 +19,7 @@ from shardlint.inference.met import Met, Note
 from shardlint.inference.naming import place_of
 from shardlint.inference.nodes import walk
 from shardlint.inference.values import Function, Native
-from shardlint.laws.dims import Expr, Symbol, described
+from shardlint.laws.core.dims import Expr, Symbol, described
 from shardlint.model.uses import Use
 
 #: What counts of what was met, besides uses and notes.

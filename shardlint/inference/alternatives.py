@@ -11,7 +11,7 @@ from shardlint.inference.context import Context
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.joins import combined, join_tagged, tagged
 from shardlint.inference.values import MAX_ALTERNATIVES, Alternatives, MeshValue, SomeMesh, Tag, Value
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 T = TypeVar("T")
 

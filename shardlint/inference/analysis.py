@@ -27,7 +27,7 @@ from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.settling import Settling
 from shardlint.inference.statements import Statement, execute
 from shardlint.inference.syntax import ClassPart, FunctionPart, Parsed, Part, split, units_of
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Span
 from shardlint.model.uses import Environment, FileProblem, NameUse, Use
 from shardlint.support.frame_memory import roomy

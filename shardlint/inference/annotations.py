@@ -11,8 +11,8 @@ from shardlint.inference.classes import lineage
 from shardlint.inference.described import Description, fit
 from shardlint.inference.overlays.jaxtyping import pattern_of
 from shardlint.inference.values import Array, ClassValue, Instance, Value
-from shardlint.laws.dims import Dim
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import Dim
+from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
     from shardlint.inference.code import Code

@@ -28,7 +28,7 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.inference.variables import write
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.support.fast_frozen import altered
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.values import MeshValue, Value
-from shardlint.laws.dims import Shape
-from shardlint.laws.values import Spec, entry_axes
-from shardlint.laws.verdicts import Cause, Rejected, Undecided, Verdict
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Spec, entry_axes
+from shardlint.laws.core.verdicts import Cause, Rejected, Undecided, Verdict
 from shardlint.model.spans import Configured
 from shardlint.model.uses import ParameterUse, Placement, ShardingUse, Use
 

@@ -52,7 +52,7 @@ from shardlint.inference.values import (
     Value,
     unsized,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference.library_names import MODULE_NAME, is_set
 from shardlint.inference.values import Const, External, Value
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

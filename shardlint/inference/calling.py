@@ -59,7 +59,7 @@ from shardlint.inference.values import (
     unsized,
 )
 from shardlint.inference.variables import write
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from shardlint.inference.values import Value
-from shardlint.laws.dims import Shape
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 

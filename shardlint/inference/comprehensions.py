@@ -20,7 +20,7 @@ from shardlint.inference.iterators import ENDED, STEPS, Drawn, draw, iterator_of
 from shardlint.inference.joins import join
 from shardlint.inference.truth import truth
 from shardlint.inference.values import Const, Function, Instance, LibraryObject, Tuple, Value
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:

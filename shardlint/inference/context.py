@@ -11,8 +11,8 @@ from shardlint.inference.effects import When, born
 from shardlint.inference.private_names import mangled
 from shardlint.inference.settings import InferenceSettings, LogicalRules
 from shardlint.inference.values import Const, MeshValue, Tuple, Value
-from shardlint.laws.dims import Dim, Shape
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import Dim, Shape
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Configured, Place
 from shardlint.model.uses import Environment, Fact
 from shardlint.support.fast_frozen import frozen

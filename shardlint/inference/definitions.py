@@ -33,7 +33,7 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.inference.variables import write
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

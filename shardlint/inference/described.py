@@ -21,11 +21,11 @@ from shardlint.inference.values import (
     Value,
     as_size,
 )
-from shardlint.laws import dims
-from shardlint.laws.dims import Dim, Shape
-from shardlint.laws.types import short_dtype
-from shardlint.laws.values import Mesh, Unknown
-from shardlint.laws.written_sizes import ArrayPattern, configured, written_size
+from shardlint.laws.core import dims
+from shardlint.laws.core.array_types import short_dtype
+from shardlint.laws.core.dims import Dim, Shape
+from shardlint.laws.core.size_syntax import ArrayPattern, configured, written_size
+from shardlint.laws.core.values import Mesh, Unknown
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 

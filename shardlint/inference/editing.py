@@ -19,8 +19,8 @@ from shardlint.inference.values import (
     SpecValue,
     Value,
 )
-from shardlint.laws.dims import Shape
-from shardlint.laws.values import Mesh, Spec, Unknown
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact, LocalUse, ValueUse
 

@@ -38,7 +38,7 @@ from shardlint.inference.values import (
     Native,
     Value,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place, Span
 
 if TYPE_CHECKING:

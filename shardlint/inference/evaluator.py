@@ -18,8 +18,8 @@ from shardlint.inference.values import (
     Tag,
     Value,
 )
-from shardlint.laws.dims import Dim, Shape
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import Dim, Shape
+from shardlint.laws.core.values import Unknown
 from shardlint.laws.versions import Release
 from shardlint.model.spans import Place
 from shardlint.model.uses import Environment, Use

@@ -43,7 +43,7 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.inference.variables import widened, write
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:

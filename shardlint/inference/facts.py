@@ -26,8 +26,8 @@ from shardlint.inference.syntax import Part, units_of
 from shardlint.inference.units import Unit
 from shardlint.inference.values import NONE, Instance, MeshValue, Value
 from shardlint.inference.variables import narrow
-from shardlint.laws.values import AxisType, Mesh, Unknown
-from shardlint.laws.written_sizes import ArrayPattern
+from shardlint.laws.core.size_syntax import ArrayPattern
+from shardlint.laws.core.values import AxisType, Mesh, Unknown
 from shardlint.model.spans import Span
 from shardlint.model.uses import Fact, FileProblem
 from shardlint.support.lazy_dataclass import dataclass

@@ -24,7 +24,7 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 #: What holds something that can be forgotten.
 HOLDING = frozenset({Alternatives, Tuple, ListValue, DictValue, LibraryObject, SetValue, Instance, Bound})

@@ -28,7 +28,7 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from shardlint.inference.joins import join
 from shardlint.inference.once import Once
 from shardlint.inference.reading import note_read, read_of
 from shardlint.inference.values import Const, DictValue, Function, Generated, LibraryObject, Value, as_int
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 from shardlint.model.uses import Use
 from shardlint.support.lazy_dataclass import dataclass

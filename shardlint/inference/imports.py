@@ -10,7 +10,7 @@ from shardlint.inference.assignment import bind
 from shardlint.inference.library_names import is_set
 from shardlint.inference.overlays.registry import is_known
 from shardlint.inference.values import Const, External, ModuleValue, Value, as_items, as_str
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

@@ -39,7 +39,7 @@ from shardlint.inference.values import (
     looked_up,
     unsized,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:

@@ -48,9 +48,9 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.inference.variables import write
-from shardlint.laws import dims
-from shardlint.laws.dims import Dim, Shape
-from shardlint.laws.values import Unknown
+from shardlint.laws.core import dims
+from shardlint.laws.core.dims import Dim, Shape
+from shardlint.laws.core.values import Unknown
 from shardlint.laws.versions import Release
 from shardlint.model.spans import Place, Span
 from shardlint.model.uses import Environment, FileProblem, Use

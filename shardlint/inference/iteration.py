@@ -24,8 +24,8 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
-from shardlint.laws.specs import equal_specs
-from shardlint.laws.values import Junk, Marker, Spec, Unknown
+from shardlint.laws.core.values import Junk, Marker, Spec, Unknown
+from shardlint.laws.placement.partition_spec import equal_specs
 from shardlint.model.spans import Place
 
 #: Loops over known items are unrolled up to this many.

@@ -32,7 +32,7 @@ from shardlint.inference.values import (
     as_int,
     is_none,
 )
-from shardlint.laws.values import AxisType, Unknown
+from shardlint.laws.core.values import AxisType, Unknown
 from shardlint.model.spans import Place
 
 

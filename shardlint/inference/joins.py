@@ -21,9 +21,9 @@ from shardlint.inference.values import (
     Value,
     unsized,
 )
-from shardlint.laws.dims import fresh
-from shardlint.laws.values import Unknown
-from shardlint.laws.varying import one_of
+from shardlint.laws.core.dims import fresh
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.transforms.varying import one_of
 from shardlint.support.fast_frozen import frozen
 
 NO_TAG: Tag = frozenset()

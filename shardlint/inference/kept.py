@@ -16,7 +16,7 @@ from shardlint.inference.met import Met
 from shardlint.inference.reading import read_of
 from shardlint.inference.situation import Situation
 from shardlint.inference.values import Function, Test, Value
-from shardlint.laws.dims import Symbol
+from shardlint.laws.core.dims import Symbol
 from shardlint.model.spans import Place
 from shardlint.model.uses import Use
 from shardlint.support.fast_frozen import altered

@@ -32,8 +32,8 @@ from shardlint.inference.values import (
     Test,
     kind_name,
 )
-from shardlint.laws.dims import Expr, Symbol, described
-from shardlint.laws.values import Mesh, Spec, Unknown
+from shardlint.laws.core.dims import Expr, Symbol, described
+from shardlint.laws.core.values import Mesh, Spec, Unknown
 
 #: Values in one key; a larger tree has none.
 _MAX_VALUES = 2_000

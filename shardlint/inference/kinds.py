@@ -29,7 +29,7 @@ from shardlint.inference.values import (
     SpecValue,
     Tuple,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 #: Objects that programs change.
 CHANGING = (ListValue, DictValue, SetValue, Instance, LibraryObject)

@@ -6,7 +6,7 @@ Programs give JAX the names of other releases (``jax.shard_map = shard_map``); t
 from __future__ import annotations
 
 from shardlint.inference.evaluator import Evaluator
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 _SETS = "sets "
 #: ``__name__`` in a module that is imported, by whatever name.

@@ -18,7 +18,7 @@ from shardlint.inference.refine import refine
 from shardlint.inference.truth import truth
 from shardlint.inference.values import Instance, LibraryObject, Value
 from shardlint.inference.variables import watching, widened
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

@@ -21,7 +21,7 @@ from shardlint.inference.met import Handed, Note
 from shardlint.inference.once import Once
 from shardlint.inference.units import NodePlace, Unit
 from shardlint.inference.values import ClassValue, Function, ModuleValue, Native, Tag, Value
-from shardlint.laws.dims import Dim
+from shardlint.laws.core.dims import Dim
 from shardlint.model.spans import Place, Span
 from shardlint.model.uses import FileProblem
 

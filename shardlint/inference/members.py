@@ -14,7 +14,7 @@ from shardlint.inference.editing import TELLING, note_read
 from shardlint.inference.facts import dotted
 from shardlint.inference.nodes import is_next
 from shardlint.inference.values import NONE, Slice, Tuple, Value
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

@@ -35,7 +35,7 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
-from shardlint.laws import dims
+from shardlint.laws.core import dims
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from shardlint.inference.met import Handed
 from shardlint.inference.syntax import Part, whole_units
 from shardlint.inference.units import BrokenText
 from shardlint.inference.values import ModuleValue
-from shardlint.laws.dims import Dim
+from shardlint.laws.core.dims import Dim
 from shardlint.laws.versions import Release
 
 

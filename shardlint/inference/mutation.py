@@ -34,7 +34,7 @@ from shardlint.inference.values import (
     as_int,
     as_str,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place, Span
 
 if TYPE_CHECKING:

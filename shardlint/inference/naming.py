@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from shardlint.inference.values import Const, ListValue, MeshValue, SetValue, SpecValue, Tuple
-from shardlint.laws.values import Marker, Mesh, Spec
+from shardlint.laws.core.values import Marker, Mesh, Spec
 from shardlint.model.spans import Place, Written
 
 #: Two texts by their places, and whether they are logical names.

@@ -47,11 +47,11 @@ from shardlint.inference.values import (
     as_size,
     integer,
 )
-from shardlint.laws import dims
-from shardlint.laws.meshes import equal_meshes
-from shardlint.laws.specs import equal_specs
-from shardlint.laws.values import Unknown
-from shardlint.laws.varying import combined
+from shardlint.laws.core import dims
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.meshes.construction import equal_meshes
+from shardlint.laws.placement.partition_spec import equal_specs
+from shardlint.laws.transforms.varying import combined
 from shardlint.model.spans import Place, Span
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from shardlint.inference.values import (
     as_items,
     as_str,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

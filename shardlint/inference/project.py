@@ -23,8 +23,8 @@ from shardlint.inference.planned import planned
 from shardlint.inference.reading import note_variable
 from shardlint.inference.releases import state_of, version_named
 from shardlint.inference.values import Const, ModuleValue, Value, as_str
-from shardlint.laws.values import Unknown
-from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided
 from shardlint.model.spans import Place
 from shardlint.model.uses import ApiReference
 

@@ -43,7 +43,7 @@ from shardlint.inference.values import (
     Value,
 )
 from shardlint.laws.versions import Release
-from shardlint.laws.versions.history import state_of, subjects
+from shardlint.laws.versions.queries import state_of, subjects
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

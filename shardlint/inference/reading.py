@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shardlint.inference.context import Scope
 from shardlint.inference.kinds import CHANGING
 from shardlint.inference.values import LibraryObject, Value
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

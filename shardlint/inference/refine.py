@@ -12,10 +12,10 @@ from shardlint.inference.nodes import parts
 from shardlint.inference.truth import truth
 from shardlint.inference.values import Alternatives, Array, Tag, Value, as_int
 from shardlint.inference.variables import narrow
-from shardlint.laws import dims
-from shardlint.laws.dims import Dim, Shape
-from shardlint.laws.values import Unknown
-from shardlint.laws.written_sizes import configured
+from shardlint.laws.core import dims
+from shardlint.laws.core.dims import Dim, Shape
+from shardlint.laws.core.size_syntax import configured
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from typing import Any
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.values import Const, Tuple, Value
 from shardlint.laws import versions
-from shardlint.laws.values import Unknown
-from shardlint.laws.verdicts import Api, Rejected, Undecided, Verdict
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Api, Rejected, Undecided, Verdict
 from shardlint.model.uses import ArityUse, CallUse, ParameterUse, Placement, Use
 
 _TEXTS = frozenset(

@@ -25,9 +25,9 @@ from shardlint.inference.values import (
     Tag,
     Test,
 )
-from shardlint.laws.dims import Expr, Quotient, Remainder, Symbol, renewed
-from shardlint.laws.types import TypeSharding
-from shardlint.laws.values import Mesh, Unknown
+from shardlint.laws.core.array_types import TypeSharding
+from shardlint.laws.core.dims import Expr, Quotient, Remainder, Symbol, renewed
+from shardlint.laws.core.values import Mesh, Unknown
 from shardlint.support.fast_frozen import altered
 
 _PARTS = {kind: parts_of(kind) for kind in FROZEN}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shardlint.laws.verdicts import Rejected, Undecided, Verdict
+from shardlint.laws.core.verdicts import Rejected, Undecided, Verdict
 from shardlint.model.uses import Use
 
 if TYPE_CHECKING:

@@ -22,10 +22,10 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
-from shardlint.laws.memory import array_bytes, text_of_bytes
-from shardlint.laws.shards import shard_shape
-from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
+from shardlint.laws.placement.array_bytes import array_bytes, text_of_bytes
+from shardlint.laws.placement.shard_shapes import shard_shape
 from shardlint.model.spans import Place, Span
 from shardlint.model.uses import FileProblem
 

@@ -33,8 +33,8 @@ from shardlint.inference.values import (
     Value,
     is_none,
 )
-from shardlint.laws import dims
-from shardlint.laws.values import Unknown
+from shardlint.laws.core import dims
+from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

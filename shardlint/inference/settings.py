@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from shardlint.laws.values import Mesh
+from shardlint.laws.core.values import Mesh
 from shardlint.laws.versions import NEWEST, Release
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -29,7 +29,7 @@ from shardlint.inference.truth import truth
 from shardlint.inference.values import NONE, ClassValue, External, Value
 from shardlint.inference.variables import interrupted, watching, widened
 from shardlint.inference.withs import enter_contexts
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

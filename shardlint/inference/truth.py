@@ -23,8 +23,8 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
-from shardlint.laws import dims
-from shardlint.laws.values import Unknown
+from shardlint.laws.core import dims
+from shardlint.laws.core.values import Unknown
 
 #: What always counts as true.
 _TRUE = frozenset({Function, Native, ClassValue, MeshValue, ShardingValue, Bound})

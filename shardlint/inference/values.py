@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Union
 
 from shardlint.inference.effects import born
 from shardlint.inference.looks import ALL, OPAQUE, ORIGIN, look
-from shardlint.laws.dims import Dim, Expr, Shape
-from shardlint.laws.types import TypeSharding
-from shardlint.laws.values import Mesh, Spec, Unknown
-from shardlint.laws.varying import Variation
+from shardlint.laws.core.array_types import TypeSharding
+from shardlint.laws.core.dims import Dim, Expr, Shape
+from shardlint.laws.core.values import Mesh, Spec, Unknown
+from shardlint.laws.transforms.varying import Variation
 from shardlint.model.spans import Place
 from shardlint.support.fast_frozen import altered, frozen
 from shardlint.support.lazy_dataclass import dataclass

@@ -11,7 +11,7 @@ from shardlint.inference.effects import changing, now
 from shardlint.inference.forgetting import forget
 from shardlint.inference.joins import join
 from shardlint.inference.values import Tuple, Value
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

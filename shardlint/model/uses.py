@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from shardlint.laws.dims import Dim, Shape
-from shardlint.laws.logical_axes import Mistake
-from shardlint.laws.types import ArrayType
-from shardlint.laws.values import Data, Junk, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Api, Undecided, Verdict
+from shardlint.laws.core.array_types import ArrayType
+from shardlint.laws.core.dims import Dim, Shape
+from shardlint.laws.core.values import Data, Junk, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Api, Undecided, Verdict
+from shardlint.laws.flax.logical_axes import Mistake
 from shardlint.laws.versions import NEWEST, Release
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass

@@ -10,11 +10,11 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from shardlint.laws.dims import Dim, Shape
-from shardlint.laws.memory import array_bytes, text_of_bytes
-from shardlint.laws.shards import global_shape, replication, shard_shape
-from shardlint.laws.values import Marker, Mesh, Spec, Unknown, entry_axes
-from shardlint.laws.verdicts import Accepted, Api
+from shardlint.laws.core.dims import Dim, Shape
+from shardlint.laws.core.values import Marker, Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Accepted, Api
+from shardlint.laws.placement.array_bytes import array_bytes, text_of_bytes
+from shardlint.laws.placement.shard_shapes import global_shape, replication, shard_shape
 from shardlint.model.spans import Span
 from shardlint.model.uses import ParameterUse, Placement, Use
 from shardlint.output.concise import place_text

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from shardlint.laws.dims import Shape
-from shardlint.laws.logical_axes import LogicalRule, Resolved, rename, resolve
-from shardlint.laws.memory import array_bytes, best_split, device_bytes
-from shardlint.laws.placements import judge_placement
-from shardlint.laws.shardings import judge_sharding
-from shardlint.laws.shards import replication, shard_shape
-from shardlint.laws.values import Mesh, Spec, Unknown, entry_axes, entry_text
-from shardlint.laws.verdicts import Api, Cause, Rejected
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Mesh, Spec, Unknown, entry_axes, entry_text
+from shardlint.laws.core.verdicts import Api, Cause, Rejected
+from shardlint.laws.flax.logical_axes import LogicalRule, Resolved, rename, resolve
+from shardlint.laws.placement.array_bytes import array_bytes, best_split, device_bytes
+from shardlint.laws.placement.judge import judge_placement
+from shardlint.laws.placement.named_sharding import judge_sharding
+from shardlint.laws.placement.shard_shapes import replication, shard_shape
 from shardlint.report.values import Holding
 from shardlint.rules.wording import axes_text, count_text, names_text, near_miss, shape_text, size_text
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from shardlint.confirm.abstract_init import InitArray, Initialized
-from shardlint.laws.path_rules import PathRule, first_match, needs_rule, separator_of
-from shardlint.laws.values import Spec
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.values import Spec
+from shardlint.laws.core.verdicts import Rejected
+from shardlint.laws.flax.path_rules import PathRule, first_match, needs_rule, separator_of
 from shardlint.model.findings import Severity
 from shardlint.report.holdings import LogicalRules, holding, spec_on, whole_bytes
 from shardlint.report.parameters import labels_of, names_text, report_of

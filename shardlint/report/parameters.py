@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from shardlint.files import Source
-from shardlint.laws.dims import Shape
-from shardlint.laws.values import AxisType, Mesh, Spec, Unknown, entry_axes, entry_text
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown, entry_axes, entry_text
 from shardlint.model.spans import Span
 from shardlint.model.uses import ParameterUse, Placement, ShardingUse, Use
 from shardlint.report.declared import Declarations

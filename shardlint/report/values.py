@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from shardlint.laws.dims import Dim, Shape
-from shardlint.laws.memory import Split
-from shardlint.laws.path_rules import PathRule
-from shardlint.laws.values import Mesh, Spec
+from shardlint.laws.core.dims import Dim, Shape
+from shardlint.laws.core.values import Mesh, Spec
+from shardlint.laws.flax.path_rules import PathRule
+from shardlint.laws.placement.array_bytes import Split
 from shardlint.model.findings import Severity
 from shardlint.model.spans import Span
 from shardlint.support.lazy_dataclass import dataclass
@@ -109,7 +109,7 @@ class TableFinding:
     """Something wrong with rules and parameters. ``subject`` is the rule or the path; ``meshes`` by name.
 
     ``kind`` is one of ``broken-pattern``, ``unmatched-rule``, ``shadowed-rule``, ``no-rule``, ``not-a-spec``
-    and the names of `shardlint.laws.verdicts.Cause` for a spec that JAX refuses.
+    and the names of `shardlint.laws.core.verdicts.Cause` for a spec that JAX refuses.
     """
 
     kind: str

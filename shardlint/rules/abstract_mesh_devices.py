@@ -39,8 +39,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.contexts import CONCRETE_ONLY, PLACED_ONLY
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.laws.meshes.contexts import CONCRETE_ONLY, PLACED_ONLY
 from shardlint.model.uses import CallUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 

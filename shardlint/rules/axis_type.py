@@ -39,8 +39,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.values import AxisType, Spec, entry_axes
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.values import AxisType, Spec, entry_axes
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.uses import Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import SPEC_KINDS, SpecHolder, api_text, entry_of, entry_place, mesh_of, spec_of

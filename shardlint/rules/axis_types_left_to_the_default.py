@@ -36,7 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.laws.versions import holds, is_removed
-from shardlint.laws.versions.rows import EXPLICIT_BY_DEFAULT, WARNS_OF_DEFAULT
+from shardlint.laws.versions.api_changes import EXPLICIT_BY_DEFAULT, WARNS_OF_DEFAULT
 from shardlint.model.findings import Group, Severity
 from shardlint.model.uses import ApiReference
 from shardlint.rules.base import Problem, Rule, RuleSettings

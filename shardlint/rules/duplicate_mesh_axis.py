@@ -36,8 +36,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.meshes import duplicate_names
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.laws.meshes.construction import duplicate_names
 from shardlint.model.findings import Group
 from shardlint.model.uses import MeshUse, Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings

@@ -44,8 +44,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.values import entry_axes
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.values import entry_axes
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.uses import ParameterUse, Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import (

@@ -35,8 +35,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.values import Junk, Unknown, entry_text
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.values import Junk, Unknown, entry_text
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import SPEC_KINDS, SpecHolder, entry_of, entry_place
 

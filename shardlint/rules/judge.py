@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 
-from shardlint.laws.exceptions import is_caught
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.exceptions import is_caught
+from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.findings import Finding, Related, Severity, with_own_numbers
 from shardlint.model.spans import Span
 from shardlint.model.uses import ApiReference, FileProblem, ParameterUse, Placement, Use

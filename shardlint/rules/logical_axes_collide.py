@@ -49,8 +49,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.logical_axes import Mistake
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
+from shardlint.laws.flax.logical_axes import Mistake
 from shardlint.model.findings import Severity
 from shardlint.model.uses import LogicalAxesUse
 from shardlint.rules.base import Problem, Rule, RuleSettings

@@ -36,8 +36,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.values import Unknown
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.uses import MeshUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import count_text, names_text, shape_text

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.verdicts import Accepted
+from shardlint.laws.core.verdicts import Accepted
 from shardlint.model.findings import Group
 from shardlint.model.uses import CallUse
 from shardlint.rules.base import Problem, Rule, RuleSettings

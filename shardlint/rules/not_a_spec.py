@@ -40,8 +40,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.values import Junk
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.values import Junk
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.uses import CallUse, Placement, ShardingUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import api_text

@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.uses import ParameterUse, Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import ARRAY_KINDS, api_text, array_text, entry_place, is_parameter, spec_text

@@ -56,8 +56,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.values import Mesh, entry_text
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.values import Mesh, entry_text
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.uses import OperationUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import name_text, near_miss, size_text, sizes_text

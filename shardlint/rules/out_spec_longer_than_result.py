@@ -55,8 +55,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.values import Unknown
-from shardlint.laws.verdicts import Api, Cause, Rejected
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Api, Cause, Rejected
 from shardlint.model.uses import Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import array_text, shape_text, spec_text, surplus_place

@@ -42,8 +42,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.values import Spec, Unknown
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.values import Spec, Unknown
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.findings import Group
 from shardlint.model.uses import ParameterUse, Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings

@@ -44,8 +44,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.values import Spec, Unknown, entry_axes, entry_text
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.values import Spec, Unknown, entry_axes, entry_text
+from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.findings import Group
 from shardlint.model.uses import ParameterUse
 from shardlint.rules.base import Problem, Rule, RuleSettings

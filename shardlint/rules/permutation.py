@@ -57,8 +57,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.collectives import has_ring
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.laws.transforms.collectives import has_ring
 from shardlint.model.findings import Severity
 from shardlint.model.uses import CollectiveUse
 from shardlint.rules.base import Problem, Rule, RuleSettings

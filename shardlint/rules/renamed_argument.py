@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.versions import state_of
 from shardlint.model.findings import Group
 from shardlint.model.uses import ApiReference

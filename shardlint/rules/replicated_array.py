@@ -45,9 +45,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.memory import array_bytes, best_split, text_of_bytes
-from shardlint.laws.values import Mesh, Spec, Unknown, entry_axes
-from shardlint.laws.verdicts import Accepted, Api, Rejected
+from shardlint.laws.core.values import Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Accepted, Api, Rejected
+from shardlint.laws.placement.array_bytes import array_bytes, best_split, text_of_bytes
 from shardlint.model.findings import Group, Severity
 from shardlint.model.uses import ParameterUse, Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings

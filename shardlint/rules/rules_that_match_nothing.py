@@ -76,7 +76,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from shardlint.laws.values import entry_axes
+from shardlint.laws.core.values import entry_axes
 from shardlint.model.findings import Group, Severity
 from shardlint.model.spans import Span
 from shardlint.model.uses import PatternUse, SpecUse, Use

@@ -54,8 +54,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.shard_map import SIGNATURES
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
+from shardlint.laws.transforms.shard_map import SIGNATURES
 from shardlint.model.uses import CallUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 

@@ -42,8 +42,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from shardlint.laws.values import Entry, Junk, entry_text
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.values import Entry, Junk, entry_text
+from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.findings import Group
 from shardlint.model.uses import ParameterUse, Placement, SpecUse, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings

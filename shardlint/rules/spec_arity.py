@@ -55,7 +55,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.verdicts import Api, Cause, Rejected
+from shardlint.laws.core.verdicts import Api, Cause, Rejected
 from shardlint.model.uses import ArityUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import count_text, name_text

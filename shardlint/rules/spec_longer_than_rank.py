@@ -42,8 +42,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.values import Spec, Unknown
-from shardlint.laws.verdicts import Api, Cause, Rejected
+from shardlint.laws.core.values import Spec, Unknown
+from shardlint.laws.core.verdicts import Api, Cause, Rejected
 from shardlint.model.uses import Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import FLAX_APIS, array_text, count_text, shape_text, surplus_place

@@ -55,9 +55,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.dims import product
-from shardlint.laws.values import Unknown, entry_axes
-from shardlint.laws.verdicts import Accepted
+from shardlint.laws.core.dims import product
+from shardlint.laws.core.values import Unknown, entry_axes
+from shardlint.laws.core.verdicts import Accepted
 from shardlint.model.findings import Group
 from shardlint.model.uses import ParameterUse, Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings

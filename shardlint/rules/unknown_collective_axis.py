@@ -57,8 +57,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.values import Unknown
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.spans import Place
 from shardlint.model.uses import CollectiveUse
 from shardlint.rules.base import Problem, Rule, RuleSettings

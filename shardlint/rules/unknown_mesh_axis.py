@@ -39,8 +39,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from shardlint.laws.values import entry_text
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.values import entry_text
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.uses import ParameterUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording import (

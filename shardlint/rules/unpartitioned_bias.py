@@ -46,9 +46,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from shardlint.laws.dims import product
-from shardlint.laws.values import Entry, Spec, Unknown, entry_axes, entry_text
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.dims import product
+from shardlint.laws.core.values import Entry, Spec, Unknown, entry_axes, entry_text
+from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.findings import Group
 from shardlint.model.uses import Fact, ParameterUse, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings

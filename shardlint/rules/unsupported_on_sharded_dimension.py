@@ -55,7 +55,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.uses import OperationUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.wording_operations import wanted_text

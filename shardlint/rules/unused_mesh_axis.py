@@ -43,9 +43,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from shardlint.laws.memory import device_bytes, text_of_bytes
-from shardlint.laws.values import Marker, Mesh, Spec, Unknown, entry_axes
-from shardlint.laws.verdicts import Accepted, Api
+from shardlint.laws.core.values import Marker, Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Accepted, Api
+from shardlint.laws.placement.array_bytes import device_bytes, text_of_bytes
 from shardlint.model.findings import Group, Severity
 from shardlint.model.uses import (
     CallUse,

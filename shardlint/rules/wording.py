@@ -6,9 +6,9 @@ import difflib
 import re
 from collections.abc import Iterable, Sequence
 
-from shardlint.laws.dims import Dim, Shape, product
-from shardlint.laws.values import Entry, Junk, Mesh, Spec, Unknown, entry_axes, entry_text, nearest_sizes
-from shardlint.laws.verdicts import Api
+from shardlint.laws.core.dims import Dim, Shape, product
+from shardlint.laws.core.values import Entry, Junk, Mesh, Spec, Unknown, entry_axes, entry_text, nearest_sizes
+from shardlint.laws.core.verdicts import Api
 from shardlint.model.findings import Severity
 from shardlint.model.spans import LookedUp, Place
 from shardlint.model.uses import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.uses import OperationUse
 from shardlint.rules.wording import name_text, size_text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from shardlint.laws.exceptions import is_caught
+from shardlint.laws.core.exceptions import is_caught
 from shardlint.model.uses import ApiReference
 
 #: What an import of a name, an import of a module and an attribute raise; a use does not tell them apart.

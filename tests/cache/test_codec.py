@@ -19,7 +19,7 @@ from shardlint.cache import codec
 from shardlint.cache.codec import CannotDecode, CannotEncode, decode, encode
 from shardlint.inference.overlays.arrays import Impossible
 from shardlint.inference.values import Generated, Missing, Reader, Sized
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Span
 
 CLASSES: list[type] = [

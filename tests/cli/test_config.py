@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shardlint.config import ConfigError, Settings, load_settings, parse_mesh
-from shardlint.laws.values import AxisType, Mesh
+from shardlint.laws.core.values import AxisType, Mesh
 from shardlint.laws.versions import parse_target
 
 AUTO = AxisType.AUTO

@@ -6,9 +6,9 @@ import ast
 from dataclasses import replace
 from typing import Any
 
-from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Verdict
-from shardlint.laws.witness_data import constant_data
+from shardlint.laws.core.values import AxisType, Junk, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Verdict
+from shardlint.laws.core.witness_data import constant_data
 from shardlint.model.findings import Finding, Severity
 from shardlint.model.spans import Span
 from shardlint.model.uses import (

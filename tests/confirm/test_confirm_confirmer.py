@@ -15,8 +15,8 @@ from confirm_cases import MESH, rejected
 from shardlint.confirm.confirmer import Confirmer, agreed, judged
 from shardlint.confirm.requests import Witness
 from shardlint.confirm.witness import witness_of
-from shardlint.laws.values import Junk, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Api, Cause, Undecided
+from shardlint.laws.core.values import Junk, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Api, Cause, Undecided
 from shardlint.model.findings import Confirmation, Finding, Severity
 
 READY = """print('{"ready": true, "jax": "0.10.2", "devices": 8}', flush=True)"""

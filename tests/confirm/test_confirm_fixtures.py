@@ -15,8 +15,8 @@ from confirm_cases import rejected
 from shardlint.confirm.comparison import compare
 from shardlint.confirm.expectations import Expectation, parse_expectations, read_expectations
 from shardlint.confirm.fixtures import FixtureRun, run_fixture
-from shardlint.laws.values import Spec
-from shardlint.laws.verdicts import Api, Cause
+from shardlint.laws.core.values import Spec
+from shardlint.laws.core.verdicts import Api, Cause
 from shardlint.model.findings import Finding, Severity
 from shardlint.model.spans import Span
 

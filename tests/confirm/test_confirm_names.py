@@ -11,7 +11,7 @@ pytest.importorskip("jax")
 from shardlint.confirm.connection import WORKER
 from shardlint.inference.overlays.explicit.rules import RULES
 from shardlint.inference.overlays.varying import COMPUTE
-from shardlint.laws.versions.rows import ARGUMENTS, NAMES
+from shardlint.laws.versions.api_changes import ARGUMENTS, NAMES
 from witness_names import CONSTANTS, FUNCTIONS, REFERENCES, TRANSFORMS, constant, function
 
 #: What takes a function of the program's own, and JAX's functions only that are not JAX's at all.

@@ -11,10 +11,10 @@ import pytest
 
 from shardlint.confirm.confirmer import Confirmer
 from shardlint.confirm.witness import witness_of
-from shardlint.laws.dims import symbol
-from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Cause
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.dims import symbol
+from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Cause
 from shardlint.model.findings import Confirmation, Finding, Severity
 from shardlint.model.uses import CallUse, CarryUse, Environment, OperationUse
 

@@ -11,9 +11,9 @@ from confirm_cases import EXPLICIT, MESH, rejected
 
 from shardlint.confirm.requests import Witness
 from shardlint.confirm.witness import devices_needed, witness_of
-from shardlint.laws.dims import symbol
-from shardlint.laws.values import AxisType, Junk, Marker, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Api, Cause, Undecided
+from shardlint.laws.core.dims import symbol
+from shardlint.laws.core.values import AxisType, Junk, Marker, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Api, Cause, Undecided
 from shardlint.model.findings import Finding
 
 NO_ENTRIES: dict[str, Any] = {"entries": [], "unreduced": [], "reduced": []}

@@ -14,7 +14,7 @@ import pytest
 from shardlint.confirm.connection import WORKER, Connection
 from shardlint.confirm.processes import fake_environment
 from shardlint.confirm.witness import witness_of
-from shardlint.laws.verdicts import Accepted, Api, Cause
+from shardlint.laws.core.verdicts import Accepted, Api, Cause
 from shardlint.model.findings import Finding
 
 MESH = {"names": ["x", "y"], "sizes": [4, 2], "types": ["Auto", "Auto"], "abstract": False}

@@ -14,7 +14,7 @@ from renamed_programs import HEAD, settings
 
 from shardlint.api import Analysis, Linter, read_source, source_from_text
 from shardlint.explaining.knowledge import Hint
-from shardlint.laws.types import short_dtype
+from shardlint.laws.core.array_types import short_dtype
 from shardlint.model.uses import LocalUse, NameUse, ValueUse
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").rglob("*.*"))
@@ -74,7 +74,7 @@ def test_a_hint_says_what_each_device_of_jax_holds(number: int) -> None:
 
 
 def known_bytes(count: int) -> str:
-    from shardlint.laws.memory import text_of_bytes
+    from shardlint.laws.placement.array_bytes import text_of_bytes
 
     return text_of_bytes(count)
 

@@ -11,7 +11,7 @@ import jax
 import pytest
 from explicit_probes import evaluate
 
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.verdicts import Cause, Rejected
 
 HEAD = """
 import jax

@@ -11,7 +11,7 @@ from explicit_probes import evaluate
 from explicit_programs import Draw, Program, run
 
 from shardlint.inference.values import Array, Value
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 
 #: How many times as many programs as usual.
 SCALE = int(os.environ.get("SHARDLINT_EXPLICIT_SCALE", "1"))

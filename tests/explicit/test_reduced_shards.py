@@ -15,7 +15,7 @@ import pytest
 from explicit_probes import evaluate
 
 from shardlint.inference.values import Array
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 
 PRELUDE = """
 import jax

@@ -10,7 +10,7 @@ import jax
 from explicit_probes import evaluate
 
 from shardlint.inference.values import Array
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 
 MESHES = """
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P

@@ -15,7 +15,7 @@ from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.module_run import ModuleRun
 from shardlint.inference.project import Project
 from shardlint.inference.settings import InferenceSettings
-from shardlint.laws.values import AxisType, Mesh
+from shardlint.laws.core.values import AxisType, Mesh
 from shardlint.model.findings import Finding
 
 SETUP = """\

@@ -9,7 +9,7 @@ from facts_harness import check, codes, interpreter, run_in_jax
 from shardlint.inference.joins import options
 from shardlint.inference.overlays.registry import load_mentioned, merged
 from shardlint.inference.values import Array, Const, External, Sized, Value
-from shardlint.laws.written_sizes import configured
+from shardlint.laws.core.size_syntax import configured
 from shardlint.model.spans import Span
 
 DIMS = (("batch", 128), ("cfg.ff", 6), ("d_model", 10), ("n_heads", 5))

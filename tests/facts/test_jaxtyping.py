@@ -13,8 +13,8 @@ from facts_harness import check, codes, interpreter, run_in_jax
 from shardlint.inference.described import Description, fit
 from shardlint.inference.overlays.jaxtyping import words_of
 from shardlint.inference.values import Array
-from shardlint.laws.values import Unknown
-from shardlint.laws.written_sizes import ArrayPattern
+from shardlint.laws.core.size_syntax import ArrayPattern
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Span
 
 #: Words whose meaning is exact, and those that only bound what is accepted.

@@ -7,7 +7,7 @@ import pytest
 from shardlint.files.lexing import comments
 from shardlint.files.prefilter import mentions_sharding, speaks_of_sharding
 from shardlint.files.suppressions import matches, suppressions
-from shardlint.laws.versions.history import subjects
+from shardlint.laws.versions.queries import subjects
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
-from shardlint.laws.dims import Shape
+from shardlint.laws.core.dims import Shape
 from shardlint.model.spans import Span
 from shardlint.model.uses import Use
 

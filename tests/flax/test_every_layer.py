@@ -13,7 +13,7 @@ from flax_calls import SCALE, run_program
 from layer_programs import LINEN, NNX, POOLS, linen_program, nnx_program, pool_program
 
 from shardlint.inference.values import Array, DictValue, LibraryObject, SpecValue, Value, as_items
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 
 CASES = 6 * SCALE
 #: What of the real arrays must be known exactly.

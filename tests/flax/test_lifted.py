@@ -13,8 +13,8 @@ from flax_calls import SCALE, flat_arrays, flat_specs, run_program
 from shardlint.inference.overlays.flax_lifted import _is_named
 from shardlint.inference.overlays.flax_metadata import PARTITIONED
 from shardlint.inference.values import Array, LibraryObject, SpecValue, Value
-from shardlint.laws.values import Spec, Unknown
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.values import Spec, Unknown
+from shardlint.laws.core.verdicts import Rejected
 
 HEADER = """
 import flax.linen as nn

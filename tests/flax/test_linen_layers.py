@@ -14,7 +14,7 @@ from flax_cases import LINEN, Case, linen_case
 
 from shardlint.inference.overlays import flax_linen
 from shardlint.inference.values import Array, DictValue, Tuple
-from shardlint.laws.dims import Dim, substitute, symbol
+from shardlint.laws.core.dims import Dim, substitute, symbol
 
 CASES = 16 * SCALE
 

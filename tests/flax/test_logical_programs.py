@@ -11,7 +11,7 @@ import pytest
 from flax.core import spmd
 from flax_calls import SCALE, run_program
 
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.uses import LogicalAxesUse
 
 HEADER = """

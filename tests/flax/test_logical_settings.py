@@ -17,9 +17,9 @@ import pytest
 
 from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
-from shardlint.laws.logical_axes import Mistake
-from shardlint.laws.values import AxisType, Mesh
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.values import AxisType, Mesh
+from shardlint.laws.core.verdicts import Rejected
+from shardlint.laws.flax.logical_axes import Mistake
 from shardlint.model.uses import LogicalAxesUse, Use
 
 Rules = tuple[tuple[str, str | tuple[str, ...] | None], ...]

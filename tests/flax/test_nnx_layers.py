@@ -15,7 +15,7 @@ from flax_cases import NNX, Case, nnx_case
 from shardlint.inference.overlays import flax_nnx
 from shardlint.inference.overlays.flax_modules import NOT_EAGER
 from shardlint.inference.values import Array, LibraryObject
-from shardlint.laws.dims import substitute, symbol
+from shardlint.laws.core.dims import substitute, symbol
 
 CASES = 16 * SCALE
 Specs = dict[tuple[str, ...], tuple[Any, ...]]

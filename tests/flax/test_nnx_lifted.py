@@ -11,9 +11,9 @@ from flax_calls import SCALE, run_program
 
 from shardlint.inference.overlays.flax_metadata import names_of
 from shardlint.inference.values import Array, Instance, LibraryObject
-from shardlint.laws.logical_axes import Mistake
-from shardlint.laws.values import Spec
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.values import Spec
+from shardlint.laws.core.verdicts import Rejected
+from shardlint.laws.flax.logical_axes import Mistake
 from shardlint.model.uses import LogicalAxesUse
 
 HEADER = """

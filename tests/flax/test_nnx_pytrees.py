@@ -22,7 +22,7 @@ from explicit_probes import evaluate
 from shardlint.inference.overlays import nodes
 from shardlint.inference.overlays.prefixes import arrays_in
 from shardlint.inference.values import Array, Value
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 
 PRELUDE = """
 from functools import partial

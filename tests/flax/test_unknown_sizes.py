@@ -18,7 +18,7 @@ from flax import nnx
 from shardlint.files.sources import source_from_text
 from shardlint.inference.analysis import analyze_source
 from shardlint.inference.settings import InferenceSettings
-from shardlint.laws.values import Spec, Unknown
+from shardlint.laws.core.values import Spec, Unknown
 from shardlint.model.uses import ParameterUse
 
 CONFIG = SimpleNamespace(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flax_calls import SCALE, run_program
 
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 
 HEADER = """
 import flax.linen as nn

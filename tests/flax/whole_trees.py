@@ -23,7 +23,7 @@ from shardlint.inference.values import (
     Value,
     as_items,
 )
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 
 HEADER = f"""{IMPORTS}
 import numpy as np

@@ -31,7 +31,7 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 #: An object of the program as the evaluator sees it at a probe: it may change later.
 Snapshot = Any

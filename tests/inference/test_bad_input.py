@@ -10,7 +10,7 @@ import pytest
 from shardlint.api import source_from_text
 from shardlint.files.sources import read_source
 from shardlint.inference import InferenceSettings, analyze
-from shardlint.laws.values import Spec
+from shardlint.laws.core.values import Spec
 from shardlint.model.uses import FileProblem, ShardingUse, Use
 
 HEAD = "import jax\nfrom jax.sharding import PartitionSpec as P, NamedSharding\n"

@@ -18,7 +18,7 @@ import pytest
 
 from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.uses import Placement
 
 CASES = int(os.environ.get("SHARDLINT_GENERATOR_CASES", "90"))

@@ -29,7 +29,7 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 PROGRAMS = 100
 _ANY = object()

@@ -13,7 +13,7 @@ from python_programs import met, said
 
 from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 
 PROGRAM = """\
 import jax, jax.numpy as jnp

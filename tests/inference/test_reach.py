@@ -16,7 +16,7 @@ from shardlint.inference import InferenceSettings, analyze, entries
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.reach import Reach
 from shardlint.inference.values import Function, Native
-from shardlint.laws.values import Spec
+from shardlint.laws.core.values import Spec
 from shardlint.model.uses import ParameterUse, Use
 
 FIXTURES = sorted(glob.glob(str(Path(__file__).parents[2] / "fixtures" / "*")))

@@ -6,7 +6,7 @@ import pytest
 
 from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
-from shardlint.laws.values import Spec
+from shardlint.laws.core.values import Spec
 from shardlint.model.uses import Placement
 
 HEAD = """\

@@ -18,7 +18,7 @@ from shardlint.config.settings import Settings
 from shardlint.inference.nodes import walk
 from shardlint.inference.spelling import Names
 from shardlint.inference.syntax import split, whole_units
-from shardlint.laws.versions.published import PUBLISHED
+from shardlint.laws.versions.public_names import PUBLISHED
 
 ROOT = Path(__file__).parents[2]
 

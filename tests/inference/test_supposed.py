@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.laws.values import AxisType, Mesh
+from shardlint.laws.core.values import AxisType, Mesh
 
 HEAD = """\
 import jax, jax.numpy as jnp, numpy as np

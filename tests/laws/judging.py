@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from real_jax import BARE_SPECS, NAMES, Outcome, trimmed
 
-from shardlint.laws.dims import Shape
-from shardlint.laws.placements import judge_placement
-from shardlint.laws.shardings import judge_sharding
-from shardlint.laws.specs import canonical, judge_spec
-from shardlint.laws.values import Entry, Junk, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Api, Rejected, Verdict
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Entry, Junk, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Api, Rejected, Verdict
+from shardlint.laws.placement.judge import judge_placement
+from shardlint.laws.placement.named_sharding import judge_sharding
+from shardlint.laws.placement.partition_spec import canonical, judge_spec
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field, replace
 from judging import Case, contradiction, judge_case
 from real_jax import NAMES, PROGRAMS, attempt
 
-from shardlint.laws.placement_laws import BARE_LAWS
-from shardlint.laws.values import AxisType, Entry, Junk, Marker, Mesh, Spec, entry_axes
-from shardlint.laws.verdicts import Api, Cause, Rejected, Undecided
+from shardlint.laws.core.values import AxisType, Entry, Junk, Marker, Mesh, Spec, entry_axes
+from shardlint.laws.core.verdicts import Api, Cause, Rejected, Undecided
+from shardlint.laws.placement.api_laws import BARE_LAWS
 
 UNEVEN_PASSES = frozenset(
     {

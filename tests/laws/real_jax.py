@@ -1,6 +1,6 @@
 """Ask the real JAX: one small program an API, run on forced CPU devices, and what became of it.
 
-`attempt` answers in the words of `shardlint.laws.verdicts`: accepted or not, the exception's class
+`attempt` answers in the words of `shardlint.laws.core.verdicts`: accepted or not, the exception's class
 and the stage, named as `measure_matrix.py` names stages. Where tracing shows the same error as
 running does, only tracing is done, and the result's spec is not known.
 """
@@ -25,8 +25,8 @@ from flax import linen as nn
 from flax import nnx
 from jax.sharding import AbstractMesh, AxisType, NamedSharding, PartitionSpec
 
-from shardlint.laws import values
-from shardlint.laws.verdicts import Api
+from shardlint.laws.core import values
+from shardlint.laws.core.verdicts import Api
 
 warnings.simplefilter("ignore")
 

@@ -13,9 +13,9 @@ import sys
 from judging import Case
 from real_jax import attempt
 
-from shardlint.laws.repeated_axes import LAYING_OUT
-from shardlint.laws.values import AxisType, Entry, Mesh, Spec
-from shardlint.laws.verdicts import Api
+from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec
+from shardlint.laws.core.verdicts import Api
+from shardlint.laws.placement.repeated_axes import LAYING_OUT
 
 
 def draw_cases(count: int, seed: int) -> list[Case]:

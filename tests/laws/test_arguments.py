@@ -12,10 +12,16 @@ import pytest
 from jax.sharding import NamedSharding
 from real_jax import real_spec
 
-from shardlint.laws.arguments import DeviceOrder, Layout, judge_committed, judge_devices, judge_shards
-from shardlint.laws.dims import symbol
-from shardlint.laws.values import AxisType, Entry, Mesh, Spec
-from shardlint.laws.verdicts import Accepted, Rejected, Undecided
+from shardlint.laws.core.dims import symbol
+from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec
+from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided
+from shardlint.laws.placement.jit_arguments import (
+    DeviceOrder,
+    Layout,
+    judge_committed,
+    judge_devices,
+    judge_shards,
+)
 
 SHAPE = (8, 8, 8)
 

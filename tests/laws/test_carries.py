@@ -12,13 +12,13 @@ import pytest
 from jax import lax
 from jax.sharding import AbstractMesh, AxisType, PartitionSpec
 
-from shardlint.laws.carries import Carried, judge_carry
-from shardlint.laws.dims import symbol
-from shardlint.laws.types import TypeSharding
-from shardlint.laws.values import AxisType as Kind
-from shardlint.laws.values import Mesh, Spec
-from shardlint.laws.varying import CONSTANT, UNKNOWN, Variation
-from shardlint.laws.verdicts import Accepted, Rejected, Undecided
+from shardlint.laws.core.array_types import TypeSharding
+from shardlint.laws.core.dims import symbol
+from shardlint.laws.core.values import AxisType as Kind
+from shardlint.laws.core.values import Mesh, Spec
+from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided
+from shardlint.laws.transforms.loop_carries import Carried, judge_carry
+from shardlint.laws.transforms.varying import CONSTANT, UNKNOWN, Variation
 
 LOOPS = {
     "scan": lambda before, after: lax.scan(lambda c, _: (after, None), before, None, length=2),

@@ -20,7 +20,10 @@ from jax import lax
 from jax.sharding import AbstractMesh
 from jax.sharding import PartitionSpec as P
 
-from shardlint.laws.collectives import (
+from shardlint.laws.core.dims import symbol
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided
+from shardlint.laws.transforms.collectives import (
     EXCEPTIONS,
     SAME_SHAPE,
     has_ring,
@@ -30,9 +33,6 @@ from shardlint.laws.collectives import (
     local_result,
     without_receiver,
 )
-from shardlint.laws.dims import symbol
-from shardlint.laws.values import Unknown
-from shardlint.laws.verdicts import Accepted, Rejected, Undecided
 
 CASES = int(os.environ.get("SHARDLINT_COLLECTIVE_CASES", "200"))
 MESH = AbstractMesh((4, 2), ("x", "y"))

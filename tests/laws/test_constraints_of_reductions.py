@@ -10,8 +10,8 @@ import pytest
 from judging import Case, judge_case
 from real_jax import real_mesh, real_spec
 
-from shardlint.laws.values import AxisType, Mesh, Spec
-from shardlint.laws.verdicts import Accepted, Api, Rejected
+from shardlint.laws.core.values import AxisType, Mesh, Spec
+from shardlint.laws.core.verdicts import Accepted, Api, Rejected
 
 X = frozenset({"x"})
 MESH = Mesh(("x", "y"), (4, 2), (AxisType.EXPLICIT, AxisType.EXPLICIT))

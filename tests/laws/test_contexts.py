@@ -7,9 +7,9 @@ import itertools
 import pytest
 from real_jax import attempt
 
-from shardlint.laws.placements import judge_placement
-from shardlint.laws.values import AxisType, Mesh, Spec
-from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected
+from shardlint.laws.core.values import AxisType, Mesh, Spec
+from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected
+from shardlint.laws.placement.judge import judge_placement
 
 A, E = AxisType.AUTO, AxisType.EXPLICIT
 MESHES = [

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from shardlint.laws.dims import (
+from shardlint.laws.core.dims import (
     Dim,
     Expr,
     divisible,

@@ -8,7 +8,7 @@ import pytest
 
 from shardlint.inference.context import Context
 from shardlint.inference.values import Array, Const
-from shardlint.laws.values import Spec, Unknown
+from shardlint.laws.core.values import Spec, Unknown
 from shardlint.model.spans import Span
 from shardlint.model.uses import Fact
 from shardlint.support.fast_frozen import altered

@@ -11,7 +11,9 @@ import flax.linen as nn
 import jax
 from flax.core import spmd
 
-from shardlint.laws.logical_axes import (
+from shardlint.laws.core.values import Junk, Marker, Spec
+from shardlint.laws.core.verdicts import Rejected, Undecided
+from shardlint.laws.flax.logical_axes import (
     LogicalRule,
     NotAPair,
     Refused,
@@ -22,9 +24,7 @@ from shardlint.laws.logical_axes import (
     rename,
     resolve,
 )
-from shardlint.laws.specs import judge_spec
-from shardlint.laws.values import Junk, Marker, Spec
-from shardlint.laws.verdicts import Rejected, Undecided
+from shardlint.laws.placement.partition_spec import judge_spec
 
 CASES = 4000
 NAMES = ("batch", "embed", "mlp", "heads")

@@ -11,10 +11,10 @@ import jax.numpy as jnp
 import pytest
 import real_jax
 
-from shardlint.laws.dims import symbol
-from shardlint.laws.mapping import Leaf, judge_mapped, judge_over_devices, judge_spmd
-from shardlint.laws.values import AxisType, Mesh, Spec
-from shardlint.laws.verdicts import Accepted, Rejected, Undecided
+from shardlint.laws.core.dims import symbol
+from shardlint.laws.core.values import AxisType, Mesh, Spec
+from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided
+from shardlint.laws.transforms.vmap import Leaf, judge_mapped, judge_over_devices, judge_spmd
 
 assert real_jax.PROGRAMS  # it sets the number of devices
 

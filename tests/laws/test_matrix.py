@@ -10,13 +10,13 @@ import pytest
 from judging import Case, judge_case
 from real_jax import trimmed
 
-from shardlint.laws.arity import judge_arity, judge_container
-from shardlint.laws.placements import judge_placement
-from shardlint.laws.shardings import judge_sharding
-from shardlint.laws.shards import shard_shape
-from shardlint.laws.specs import judge_spec, normalize
-from shardlint.laws.values import AxisType, Junk, Marker, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Api, Rejected, Undecided, Verdict
+from shardlint.laws.core.values import AxisType, Junk, Marker, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Api, Rejected, Undecided, Verdict
+from shardlint.laws.placement.judge import judge_placement
+from shardlint.laws.placement.named_sharding import judge_sharding
+from shardlint.laws.placement.partition_spec import judge_spec, normalize
+from shardlint.laws.placement.shard_shapes import shard_shape
+from shardlint.laws.placement.spec_arity import judge_arity, judge_container
 
 CELLS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "data" / "matrix.json").read_text())
 

@@ -12,10 +12,10 @@ import pytest
 from jax.sharding import NamedSharding
 from real_jax import real_mesh, real_spec
 
-from shardlint.laws.dims import symbol
-from shardlint.laws.memory import array_bytes, best_split, device_bytes, text_of_bytes
-from shardlint.laws.shards import replication
-from shardlint.laws.values import AxisType, Mesh, Spec
+from shardlint.laws.core.dims import symbol
+from shardlint.laws.core.values import AxisType, Mesh, Spec
+from shardlint.laws.placement.array_bytes import array_bytes, best_split, device_bytes, text_of_bytes
+from shardlint.laws.placement.shard_shapes import replication
 
 MESHES = [
     Mesh(names, sizes, (AxisType.AUTO,) * len(names))

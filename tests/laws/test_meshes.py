@@ -12,11 +12,11 @@ from jax.experimental import mesh_utils
 from jax.sharding import AbstractMesh, AxisType
 from real_jax import Outcome
 
-from shardlint.laws.dims import symbol
-from shardlint.laws.meshes import LAWS, duplicate_names, judge_mesh
-from shardlint.laws.values import AxisType as LawType
-from shardlint.laws.values import Unknown
-from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided
+from shardlint.laws.core.dims import symbol
+from shardlint.laws.core.values import AxisType as LawType
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided
+from shardlint.laws.meshes.construction import LAWS, duplicate_names, judge_mesh
 
 SHAPES = [(), (1,), (3,), (4,), (8,), (16,), (2, 2), (4, 2), (3, 3), (4, 4), (2, 2, 2), (2, 1, 4)]
 NAMES = [(), ("x",), ("x", "y"), ("x", "x"), ("x", "y", "z")]

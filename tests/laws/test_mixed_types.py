@@ -13,8 +13,8 @@ from judging import judge_case
 from random_cases import Drawn, draw_cases
 from real_jax import attempt
 
-from shardlint.laws.values import AxisType, Mesh
-from shardlint.laws.verdicts import Accepted, Rejected
+from shardlint.laws.core.values import AxisType, Mesh
+from shardlint.laws.core.verdicts import Accepted, Rejected
 
 #: How many cases JAX is asked.
 ASKED = 100

@@ -11,9 +11,9 @@ from judging import Case, judge_case
 from random_cases import Tally, cases_of_each_cause, causes, draw_cases, must_decide, set_against_jax
 from real_jax import PROGRAMS
 
-from shardlint.laws.dims import Dim, substitute, symbol
-from shardlint.laws.values import Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Api, Rejected, Undecided, Verdict
+from shardlint.laws.core.dims import Dim, substitute, symbol
+from shardlint.laws.core.values import Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Api, Rejected, Undecided, Verdict
 
 COUNT = int(os.environ.get("SHARDLINT_RANDOM_CASES", "1200"))
 SEED = 20308

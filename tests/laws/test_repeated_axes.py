@@ -5,7 +5,7 @@ from __future__ import annotations
 from judging import judge_case
 from repeated_axes_cases import draw_cases, outcomes
 
-from shardlint.laws.verdicts import Accepted, Cause, Rejected
+from shardlint.laws.core.verdicts import Accepted, Cause, Rejected
 
 
 def test_what_is_rejected_fails() -> None:

@@ -11,8 +11,8 @@ from judging import Case, judge_case
 from real_jax import real_mesh, real_spec
 
 from shardlint.inference.overlays.out_shardings import SAMPLED
-from shardlint.laws.values import AxisType, Marker, Mesh, Spec
-from shardlint.laws.verdicts import Accepted, Api, Rejected
+from shardlint.laws.core.values import AxisType, Marker, Mesh, Spec
+from shardlint.laws.core.verdicts import Accepted, Api, Rejected
 
 A, E = AxisType.AUTO, AxisType.EXPLICIT
 MESHES = [Mesh(("x", "y"), (4, 2), types) for types in ((A, A), (E, E), (E, A))]

@@ -20,11 +20,11 @@ from jax import lax
 from jax.sharding import AxisType, NamedSharding, PartitionSpec, reshard
 from test_collectives import CALLS
 
-from shardlint.laws.collectives import judge_axes
-from shardlint.laws.shard_map import judge_inside, judge_smap
-from shardlint.laws.values import AxisType as Kind
-from shardlint.laws.values import Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Api, Rejected
+from shardlint.laws.core.values import AxisType as Kind
+from shardlint.laws.core.values import Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Api, Rejected
+from shardlint.laws.transforms.collectives import judge_axes
+from shardlint.laws.transforms.shard_map import judge_inside, judge_smap
 
 SHAPE = (8, 8)
 SPECS = (

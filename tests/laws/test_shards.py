@@ -13,14 +13,14 @@ from jax.sharding import PartitionSpec as P
 from random_cases import draw_cases
 from real_jax import real_mesh, real_spec
 
-from shardlint.laws.arity import judge_arity
-from shardlint.laws.dims import substitute, symbol
-from shardlint.laws.exceptions import BASES, is_caught
-from shardlint.laws.memory import dtype_size
-from shardlint.laws.shards import global_shape, replication, shard_shape
-from shardlint.laws.specs import judge_spec, normalize
-from shardlint.laws.values import AxisType, Mesh, Spec
-from shardlint.laws.verdicts import Accepted, Api, Rejected, Undecided
+from shardlint.laws.core.dims import substitute, symbol
+from shardlint.laws.core.exceptions import BASES, is_caught
+from shardlint.laws.core.values import AxisType, Mesh, Spec
+from shardlint.laws.core.verdicts import Accepted, Api, Rejected, Undecided
+from shardlint.laws.placement.array_bytes import dtype_size
+from shardlint.laws.placement.partition_spec import judge_spec, normalize
+from shardlint.laws.placement.shard_shapes import global_shape, replication, shard_shape
+from shardlint.laws.placement.spec_arity import judge_arity
 
 MESH = Mesh(("x", "y"), (4, 2), (AxisType.AUTO, AxisType.AUTO))
 

@@ -7,10 +7,10 @@ import pytest
 from jax.sharding import NamedSharding, PartitionSpec
 from real_jax import law_spec, real_mesh, real_spec, trimmed
 
-from shardlint.laws.shardings import judge_sharding
-from shardlint.laws.specs import judge_spec, normalize
-from shardlint.laws.values import AxisType, Entry, Junk, Marker, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided
+from shardlint.laws.core.values import AxisType, Entry, Junk, Marker, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided
+from shardlint.laws.placement.named_sharding import judge_sharding
+from shardlint.laws.placement.partition_spec import judge_spec, normalize
 
 U = Marker.UNCONSTRAINED
 AUTO = Mesh(("x", "y"), (4, 2), (AxisType.AUTO, AxisType.AUTO))

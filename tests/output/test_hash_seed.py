@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from shardlint.laws.source import constant_source, set_source
-from shardlint.laws.values import Spec
+from shardlint.laws.core.python_source import constant_source, set_source
+from shardlint.laws.core.values import Spec
 
 #: Each mistake puts a set, or the difference of two sets of keys, into a message.
 MISTAKES = """\

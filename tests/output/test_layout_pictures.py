@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shardlint.laws.dims import symbol
-from shardlint.laws.shards import replication, shard_shape
-from shardlint.laws.values import AxisType, Entry, Junk, Marker, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided
+from shardlint.laws.core.dims import symbol
+from shardlint.laws.core.values import AxisType, Entry, Junk, Marker, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecided
+from shardlint.laws.placement.shard_shapes import replication, shard_shape
 from shardlint.model.spans import Span
 from shardlint.model.uses import Environment, ParameterUse, Placement
 from shardlint.output.layout import Layout, blocks, layout_of, picture, render

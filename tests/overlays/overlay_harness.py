@@ -36,8 +36,8 @@ from shardlint.inference.values import (
     Value,
     integer,
 )  # fmt: skip
-from shardlint.laws.dims import Dim, Shape, substitute, symbol, symbols
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import Dim, Shape, substitute, symbol, symbols
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Span
 
 PLACE = Span("case.py", 1, 1, 1, 2)

@@ -14,7 +14,7 @@ from equinox_programs import LAYERS, PRELUDE, PROGRAMS, TREES
 
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.inference import InferenceSettings, analyze
-from shardlint.laws.verdicts import Api
+from shardlint.laws.core.verdicts import Api
 from shardlint.model.findings import Severity
 from shardlint.model.uses import Placement
 

@@ -56,8 +56,8 @@ from shardlint.inference.values import (
     Value,
     integer,
 )  # fmt: skip
-from shardlint.laws.dims import symbol, symbols
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import symbol, symbols
+from shardlint.laws.core.values import Unknown
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,

@@ -18,8 +18,8 @@ from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.context import Context
 from shardlint.inference.overlays.varying import COMPUTE, ONE_EACH, PERHAPS_LESS, finish_call, variation_of
 from shardlint.inference.values import Array, DictValue, ListValue, MeshValue, Tuple, Value
-from shardlint.laws.values import AxisType, Mesh
-from shardlint.laws.varying import Variation
+from shardlint.laws.core.values import AxisType, Mesh
+from shardlint.laws.transforms.varying import Variation
 
 MESH = AbstractMesh((2, 4), ("x", "y"))
 OURS = Mesh(("x", "y"), (2, 4), (AxisType.MANUAL, AxisType.MANUAL))

@@ -21,8 +21,8 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
-from shardlint.laws.values import AxisType, Spec
-from shardlint.laws.values import Mesh as LawMesh
+from shardlint.laws.core.values import AxisType, Spec
+from shardlint.laws.core.values import Mesh as LawMesh
 
 MESH = Mesh(np.array(jax.devices()[:1]), ("x",))
 WHOLE = NamedSharding(MESH, PartitionSpec())

@@ -13,7 +13,7 @@ import pytest
 
 from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.uses import CallUse
 
 PRELUDE = """import jax, jax.numpy as jnp

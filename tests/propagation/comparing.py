@@ -13,11 +13,11 @@ import jax
 from drawing import Draw
 from jax.sharding import NamedSharding, PartitionSpec
 
-from shardlint.laws.dims import Dim, symbol
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.dims import Dim, symbol
+from shardlint.laws.core.values import AxisType, Entry, Marker, Mesh, Spec
+from shardlint.laws.core.verdicts import Rejected, Undecided
 from shardlint.laws.propagation import OutSharding
-from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import AxisType, Entry, Marker, Mesh, Spec
-from shardlint.laws.verdicts import Rejected, Undecided
 
 warnings.simplefilter("ignore")
 

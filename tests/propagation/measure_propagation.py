@@ -10,7 +10,7 @@ from comparing import ask_jax, ask_law, disagreement, partly_symbolic
 from drawing import MODES, Draw
 from programs_of_primitives import KINDS
 
-from shardlint.laws.verdicts import Rejected, Undecided
+from shardlint.laws.core.verdicts import Rejected, Undecided
 
 
 def measure(kind: str, cases: int, seed: int, mode: str = "plain") -> tuple[Counter[str], list[str]]:

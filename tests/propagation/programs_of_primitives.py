@@ -15,9 +15,9 @@ from drawing import SIZES, Draw
 from jax import lax
 
 from shardlint.laws import propagation as laws
-from shardlint.laws.dims import Dim, product, symbol
-from shardlint.laws.types import ArrayType
-from shardlint.laws.values import Mesh
+from shardlint.laws.core.array_types import ArrayType
+from shardlint.laws.core.dims import Dim, product, symbol
+from shardlint.laws.core.values import Mesh
 
 Kind = Callable[[Draw], Program]
 

@@ -13,10 +13,10 @@ from measure_propagation import measure
 from programs_of_primitives import KINDS
 
 from shardlint.laws import propagation as laws
-from shardlint.laws.dims import symbol
-from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Cause, Rejected, Undecided
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.dims import symbol
+from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Cause, Rejected, Undecided
 
 CASES = {"plain": 150, "sets": 60, "inside": 60}
 

@@ -12,7 +12,7 @@ import pytest
 from shardlint.api import Linter, load_settings
 from shardlint.cli import main
 from shardlint.confirm.abstract_init import InitFailed, abstract_init
-from shardlint.laws.values import AxisType, Mesh, Spec
+from shardlint.laws.core.values import AxisType, Mesh, Spec
 from shardlint.report.values import InitReport
 
 MESH = Mesh(("data", "model"), (2, 4), (AxisType.AUTO,) * 2)

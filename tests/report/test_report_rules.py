@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from jax.sharding import PartitionSpec as P
 
-from shardlint.laws.path_rules import PathRule, first_match, needs_rule, separator_of
-from shardlint.laws.values import Spec
+from shardlint.laws.core.values import Spec
+from shardlint.laws.flax.path_rules import PathRule, first_match, needs_rule, separator_of
 
 KEYS = ["params", "encoder", "layer_0", "layer_1", "attn", "mlp", "wi.0", "kernel", "bias", "scale", "0"]
 PATTERNS = [

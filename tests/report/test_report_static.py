@@ -17,7 +17,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from shardlint.api import Linter, Settings, load_settings
 from shardlint.cli import main
-from shardlint.laws.values import AxisType, Mesh
+from shardlint.laws.core.values import AxisType, Mesh
 from shardlint.output.report import data, page
 from shardlint.report.values import Parameter, ParameterReport
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from shardlint.laws.arity import judge_arity
-from shardlint.laws.collectives import judge_axes, local_result
-from shardlint.laws.dims import symbol
-from shardlint.laws.meshes import judge_mesh
-from shardlint.laws.placements import judge_placement
-from shardlint.laws.shardings import judge_sharding
-from shardlint.laws.specs import judge_spec
-from shardlint.laws.values import AxisType, Junk, Mesh, Spec
-from shardlint.laws.verdicts import Api, Rejected
+from shardlint.laws.core.dims import symbol
+from shardlint.laws.core.values import AxisType, Junk, Mesh, Spec
+from shardlint.laws.core.verdicts import Api, Rejected
+from shardlint.laws.meshes.construction import judge_mesh
+from shardlint.laws.placement.judge import judge_placement
+from shardlint.laws.placement.named_sharding import judge_sharding
+from shardlint.laws.placement.partition_spec import judge_spec
+from shardlint.laws.placement.spec_arity import judge_arity
+from shardlint.laws.transforms.collectives import judge_axes, local_result
 from shardlint.model.spans import Span
 from shardlint.model.uses import (
     ApiReference,

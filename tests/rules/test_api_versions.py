@@ -11,7 +11,7 @@ import jax
 import pytest
 
 from shardlint.laws.versions import RELEASES, Release, is_removed, state_of
-from shardlint.laws.versions.rows import ARGUMENTS, NAMES, Row
+from shardlint.laws.versions.api_changes import ARGUMENTS, NAMES, Row
 
 INSTALLED = Release.parse(jax.__version__)
 SUBJECTS = sorted({row.subject for row in NAMES})

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 from rule_uses import MESH, at, parameter, placement
 
-from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided
+from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided
 from shardlint.model.findings import Finding, Related, Severity
 from shardlint.model.uses import Environment, Fact, FileProblem, Placement, Use
 from shardlint.rules import RuleSettings, judge

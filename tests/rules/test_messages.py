@@ -20,9 +20,9 @@ from rule_uses import (
     spec,
 )
 
-from shardlint.laws.dims import fresh
-from shardlint.laws.values import AxisType, Junk, Marker, Mesh
-from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected
+from shardlint.laws.core.dims import fresh
+from shardlint.laws.core.values import AxisType, Junk, Marker, Mesh
+from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected
 from shardlint.model.findings import Severity
 from shardlint.model.uses import (
     Use,

@@ -13,7 +13,7 @@ import test_messages
 import test_shard_map_messages
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.findings import Finding
 
 HEADER = """\

@@ -15,8 +15,8 @@ from rule_uses import (
     spec,
 )
 
-from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected
+from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected
 from shardlint.model.uses import (
     ApiReference,
     Environment,

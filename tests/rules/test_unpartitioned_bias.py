@@ -7,7 +7,7 @@ from rule_uses import (
     parameter,
 )
 
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.findings import Severity
 from shardlint.model.uses import (
     ParameterUse,

@@ -35,8 +35,8 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
-from shardlint.laws.dims import Dim, substitute
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import Dim, substitute
+from shardlint.laws.core.values import Unknown
 from shardlint.model.uses import Use
 
 #: How many times as many cases as usual.

@@ -12,8 +12,8 @@ from context_programs import SETUP, program
 from probing import SCALE, Tally, evaluate
 from test_mesh_expressions import agree
 
-from shardlint.laws.values import Unknown
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Rejected
 
 CASES = 120
 

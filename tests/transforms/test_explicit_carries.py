@@ -17,8 +17,8 @@ from jax.sharding import AbstractMesh, AxisType, PartitionSpec, reshard
 from probing import evaluate
 
 from shardlint.inference.values import Array
-from shardlint.laws.values import entry_axes
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.values import entry_axes
+from shardlint.laws.core.verdicts import Rejected
 
 CASES = int(os.environ.get("SHARDLINT_CARRY_CASES", "90"))
 HEADER = """import jax, jax.numpy as jnp, numpy as np

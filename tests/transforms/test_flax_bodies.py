@@ -10,7 +10,7 @@ import pytest
 from probing import SCALE, evaluate
 
 from shardlint.inference.values import Array
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 
 HEADER = """\
 import jax, jax.numpy as jnp, numpy as np, flax.linen as nn

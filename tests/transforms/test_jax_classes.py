@@ -8,7 +8,7 @@ import pytest
 from probing import evaluate
 
 from shardlint.inference.values import Const, Tuple
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 PRELUDE = """\
 import jax, jax.numpy as jnp, numpy as np

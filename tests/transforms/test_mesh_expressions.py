@@ -24,8 +24,8 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
-from shardlint.laws.values import Junk, Marker, Mesh, Unknown
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.values import Junk, Marker, Mesh, Unknown
+from shardlint.laws.core.verdicts import Rejected
 
 BATCH = 100
 

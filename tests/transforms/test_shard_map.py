@@ -10,7 +10,7 @@ import jax
 from probing import SCALE, Evaluated, Tally, compare, described, evaluate
 from sharding_programs import Maker
 
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.uses import MeshUse
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from probing import SCALE, evaluate
 
 from shardlint.inference.values import Array
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.verdicts import Cause, Rejected
 
 HEADER = """\
 import jax, jax.numpy as jnp, numpy as np

@@ -13,9 +13,9 @@ import pytest
 from probing import SCALE, evaluate
 
 from shardlint.inference.values import Array, Value
-from shardlint.laws.shard_map import SIGNATURES, judge_signature
-from shardlint.laws.values import Spec
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.values import Spec
+from shardlint.laws.core.verdicts import Rejected
+from shardlint.laws.transforms.shard_map import SIGNATURES, judge_signature
 
 AXES = ("x", "y", "z")
 HEADER = """\

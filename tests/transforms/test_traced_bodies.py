@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from probing import evaluate
 
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 
 HEADER = """\
 import jax, jax.numpy as jnp, numpy as np

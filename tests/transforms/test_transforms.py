@@ -12,8 +12,8 @@ from probing import SCALE, Tally, compare, described, evaluate
 from transform_programs import Grower
 
 from shardlint.inference.values import Array, DictValue, ListValue, Tuple, Value
-from shardlint.laws.dims import symbol
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import symbol
+from shardlint.laws.core.values import Unknown
 
 BATCHES, CASES = 6, 40
 

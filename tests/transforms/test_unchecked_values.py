@@ -21,7 +21,7 @@ from probing import evaluate
 
 from shardlint.inference.overlays.varying import variation_of
 from shardlint.inference.values import Array
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 
 CASES = int(os.environ.get("SHARDLINT_UNCHECKED_CASES", "25"))
 SEED = int(os.environ.get("SHARDLINT_VARYING_SEED", "0"))

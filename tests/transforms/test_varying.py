@@ -13,7 +13,7 @@ from jax.sharding import Mesh, PartitionSpec
 
 from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.uses import Placement
 
 CASES = int(os.environ.get("SHARDLINT_VARYING_CASES", "150"))

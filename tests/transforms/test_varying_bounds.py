@@ -19,7 +19,7 @@ from varying_bodies import random_program
 
 from shardlint.inference.overlays.varying import variation_of
 from shardlint.inference.values import Array, DictValue, ListValue, Tuple, Value
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 
 CASES = int(os.environ.get("SHARDLINT_VARYING_CASES", "180"))
 SEED = int(os.environ.get("SHARDLINT_VARYING_SEED", "0"))

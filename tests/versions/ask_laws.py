@@ -18,8 +18,8 @@ import real_jax
 from judging import Case, contradiction, judge_case
 from random_cases import draw_cases
 
-from shardlint.laws.values import Mesh
-from shardlint.laws.verdicts import Rejected, Undecided
+from shardlint.laws.core.values import Mesh
+from shardlint.laws.core.verdicts import Rejected, Undecided
 from shardlint.laws.versions import Release, rejected_at
 
 RELEASE = Release.parse(older_jax.jax.__version__)

@@ -21,8 +21,7 @@ import jax
 from jax.sharding import PartitionSpec
 
 from shardlint.laws.versions import Release, is_removed, state_of
-from shardlint.laws.versions.history import subjects
-from shardlint.laws.versions.rows import (
+from shardlint.laws.versions.api_changes import (
     EXPLICIT_BY_DEFAULT,
     FALSY_IS_NONE,
     GRADIENTS_ARE_SUMMED,
@@ -30,6 +29,7 @@ from shardlint.laws.versions.rows import (
     SPEC_IS_TUPLE,
     WARNS_OF_DEFAULT,
 )
+from shardlint.laws.versions.queries import subjects
 
 RELEASE = Release.parse(jax.__version__)
 

@@ -77,9 +77,9 @@ _install()
 
 import real_jax  # noqa: E402
 
-from shardlint.laws import values  # noqa: E402
-from shardlint.laws.values import AxisType  # noqa: E402
-from shardlint.laws.verdicts import Api  # noqa: E402
+from shardlint.laws.core import values  # noqa: E402
+from shardlint.laws.core.values import AxisType  # noqa: E402
+from shardlint.laws.core.verdicts import Api  # noqa: E402
 
 
 def _mesh_before_axis_types(mesh: values.Mesh) -> Any:

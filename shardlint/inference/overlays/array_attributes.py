@@ -11,7 +11,7 @@ from shardlint.inference.overlays.explicit.types import sharding_in_type
 from shardlint.inference.overlays.registry import Transfer
 from shardlint.inference.overlays.varying import spread
 from shardlint.inference.values import Array, Bound, Native, Value
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:

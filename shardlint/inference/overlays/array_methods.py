@@ -29,8 +29,8 @@ from shardlint.inference.overlays.explicit.finishing import finish_update
 from shardlint.inference.overlays.indexing import index
 from shardlint.inference.overlays.varying import computed
 from shardlint.inference.values import Array, Const, LibraryObject, Native, Tuple, Value, integer, shape_value
-from shardlint.laws.dims import product
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import product
+from shardlint.laws.core.values import Unknown
 
 __all__ = ["ATTRIBUTES", "METHODS", "binary", "index", "unary"]
 

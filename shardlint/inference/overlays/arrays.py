@@ -28,8 +28,8 @@ from shardlint.inference.values import (
     as_size,
     is_none,
 )  # fmt: skip
-from shardlint.laws.dims import Dim, Expr, Quotient, Shape, equal, fresh, lower_bound
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import Dim, Expr, Quotient, Shape, equal, fresh, lower_bound
+from shardlint.laws.core.values import Unknown
 from shardlint.support.fast_frozen import frozen
 
 Transfer = Callable[[Call], Value]

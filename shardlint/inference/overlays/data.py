@@ -21,8 +21,8 @@ from shardlint.inference.values import (
     Value,
     integer,
 )
-from shardlint.laws.dims import product
-from shardlint.laws.witness_data import (
+from shardlint.laws.core.dims import product
+from shardlint.laws.core.witness_data import (
     NONE,
     Known,
     array_data,

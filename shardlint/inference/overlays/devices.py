@@ -29,8 +29,8 @@ from shardlint.inference.values import (
     is_none,
     shape_value,
 )
-from shardlint.laws.dims import Shape, product
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import Shape, product
+from shardlint.laws.core.values import Unknown
 
 
 def index_devices(devices: Devices, key: Value) -> Value:

@@ -22,7 +22,7 @@ from shardlint.inference.overlays.arrays import (
 )  # fmt: skip
 from shardlint.inference.overlays.dtypes import bits, floating, kind, real_part
 from shardlint.inference.values import Array, Const, Value, as_dim
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 #: A rule takes the promoted dtype, its weak type and whether numpy computes, and returns the result's.
 Rule = Callable[[str, bool, bool], tuple[str | None, bool]]

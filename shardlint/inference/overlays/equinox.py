@@ -45,7 +45,7 @@ from shardlint.inference.values import (
     as_items,
     is_none,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator

@@ -38,8 +38,8 @@ from shardlint.inference.values import (
     is_none,
     shape_value,
 )
-from shardlint.laws.dims import Dim, Shape, floordiv
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import Dim, Shape, floordiv
+from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
 
 _PREFIX = "equinox.nn."

@@ -18,8 +18,8 @@ from shardlint.inference.values import (
     as_items,
     is_none,
 )
-from shardlint.laws.dims import Dim, fresh
-from shardlint.laws.values import Entry, Spec, Unknown
+from shardlint.laws.core.dims import Dim, fresh
+from shardlint.laws.core.values import Entry, Spec, Unknown
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -29,7 +29,7 @@ from shardlint.inference.values import (
     Value,
     as_int,
 )
-from shardlint.laws.values import Spec, Unknown
+from shardlint.laws.core.values import Spec, Unknown
 
 Rule = Callable[[Call], Value]
 

@@ -15,7 +15,7 @@ from shardlint.inference.effects import changing
 from shardlint.inference.overlays.flax_nnx_variables import VARIABLES, make_variable
 from shardlint.inference.overlays.flax_uses import Owner
 from shardlint.inference.values import ClassValue, External, Instance, LibraryObject, Native, Value
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 Rule = Callable[[Call], Value]
 

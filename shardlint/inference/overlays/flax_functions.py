@@ -22,7 +22,7 @@ from shardlint.inference.values import (
     as_str,
     shape_value,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 Rule = Callable[[Call], Value]
 

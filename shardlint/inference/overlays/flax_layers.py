@@ -28,11 +28,11 @@ from shardlint.inference.values import (
     is_none,
     shape_value,
 )
-from shardlint.laws.dims import Dim, Shape, floordiv, fresh, lower_bound
-from shardlint.laws.types import TypeSharding
-from shardlint.laws.values import AxisType, Spec, Unknown
-from shardlint.laws.verdicts import Cause, Rejected
-from shardlint.laws.witness_data import array_data, call_data
+from shardlint.laws.core.array_types import TypeSharding
+from shardlint.laws.core.dims import Dim, Shape, floordiv, fresh, lower_bound
+from shardlint.laws.core.values import AxisType, Spec, Unknown
+from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.laws.core.witness_data import array_data, call_data
 
 _INITIALIZERS = ("jax.nn.initializers.", "flax.linen.initializers.", "flax.nnx.initializers.")
 

@@ -52,11 +52,11 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws.dims import Dim
-from shardlint.laws.logical_axes import Mistake
-from shardlint.laws.values import Entry, Spec, Unknown
-from shardlint.laws.verdicts import Cause, Rejected
-from shardlint.laws.witness_data import call_data
+from shardlint.laws.core.dims import Dim
+from shardlint.laws.core.values import Entry, Spec, Unknown
+from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.laws.core.witness_data import call_data
+from shardlint.laws.flax.logical_axes import Mistake
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 

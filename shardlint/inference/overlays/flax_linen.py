@@ -79,9 +79,9 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws.values import Unknown
-from shardlint.laws.varying import CONSTANT
-from shardlint.laws.verdicts import Api, Rejected
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Api, Rejected
+from shardlint.laws.transforms.varying import CONSTANT
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:

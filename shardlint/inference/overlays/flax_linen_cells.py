@@ -36,8 +36,8 @@ from shardlint.inference.values import (
     integer,
     shape_value,
 )
-from shardlint.laws.dims import Shape
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Unknown
 
 
 def _dense(f: Forward, name: str, x: Array, like: Array, bias: bool, *inits: str) -> Value:

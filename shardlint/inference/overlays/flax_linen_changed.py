@@ -11,8 +11,8 @@ from shardlint.inference.overlays.flax_modules import Run, current, is_module
 from shardlint.inference.overlays.optax_states import like
 from shardlint.inference.overlays.prefixes import map_arrays
 from shardlint.inference.values import DictValue, SetValue, Value, as_items, as_str
-from shardlint.laws.values import Unknown
-from shardlint.laws.varying import UNKNOWN
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.transforms.varying import UNKNOWN
 
 #: In `Run.written`: collections whose names are not known.
 ANY = "*"

@@ -48,8 +48,8 @@ from shardlint.inference.values import (
     as_str,
     shape_value,
 )
-from shardlint.laws.dims import Dim, Shape, floordiv, fresh, product
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import Dim, Shape, floordiv, fresh, product
+from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
 
 #: What initializers are given as their key.

@@ -15,7 +15,7 @@ from shardlint.inference.overlays.flax_linen_layers import Forward, Layer
 from shardlint.inference.overlays.flax_modules import Mode, Tree, is_module
 from shardlint.inference.overlays.flax_parameters import find_made
 from shardlint.inference.values import Array, Const, SetValue, Value, as_items, as_str, is_none
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 
 def _inner(f: Forward) -> Value:

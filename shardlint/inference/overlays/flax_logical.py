@@ -1,6 +1,6 @@
 """linen's logical axes: names that meet the rules in force (`flax.linen.spmd`).
 
-What rules make of names is the laws' (`laws.logical_axes`), which rules hold is told by
+What rules make of names is the laws' (`laws.flax.logical_axes`), which rules hold is told by
 `flax_logical_rules`; here names are read from the program, and what is wrong with both is recorded.
 """
 
@@ -43,9 +43,10 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws.checks import is_axis
-from shardlint.laws.dims import Shape
-from shardlint.laws.logical_axes import (
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.flax.logical_axes import (
     Fallback,
     Mistake,
     Refused,
@@ -55,9 +56,8 @@ from shardlint.laws.logical_axes import (
     resolve,
     without_rule,
 )
-from shardlint.laws.shardings import judge_sharding
-from shardlint.laws.values import Mesh, Spec, Unknown, entry_axes
-from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.placement.checks import is_axis
+from shardlint.laws.placement.named_sharding import judge_sharding
 from shardlint.model.uses import ShardingUse
 
 _FALLBACK = "flax.linen.spmd.RulesFallback."

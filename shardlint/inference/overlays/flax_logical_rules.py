@@ -25,8 +25,8 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws.logical_axes import LogicalRule, NotAPair, RuleTable, given
-from shardlint.laws.values import Junk, Unknown
+from shardlint.laws.core.values import Junk, Unknown
+from shardlint.laws.flax.logical_axes import LogicalRule, NotAPair, RuleTable, given
 
 
 def rules_of(value: Value | None) -> RuleTable:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from shardlint.inference import naming
 from shardlint.inference.overlays.flax_metadata import Names
 from shardlint.inference.values import Value, as_items, as_str
-from shardlint.laws.dims import Shape
-from shardlint.laws.logical_axes import LogicalRule, Mistake, NotAPair, RuleTable, axes_given
-from shardlint.laws.values import Junk, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Verdict
-from shardlint.laws.witness_data import (
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Junk, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Verdict
+from shardlint.laws.core.witness_data import (
     NO_SPEC,
     Known,
     array_data,
@@ -21,6 +20,7 @@ from shardlint.laws.witness_data import (
     spec_data,
     tuple_data,
 )
+from shardlint.laws.flax.logical_axes import LogicalRule, Mistake, NotAPair, RuleTable, axes_given
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact, LogicalAxesUse
 from shardlint.support.lazy_dataclass import dataclass

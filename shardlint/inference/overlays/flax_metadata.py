@@ -31,7 +31,7 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws.values import Entry, Marker, Mesh, Spec, Unknown
+from shardlint.laws.core.values import Entry, Marker, Mesh, Spec, Unknown
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -74,9 +74,9 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws.shardings import judge_sharding
-from shardlint.laws.values import Spec, Unknown
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.values import Spec, Unknown
+from shardlint.laws.core.verdicts import Rejected
+from shardlint.laws.placement.named_sharding import judge_sharding
 from shardlint.model.uses import ShardingUse
 
 Rule = Callable[[Call], Value]

@@ -23,8 +23,8 @@ from shardlint.inference.values import (
     Value,
     is_none,
 )
-from shardlint.laws.dims import Shape
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Unknown
 
 # -- low-rank adapters ------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from shardlint.inference.mutation import set_item
 from shardlint.inference.overlays.arrays import Stop, operand
 from shardlint.inference.overlays.flax_nnx_variables import OLD_NAMES, VARIABLES, is_variable
 from shardlint.inference.values import NONE, Array, Const, LibraryObject, Value
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 #: Where a layer keeps the shapes that its variables had when it was made.
 MADE = "(made)"

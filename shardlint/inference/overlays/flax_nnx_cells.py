@@ -36,8 +36,8 @@ from shardlint.inference.values import (
     integer,
     shape_value,
 )
-from shardlint.laws.dims import Dim, Shape
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import Dim, Shape
+from shardlint.laws.core.values import Unknown
 
 _GATES = "ifgo"
 #: What a cell's layers take of its arguments, by their own names.

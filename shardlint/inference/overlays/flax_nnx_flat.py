@@ -12,7 +12,7 @@ from typing import Any
 from shardlint.inference.calls import Call
 from shardlint.inference.iteration import constant, hashable
 from shardlint.inference.values import DictValue, LibraryObject, ListValue, Tuple, Value, as_items
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 STATE = "flax.nnx.State"
 

@@ -50,8 +50,8 @@ from shardlint.inference.values import (
     is_none,
     shape_value,
 )
-from shardlint.laws.dims import Shape, floordiv, product
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import Shape, floordiv, product
+from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
 
 

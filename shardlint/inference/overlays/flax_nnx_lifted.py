@@ -36,9 +36,9 @@ from shardlint.inference.values import (
     as_items,
     is_none,
 )
-from shardlint.laws.logical_axes import Mistake
-from shardlint.laws.values import Spec, Unknown, entry_axes
-from shardlint.laws.verdicts import Accepted
+from shardlint.laws.core.values import Spec, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Accepted
+from shardlint.laws.flax.logical_axes import Mistake
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -15,7 +15,7 @@ from shardlint.inference.overlays.flax_nnx_variables import OPTIMIZER, is_variab
 from shardlint.inference.overlays.flax_uses import Owner
 from shardlint.inference.overlays.optax_states import init_of, updated
 from shardlint.inference.values import Array, Const, External, LibraryObject, Value
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 _STEP = Array((), "uint32")
 #: Which parameter a variable is like, while its optimizer is made.

@@ -30,8 +30,8 @@ from shardlint.inference.values import (
     as_dim,
     is_none,
 )
-from shardlint.laws.dims import Dim, Shape
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import Dim, Shape
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 _Rule = Callable[[Call], Value]

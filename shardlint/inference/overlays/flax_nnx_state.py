@@ -34,7 +34,7 @@ from shardlint.inference.values import (
     as_bool,
     as_items,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 GRAPH = "flax.nnx.GraphDef"
 DICT = "flax.nnx.Dict"

@@ -35,12 +35,12 @@ from shardlint.inference.values import (
     Value,
     as_bool,
 )
-from shardlint.laws.dims import Shape
-from shardlint.laws.logical_axes import Refused, mesh_spec, rename
-from shardlint.laws.logical_axes import given as given_rules
-from shardlint.laws.shardings import judge_sharding
-from shardlint.laws.values import Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.flax.logical_axes import Refused, mesh_spec, rename
+from shardlint.laws.flax.logical_axes import given as given_rules
+from shardlint.laws.placement.named_sharding import judge_sharding
 from shardlint.model.spans import Place
 
 METADATA = "flax.nnx.VariableMetadata"

@@ -33,10 +33,10 @@ from shardlint.inference.overlays.flax_uses import (
     shape_known,
 )
 from shardlint.inference.values import Array, Const, DictValue, LibraryObject, Value
-from shardlint.laws.dims import Shape
-from shardlint.laws.logical_axes import Resolved, given, mesh_spec
-from shardlint.laws.values import Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Rejected, Undecided, Verdict
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided, Verdict
+from shardlint.laws.flax.logical_axes import Resolved, given, mesh_spec
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact
 from shardlint.support.lazy_dataclass import dataclass

@@ -23,8 +23,8 @@ from shardlint.inference.values import (
     as_items,
     is_none,
 )
-from shardlint.laws.dims import Dim, Shape
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import Dim, Shape
+from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
 
 Field = Callable[[str], Value | None]

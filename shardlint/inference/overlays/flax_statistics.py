@@ -10,7 +10,7 @@ from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import given, reject
 from shardlint.inference.overlays.jax_collectives import REJECTED
 from shardlint.inference.values import NONE, Array, External, Value
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 

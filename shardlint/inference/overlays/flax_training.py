@@ -23,7 +23,7 @@ from shardlint.inference.values import (
     Native,
     Value,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 TRAIN_STATE = "flax.training.train_state.TrainState"
 #: Parameters under this key are replaced by their gradients.

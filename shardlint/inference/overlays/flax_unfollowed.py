@@ -14,8 +14,8 @@ from shardlint.inference.overlays.flax_linen_layers import KEY
 from shardlint.inference.overlays.flax_metadata import Names, carries_names, is_box, mesh_of, names_of
 from shardlint.inference.overlays.flax_uses import Meeting, Owner, record_parameter
 from shardlint.inference.values import DictValue, LibraryObject, Value, as_bool
-from shardlint.laws.values import Mesh, Unknown
-from shardlint.laws.verdicts import Undecided
+from shardlint.laws.core.values import Mesh, Unknown
+from shardlint.laws.core.verdicts import Undecided
 
 _METADATA = "flax.nnx.VariableMetadata"
 

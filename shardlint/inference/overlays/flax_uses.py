@@ -14,10 +14,10 @@ from shardlint.inference.context import assumed_rules
 from shardlint.inference.overlays.explicit.sources import held_in_type
 from shardlint.inference.overlays.flax_metadata import Names
 from shardlint.inference.values import Array, Value
-from shardlint.laws.dims import Shape
-from shardlint.laws.placements import judge_placement
-from shardlint.laws.values import Junk, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Junk, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.placement.judge import judge_placement
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact, ParameterUse, Placement
 from shardlint.support.lazy_dataclass import dataclass

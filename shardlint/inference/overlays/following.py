@@ -14,8 +14,8 @@ from shardlint.inference.context import Context
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.prefixes import map_arrays
 from shardlint.inference.values import Array, Value
-from shardlint.laws.values import Unknown
-from shardlint.laws.varying import Variation
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.transforms.varying import Variation
 
 #: The axis that marks: no program can name it.
 MARK = "\0followed"

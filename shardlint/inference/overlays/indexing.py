@@ -14,7 +14,7 @@ from shardlint.inference.overlays.arrays import (
 )  # fmt: skip
 from shardlint.inference.overlays.dtypes import kind
 from shardlint.inference.values import Array, Const, ListValue, Slice, Tuple, Value, as_dim, is_none
-from shardlint.laws.dims import Dim, Shape, floordiv, fresh, lower_bound
+from shardlint.laws.core.dims import Dim, Shape, floordiv, fresh, lower_bound
 
 
 def index(array: Array, key: Value) -> Value:

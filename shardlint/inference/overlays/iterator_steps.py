@@ -14,7 +14,7 @@ from shardlint.inference.iterators import Drawn, draw, each_left, iterator_of, m
 from shardlint.inference.joins import join
 from shardlint.inference.truth import truth
 from shardlint.inference.values import NONE, Const, Instance, LibraryObject, Tuple, Value, is_none
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place, Span
 
 _NOWHERE = Span("", 1, 1, 1, 1)

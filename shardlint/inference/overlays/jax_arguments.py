@@ -20,11 +20,9 @@ from shardlint.inference.values import (
     SpecValue,
     Value,
 )
-from shardlint.laws.arguments import DeviceOrder, Layout, judge_committed, judge_devices
-from shardlint.laws.placements import judge_placement
-from shardlint.laws.values import Unknown
-from shardlint.laws.verdicts import Api, Cause, Rejected
-from shardlint.laws.witness_data import (
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Api, Cause, Rejected
+from shardlint.laws.core.witness_data import (
     ANY_FUNCTION,
     IDENTITY,
     NO_SPEC,
@@ -37,6 +35,8 @@ from shardlint.laws.witness_data import (
     sharding_data,
     tuple_data,
 )
+from shardlint.laws.placement.jit_arguments import DeviceOrder, Layout, judge_committed, judge_devices
+from shardlint.laws.placement.judge import judge_placement
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -22,7 +22,10 @@ from shardlint.inference.values import (
     as_str,
     integer,
 )
-from shardlint.laws.collectives import (
+from shardlint.laws.core.dims import Dim, fresh, product
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided, Verdict
+from shardlint.laws.transforms.collectives import (
     Groups,
     Permutation,
     judge_axes,
@@ -31,9 +34,7 @@ from shardlint.laws.collectives import (
     local_result,
     without_receiver,
 )
-from shardlint.laws.dims import Dim, fresh, product
-from shardlint.laws.values import Unknown
-from shardlint.laws.varying import (
+from shardlint.laws.transforms.varying import (
     CONSTANT,
     UNKNOWN,
     collective_result,
@@ -41,7 +42,6 @@ from shardlint.laws.varying import (
     judge_operand,
     repeats,
 )
-from shardlint.laws.verdicts import Accepted, Rejected, Undecided, Verdict
 from shardlint.model.spans import Place
 from shardlint.model.uses import CollectiveUse
 from shardlint.support.lazy_dataclass import dataclass
@@ -247,7 +247,7 @@ def _reduced(function: str, dtype: str | None) -> str | None:
 
 
 def _reshaping(function: str, required: tuple[str, ...], options: tuple[str, ...]) -> Callable[[Call], Value]:
-    """all_gather, psum_scatter, all_to_all: shapes by `laws.collectives.local_result`."""
+    """all_gather, psum_scatter, all_to_all: shapes by `laws.transforms.collectives.local_result`."""
 
     def reshape(call: Call) -> Value:
         others = ("axis_index_groups", "to") if function == "all_gather" else ("axis_index_groups",)

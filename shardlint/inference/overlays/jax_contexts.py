@@ -20,7 +20,10 @@ from shardlint.inference.values import (
     Value,
     is_none,
 )
-from shardlint.laws.contexts import (
+from shardlint.laws.core.values import AxisType, Failed, Junk, Mesh, Unknown
+from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.laws.core.witness_data import ONE_DEVICE, call_data, mesh_data
+from shardlint.laws.meshes.contexts import (
     NO_MESH,
     judge_enter_abstract,
     judge_get_mesh,
@@ -28,9 +31,6 @@ from shardlint.laws.contexts import (
     judge_use_abstract_mesh,
     judge_with,
 )
-from shardlint.laws.values import AxisType, Failed, Junk, Mesh, Unknown
-from shardlint.laws.verdicts import Cause, Rejected
-from shardlint.laws.witness_data import ONE_DEVICE, call_data, mesh_data
 from shardlint.model.spans import Place
 
 #: The mesh inside a block that JAX does not enter.

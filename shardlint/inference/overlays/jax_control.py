@@ -37,12 +37,12 @@ from shardlint.inference.values import (
     as_items,
     is_none,
 )
-from shardlint.laws.carries import Carried, judge_carry
-from shardlint.laws.dims import Dim, fresh
-from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import Unknown
-from shardlint.laws.varying import CONSTANT, UNKNOWN, Variation, of_equal_types, one_of
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.dims import Dim, fresh
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Rejected
+from shardlint.laws.transforms.loop_carries import Carried, judge_carry
+from shardlint.laws.transforms.varying import CONSTANT, UNKNOWN, Variation, of_equal_types, one_of
 from shardlint.model.uses import CarryUse
 
 _COUNTER = Array((), "int32").vary(CONSTANT)

@@ -23,7 +23,7 @@ from shardlint.inference.overlays.arrays import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.values import Array, Const, LibraryObject, Value, as_items, as_str
-from shardlint.laws.dims import Dim, Shape, equal, floordiv, fresh, lower_bound
+from shardlint.laws.core.dims import Dim, Shape, equal, floordiv, fresh, lower_bound
 
 #: (before, after) an axis, or what JAX works out itself.
 Padding = str | list[tuple[Dim, Dim]]

@@ -21,9 +21,9 @@ from shardlint.inference.values import (
     as_int,
     as_items,
 )
-from shardlint.laws.values import Unknown
-from shardlint.laws.varying import UNKNOWN, Variation
-from shardlint.laws.versions.rows import GRADIENTS_ARE_SUMMED
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.transforms.varying import UNKNOWN, Variation
+from shardlint.laws.versions.api_changes import GRADIENTS_ARE_SUMMED
 
 
 def _parts(result: Value, has_aux: Value | None) -> tuple[Value, tuple[Value, ...]]:

@@ -24,11 +24,11 @@ from shardlint.inference.values import (
     integer,
     is_none,
 )
-from shardlint.laws import dims
-from shardlint.laws.dims import Dim
-from shardlint.laws.meshes import judge_mesh
-from shardlint.laws.values import Failed, Unknown
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core import dims
+from shardlint.laws.core.dims import Dim
+from shardlint.laws.core.values import Failed, Unknown
+from shardlint.laws.core.verdicts import Rejected
+from shardlint.laws.meshes.construction import judge_mesh
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact
 

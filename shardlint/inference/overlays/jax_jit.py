@@ -40,9 +40,9 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws.arity import judge_arity
-from shardlint.laws.values import Unknown
-from shardlint.laws.verdicts import Api
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Api
+from shardlint.laws.placement.spec_arity import judge_arity
 from shardlint.model.spans import Place
 from shardlint.model.uses import ArityUse
 

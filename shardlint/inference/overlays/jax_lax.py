@@ -41,8 +41,8 @@ from shardlint.inference.overlays.jax_lax_shapes import with_axis
 from shardlint.inference.overlays.products import contracted, matmul_shape
 from shardlint.inference.overlays.trees import tree_map
 from shardlint.inference.values import Array, Const, Value, as_items, is_none
-from shardlint.laws.dims import Shape
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Unknown
 
 
 def dot_general(call: Call) -> Value:

@@ -27,7 +27,7 @@ from shardlint.inference.overlays.arrays import (
 )  # fmt: skip
 from shardlint.inference.overlays.indexing import sliced
 from shardlint.inference.values import Array, Const, Slice, Value, as_items
-from shardlint.laws.dims import Dim, Shape, equal, floordiv, product
+from shardlint.laws.core.dims import Dim, Shape, equal, floordiv, product
 
 
 def slice_(call: Call) -> Value:

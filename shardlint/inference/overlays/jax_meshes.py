@@ -40,8 +40,10 @@ from shardlint.inference.values import (
     is_none,
     shape_value,
 )
-from shardlint.laws.dims import Dim, Shape, fresh, product
-from shardlint.laws.meshes import (
+from shardlint.laws.core.dims import Dim, Shape, fresh, product
+from shardlint.laws.core.values import AxisType, Failed, Junk, Mesh, Unknown
+from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Verdict
+from shardlint.laws.meshes.construction import (
     Names,
     Sizes,
     Types,
@@ -50,9 +52,7 @@ from shardlint.laws.meshes import (
     judge_hybrid,
     judge_mesh,
 )
-from shardlint.laws.values import AxisType, Failed, Junk, Mesh, Unknown
-from shardlint.laws.verdicts import Accepted, Cause, Rejected, Verdict
-from shardlint.laws.versions.rows import EXPLICIT_BY_DEFAULT
+from shardlint.laws.versions.api_changes import EXPLICIT_BY_DEFAULT
 from shardlint.model.spans import Place
 from shardlint.model.uses import ApiReference, Fact, MeshUse
 

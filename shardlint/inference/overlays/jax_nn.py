@@ -25,7 +25,7 @@ from shardlint.inference.overlays.arrays import (
 from shardlint.inference.overlays.dtypes import floating, kind
 from shardlint.inference.overlays.elementwise import Rule, apply, inexact, same, strong_inexact
 from shardlint.inference.values import Const, Value, as_int
-from shardlint.laws.dims import divisible, floordiv
+from shardlint.laws.core.dims import divisible, floordiv
 
 
 def activation(rule: Rule, *names: str) -> Transfer:

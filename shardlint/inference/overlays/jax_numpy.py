@@ -16,7 +16,7 @@ from shardlint.inference.overlays.arrays import Transfer, broadcast, known_rank,
 from shardlint.inference.overlays.elementwise import scalar_constructor
 from shardlint.inference.overlays.trees import tree_map
 from shardlint.inference.values import Array, Native, Value
-from shardlint.laws.dims import Shape
+from shardlint.laws.core.dims import Shape
 
 
 def vectorize(call: Call) -> Value:

@@ -39,11 +39,11 @@ from shardlint.inference.values import (
     as_shape,
     is_none,
 )
-from shardlint.laws.arguments import judge_shards
-from shardlint.laws.dims import Shape
-from shardlint.laws.values import Junk, Unknown
-from shardlint.laws.verdicts import Api, Rejected
-from shardlint.laws.witness_data import Known, call_data, shape_data, tuple_data
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Junk, Unknown
+from shardlint.laws.core.verdicts import Api, Rejected
+from shardlint.laws.core.witness_data import Known, call_data, shape_data, tuple_data
+from shardlint.laws.placement.jit_arguments import judge_shards
 from shardlint.model.spans import Place
 
 Transfer = Callable[[Call], Value]

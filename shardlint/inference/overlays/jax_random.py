@@ -19,7 +19,7 @@ from shardlint.inference.overlays.arrays import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.values import Array, Const, Value, as_dim
-from shardlint.laws.dims import Dim, Shape, lower_bound
+from shardlint.laws.core.dims import Dim, Shape, lower_bound
 
 #: The dtype of a typed key with the default generator.
 KEY = "key<fry>"

@@ -24,9 +24,9 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
-from shardlint.laws.memory import array_bytes
-from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Api
+from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Api
+from shardlint.laws.placement.array_bytes import array_bytes
 from shardlint.model.uses import Placement
 
 

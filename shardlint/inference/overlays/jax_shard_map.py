@@ -30,10 +30,10 @@ from shardlint.inference.values import (
     as_int,
     is_none,
 )
-from shardlint.laws.shard_map import SIGNATURES, judge_signature, judge_smap, not_callable
-from shardlint.laws.values import Spec, Unknown
-from shardlint.laws.verdicts import Rejected, Verdict
-from shardlint.laws.witness_data import ONE_DEVICE, Known
+from shardlint.laws.core.values import Spec, Unknown
+from shardlint.laws.core.verdicts import Rejected, Verdict
+from shardlint.laws.core.witness_data import ONE_DEVICE, Known
+from shardlint.laws.transforms.shard_map import SIGNATURES, judge_signature, judge_smap, not_callable
 from shardlint.model.spans import Place
 
 #: What no call can be made of.

@@ -42,13 +42,13 @@ from shardlint.inference.values import (
     is_none,
     shape_value,
 )
-from shardlint.laws.contexts import PLACED_ONLY, judge_concrete
-from shardlint.laws.dims import equal
-from shardlint.laws.shardings import Memory, judge_sharding, replicated_axes
-from shardlint.laws.shards import shard_shape
-from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Api, Cause, Rejected
-from shardlint.laws.witness_data import call_data, mesh_data, sharding_data
+from shardlint.laws.core.dims import equal
+from shardlint.laws.core.values import AxisType, Junk, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Api, Cause, Rejected
+from shardlint.laws.core.witness_data import call_data, mesh_data, sharding_data
+from shardlint.laws.meshes.contexts import PLACED_ONLY, judge_concrete
+from shardlint.laws.placement.named_sharding import Memory, judge_sharding, replicated_axes
+from shardlint.laws.placement.shard_shapes import shard_shape
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact, ShardingUse
 

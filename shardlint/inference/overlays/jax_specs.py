@@ -29,12 +29,12 @@ from shardlint.inference.values import (
     as_items,
     is_none,
 )
-from shardlint.laws.logical_axes import Mistake
-from shardlint.laws.specs import Axes, equal_specs, judge_spec, judge_sum
-from shardlint.laws.values import Entry, Junk, Marker, Name, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Cause, Rejected, Verdict
-from shardlint.laws.versions.rows import SPEC_EQUALS_TUPLE, SPEC_IS_TUPLE
-from shardlint.laws.witness_data import NO_SPEC, call_data
+from shardlint.laws.core.values import Entry, Junk, Marker, Name, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Verdict
+from shardlint.laws.core.witness_data import NO_SPEC, call_data
+from shardlint.laws.flax.logical_axes import Mistake
+from shardlint.laws.placement.partition_spec import Axes, equal_specs, judge_spec, judge_sum
+from shardlint.laws.versions.api_changes import SPEC_EQUALS_TUPLE, SPEC_IS_TUPLE
 from shardlint.model.spans import LookedUp, Place
 from shardlint.model.uses import LogicalAxesUse, SpecUse
 

@@ -29,8 +29,8 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws.dims import Dim, fresh
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.dims import Dim, fresh
+from shardlint.laws.core.values import Unknown
 
 Transfer = Callable[[Call], Value]
 #: Evaluates a call of a transformed function: (call, function, options of the transform) -> value.

@@ -9,7 +9,7 @@ from shardlint.inference.overlays.arrays import Transfer, table, unresolved
 from shardlint.inference.overlays.trees import leaves, tree_map
 from shardlint.inference.truth import truth
 from shardlint.inference.values import Alternatives, Const, LibraryObject, ListValue, Tuple, Value, is_none
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 
 def _function(value: Value | None) -> Value:

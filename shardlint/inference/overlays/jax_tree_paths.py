@@ -26,7 +26,7 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 _UTIL = "jax.tree_util."
 #: What each class of keys holds, and how `keystr` and `str` write it.

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from shardlint.inference.calls import Call
 from shardlint.inference.values import Const, External, LibraryObject, Tuple, Value, as_items, as_str
-from shardlint.laws.values import Unknown
-from shardlint.laws.written_sizes import ArrayPattern
+from shardlint.laws.core.size_syntax import ArrayPattern
+from shardlint.laws.core.values import Unknown
 
 #: What describes an array, as a value: ``sizes`` are words of a shape, ``dtype`` a name or None.
 DESCRIPTION = "jaxtyping.AbstractArray"

@@ -14,7 +14,7 @@ from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.once import Once
 from shardlint.inference.overlays.following import following, holds_marked
 from shardlint.inference.values import Value
-from shardlint.laws.verdicts import Rejected
+from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.uses import CollectiveUse, Use
 
 #: Why what is refused as it is lowered may run.

@@ -21,10 +21,17 @@ from shardlint.inference.values import (
     as_items,
     is_none,
 )
-from shardlint.laws.dims import Dim
-from shardlint.laws.mapping import Leaf, judge_mapped, judge_over_devices
-from shardlint.laws.verdicts import Cause, Rejected
-from shardlint.laws.witness_data import ANY_FUNCTION, Known, apply_data, array_data, call_data, devices_data
+from shardlint.laws.core.dims import Dim
+from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.laws.core.witness_data import (
+    ANY_FUNCTION,
+    Known,
+    apply_data,
+    array_data,
+    call_data,
+    devices_data,
+)
+from shardlint.laws.transforms.vmap import Leaf, judge_mapped, judge_over_devices
 
 
 def refuse_mapping(

@@ -30,12 +30,20 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws import dims
-from shardlint.laws.dims import Dim
-from shardlint.laws.meshes import Names, Sizes, Types
-from shardlint.laws.values import AxisType, Junk, Unknown
-from shardlint.laws.verdicts import Cause, Rejected
-from shardlint.laws.witness_data import NO_SPEC, NONE, ONE_DEVICE, Known, call_data, devices_data, mesh_data
+from shardlint.laws.core import dims
+from shardlint.laws.core.dims import Dim
+from shardlint.laws.core.values import AxisType, Junk, Unknown
+from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.laws.core.witness_data import (
+    NO_SPEC,
+    NONE,
+    ONE_DEVICE,
+    Known,
+    call_data,
+    devices_data,
+    mesh_data,
+)
+from shardlint.laws.meshes.construction import Names, Sizes, Types
 
 AXIS_TYPES = "jax.sharding.AxisType."
 

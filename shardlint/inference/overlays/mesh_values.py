@@ -26,10 +26,10 @@ from shardlint.inference.values import (
     is_none,
     shape_value,
 )
-from shardlint.laws.contexts import CONCRETE_ONLY, judge_concrete
-from shardlint.laws.dims import fresh
-from shardlint.laws.values import AxisType, Mesh, Unknown
-from shardlint.laws.witness_data import call_data, mesh_data
+from shardlint.laws.core.dims import fresh
+from shardlint.laws.core.values import AxisType, Mesh, Unknown
+from shardlint.laws.core.witness_data import call_data, mesh_data
+from shardlint.laws.meshes.contexts import CONCRETE_ONLY, judge_concrete
 from shardlint.model.spans import Place
 
 _AXES_OF_TYPE = {f"{kind.lower()}_axes": kind for kind in AxisType}

@@ -22,7 +22,7 @@ from shardlint.inference.values import (
     Value,
     as_bool,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 #: Library classes whose subclasses are pytrees of their fields.
 NODE_BASES = frozenset({"equinox.Module", "flax.struct.PyTreeNode"})

@@ -27,7 +27,7 @@ from shardlint.inference.overlays.arrays import (
 from shardlint.inference.overlays.elementwise import scalar_constructor
 from shardlint.inference.overlays.jax_numpy import DTYPES
 from shardlint.inference.values import Const, LibraryObject, Native, Value, as_dim
-from shardlint.laws.dims import Shape
+from shardlint.laws.core.dims import Shape
 
 _SHARED: dict[str, Transfer] = {
     **elementwise.TABLE,

@@ -33,7 +33,7 @@ from shardlint.inference.values import (
     as_bool,
     is_none,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
 
 Rule = Callable[[Call], Value]

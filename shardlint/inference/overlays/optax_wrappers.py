@@ -39,7 +39,7 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 # -- transformations of transformations -----------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shardlint.laws.verdicts import Api
+from shardlint.laws.core.verdicts import Api
 
 #: Creation functions whose ``device=`` goes through `Sharding.shard_shape`.
 CREATION = ("zeros", "ones", "full", "empty", "zeros_like", "ones_like", "full_like", "empty_like")

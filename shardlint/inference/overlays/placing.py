@@ -25,13 +25,13 @@ from shardlint.inference.values import (
     Value,
     kind_name,
 )
-from shardlint.laws.dims import Dim, Shape
-from shardlint.laws.placements import judge_placement
-from shardlint.laws.shard_map import judge_inside
-from shardlint.laws.source import constant_source
-from shardlint.laws.values import AxisType, Failed, Junk, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
-from shardlint.laws.witness_data import NONE, constant_data, spec_data
+from shardlint.laws.core.dims import Dim, Shape
+from shardlint.laws.core.python_source import constant_source
+from shardlint.laws.core.values import AxisType, Failed, Junk, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.core.witness_data import NONE, constant_data, spec_data
+from shardlint.laws.placement.judge import judge_placement
+from shardlint.laws.transforms.shard_map import judge_inside
 from shardlint.model.spans import Place
 from shardlint.model.uses import ArityUse, Fact, Placement
 

@@ -30,8 +30,8 @@ from shardlint.inference.values import (
     Value,
     is_none,
 )
-from shardlint.laws.values import Unknown
-from shardlint.laws.varying import CONSTANT
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.transforms.varying import CONSTANT
 
 #: What to do where a prefix's leaf meets an array: (leaf of the prefix, array, path) -> new array.
 Meet = Callable[[Value, Array, str], Value]

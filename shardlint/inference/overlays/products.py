@@ -29,7 +29,7 @@ from shardlint.inference.overlays.arrays import (
 )  # fmt: skip
 from shardlint.inference.overlays.dtypes import floating, real_part
 from shardlint.inference.values import Array, Const, Tuple, Value, as_int, as_items, as_str
-from shardlint.laws.dims import Dim, Shape, fresh, product
+from shardlint.laws.core.dims import Dim, Shape, fresh, product
 
 #: Accepted by every contraction of JAX.
 _CONTRACTION: dict[str, Value | None] = {

@@ -31,8 +31,8 @@ from shardlint.inference.values import (
     as_dim,
     integer,
 )
-from shardlint.laws import dims
-from shardlint.laws.values import Unknown
+from shardlint.laws.core import dims
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 

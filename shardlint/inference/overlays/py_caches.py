@@ -23,7 +23,7 @@ from shardlint.inference.values import (
     as_int,
     is_none,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 
 class _Results:

@@ -20,7 +20,7 @@ from shardlint.inference.values import (
     as_int,
     is_none,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 
 def pairs(call: Call, rows: Iterable[Value] | None) -> dict[Hashable, Value] | None:

@@ -23,7 +23,7 @@ from shardlint.inference.values import (
     as_items,
     as_str,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from shardlint.inference.values import (
     Value,
     as_int,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from shardlint.inference.calls import Call
 from shardlint.inference.values import Const, Value, as_items, as_str, is_none
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 
 def _import_module(call: Call) -> Value:

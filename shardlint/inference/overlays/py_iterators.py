@@ -28,7 +28,7 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 #: What shows how far a loop is.
 SHOWING = ("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "rich.progress.track")

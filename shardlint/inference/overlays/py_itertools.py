@@ -48,7 +48,7 @@ from shardlint.inference.values import (
     as_int,
     is_none,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 
 def _zip(call: Call) -> Value:

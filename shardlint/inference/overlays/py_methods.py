@@ -31,7 +31,7 @@ from shardlint.inference.values import (
     as_int,
     looked_up,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 _Method = Callable[[Call], Value]
 

@@ -12,7 +12,7 @@ from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.mutation import set_attribute
 from shardlint.inference.values import ClassValue, External, Instance, ModuleValue, Value, as_str
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 _REPLACED = Unknown("a test replaces it")

@@ -20,7 +20,7 @@ from shardlint.inference.values import (
     Value,
     as_str,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 _FRAME = "types.FrameType"
 

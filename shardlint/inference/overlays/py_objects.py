@@ -53,7 +53,7 @@ from shardlint.inference.values import (
     as_str,
     looked_up,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 _CLASSES: dict[str, Callable[[Value], bool | None]] = {

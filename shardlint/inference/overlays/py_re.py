@@ -18,7 +18,7 @@ from shardlint.inference.calls import Call
 from shardlint.inference.iteration import constant
 from shardlint.inference.iterators import iterator_of
 from shardlint.inference.values import Bound, Const, DictValue, ListValue, Native, Value, as_int, as_str
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 from shardlint.model.uses import PatternUse
 

@@ -25,7 +25,7 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 _NAMED, _CONFIG = "typing.NamedTuple", "ml_collections.ConfigDict"
 

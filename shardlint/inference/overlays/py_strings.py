@@ -13,7 +13,7 @@ from shardlint.inference.iteration import constant
 from shardlint.inference.iterators import items_of
 from shardlint.inference.overlays.jax_tree_paths import key_text
 from shardlint.inference.values import Const, DictValue, Instance, ListValue, Tuple, Value, as_str
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 #: Longest string that a method may make, and longest number in a format.
 _MAX_LENGTH, _WIDE = 10_000, re.compile(r"\d{4}|\*")

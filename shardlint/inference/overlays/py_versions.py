@@ -7,7 +7,7 @@ from collections.abc import Callable
 from shardlint.inference.calls import Call
 from shardlint.inference.releases import DISTRIBUTIONS, OF_VERSION, is_of_version, version_text
 from shardlint.inference.values import Const, LibraryObject, Tuple, Value, as_str
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 
 _VERSION = "packaging.version.Version"
 _DISTRIBUTION = "importlib.metadata.Distribution"

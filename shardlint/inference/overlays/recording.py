@@ -8,8 +8,8 @@ from shardlint.inference.calls import Call
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.data import call_of
 from shardlint.inference.values import Value
-from shardlint.laws.verdicts import Verdict
-from shardlint.laws.witness_data import Known
+from shardlint.laws.core.verdicts import Verdict
+from shardlint.laws.core.witness_data import Known
 from shardlint.model.spans import Place
 from shardlint.model.uses import CallUse, Fact
 

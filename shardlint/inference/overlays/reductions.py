@@ -26,7 +26,7 @@ from shardlint.inference.overlays.arrays import (
 )  # fmt: skip
 from shardlint.inference.overlays.dtypes import floating, real_part, summed
 from shardlint.inference.values import Const, Value, as_dim, as_items, integer
-from shardlint.laws.dims import Shape, product
+from shardlint.laws.core.dims import Shape, product
 
 #: Takes the operand's dtype and whether numpy computes, and returns the result's.
 DtypeRule = Callable[[str | None, bool], str | None]

@@ -27,7 +27,7 @@ from shardlint.inference.overlays.arrays import (
 )  # fmt: skip
 from shardlint.inference.overlays.dtypes import floating
 from shardlint.inference.values import Array, Const, Value, as_dim
-from shardlint.laws.dims import Dim, Shape, fresh, lower_bound, product
+from shardlint.laws.core.dims import Dim, Shape, fresh, lower_bound, product
 
 
 def where(call: Call) -> Value:

@@ -39,7 +39,7 @@ from shardlint.inference.values import (
     as_str,
     integer,
 )  # fmt: skip
-from shardlint.laws.dims import Dim, fresh, product
+from shardlint.laws.core.dims import Dim, fresh, product
 
 #: Accepted everywhere and of no effect on shapes: the placement is the evaluator's to judge.
 _PLACEMENT: dict[str, Value | None] = {"device": None, "out_sharding": None}

@@ -27,7 +27,7 @@ from shardlint.inference.overlays.arrays import (
 )  # fmt: skip
 from shardlint.inference.overlays.shapes_layout import raised
 from shardlint.inference.values import Array, Const, Value, as_dim, as_int, as_items
-from shardlint.laws.dims import Dim, Shape, divisible, floordiv, fresh, product
+from shardlint.laws.core.dims import Dim, Shape, divisible, floordiv, fresh, product
 
 #: More parts than this are not followed.
 _MAX_PARTS = 64

@@ -25,7 +25,7 @@ from shardlint.inference.overlays.arrays import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.values import Array, Const, Value, as_dim, as_items, as_size, shape_value
-from shardlint.laws.dims import Dim, Shape, divisible, equal, floordiv, fresh, product
+from shardlint.laws.core.dims import Dim, Shape, divisible, equal, floordiv, fresh, product
 
 
 def reshaped(shape: Shape | None, target: Sequence[Value]) -> Shape:

@@ -31,13 +31,13 @@ from shardlint.inference.values import (
     as_items,
     is_none,
 )
-from shardlint.laws.arity import judge_arity
-from shardlint.laws.shard_map import inferred_spec, local_type
-from shardlint.laws.shards import shard_shape
-from shardlint.laws.values import AxisType, Mesh, Unknown, entry_axes
-from shardlint.laws.varying import UNKNOWN
-from shardlint.laws.verdicts import Accepted, Api
-from shardlint.laws.witness_data import NO_SPEC, NONE, apply_data, array_data, call_data, function_data
+from shardlint.laws.core.values import AxisType, Mesh, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Accepted, Api
+from shardlint.laws.core.witness_data import NO_SPEC, NONE, apply_data, array_data, call_data, function_data
+from shardlint.laws.placement.shard_shapes import shard_shape
+from shardlint.laws.placement.spec_arity import judge_arity
+from shardlint.laws.transforms.shard_map import inferred_spec, local_type
+from shardlint.laws.transforms.varying import UNKNOWN
 from shardlint.model.uses import ArityUse
 
 #: What a leaf of a tree of specs may be by mistake.

@@ -15,10 +15,10 @@ from shardlint.inference.overlays.shard_map_regions import (
 )
 from shardlint.inference.overlays.shard_map_results import place_results
 from shardlint.inference.values import Bound, Function, Partial, SpecValue, Value
-from shardlint.laws.shard_map import takes_no_keywords
-from shardlint.laws.values import Spec, Unknown
-from shardlint.laws.verdicts import Api, Rejected
-from shardlint.laws.witness_data import Known, apply_data, array_data
+from shardlint.laws.core.values import Spec, Unknown
+from shardlint.laws.core.verdicts import Api, Rejected
+from shardlint.laws.core.witness_data import Known, apply_data, array_data
+from shardlint.laws.transforms.shard_map import takes_no_keywords
 
 
 def run(call: Call, mapped: Mapped) -> Value:

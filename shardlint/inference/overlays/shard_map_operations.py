@@ -9,9 +9,9 @@ from shardlint.inference.context import Shard
 from shardlint.inference.overlays.arrays import Impossible
 from shardlint.inference.overlays.placing import inside_shard_map, shape_text
 from shardlint.inference.values import Array, DictValue, ListValue, Tuple, Value
-from shardlint.laws.shard_map import impossible
-from shardlint.laws.values import Unknown
-from shardlint.laws.witness_data import Known, array_data
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.witness_data import Known, array_data
+from shardlint.laws.transforms.shard_map import impossible
 from shardlint.model.uses import CallUse, Fact
 
 #: Makes the call of an operation as data; None where a value in it is not known.

@@ -25,8 +25,11 @@ from shardlint.inference.values import (
     as_bool,
     is_none,
 )
-from shardlint.laws.dims import Dim
-from shardlint.laws.shard_map import (
+from shardlint.laws.core.dims import Dim
+from shardlint.laws.core.values import AxisType, Junk, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Rejected, Verdict
+from shardlint.laws.core.witness_data import ONE_DEVICE, Known, apply_data, array_data, call_data
+from shardlint.laws.transforms.shard_map import (
     judge_axis_names,
     judge_eager,
     judge_inferred,
@@ -35,9 +38,6 @@ from shardlint.laws.shard_map import (
     judging_mesh,
     no_mesh,
 )
-from shardlint.laws.values import AxisType, Junk, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Rejected, Verdict
-from shardlint.laws.witness_data import ONE_DEVICE, Known, apply_data, array_data, call_data
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact
 from shardlint.support.lazy_dataclass import dataclass

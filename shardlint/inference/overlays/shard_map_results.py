@@ -10,13 +10,10 @@ from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.shard_map_arguments import judge_specs, record_arity
 from shardlint.inference.overlays.shard_map_regions import Mapped, Region
 from shardlint.inference.values import Array, MeshValue, SpecValue, Tuple, Value
-from shardlint.laws.dims import equal
-from shardlint.laws.shard_map import judge_returned, whole_type
-from shardlint.laws.shards import global_shape
-from shardlint.laws.values import Mesh, Spec, Unknown, entry_axes
-from shardlint.laws.varying import judge_varying
-from shardlint.laws.verdicts import Accepted, Api, Rejected
-from shardlint.laws.witness_data import (
+from shardlint.laws.core.dims import equal
+from shardlint.laws.core.values import Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Accepted, Api, Rejected
+from shardlint.laws.core.witness_data import (
     IDENTITY,
     NO_SPEC,
     NONE,
@@ -28,6 +25,9 @@ from shardlint.laws.witness_data import (
     function_data,
     spec_data,
 )
+from shardlint.laws.placement.shard_shapes import global_shape
+from shardlint.laws.transforms.shard_map import judge_returned, whole_type
+from shardlint.laws.transforms.varying import judge_varying
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact, Placement
 

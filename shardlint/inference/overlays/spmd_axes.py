@@ -20,10 +20,9 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws.mapping import judge_spmd
-from shardlint.laws.values import Mesh, Spec
-from shardlint.laws.verdicts import Rejected
-from shardlint.laws.witness_data import (
+from shardlint.laws.core.values import Mesh, Spec
+from shardlint.laws.core.verdicts import Rejected
+from shardlint.laws.core.witness_data import (
     Known,
     apply_data,
     array_data,
@@ -34,6 +33,7 @@ from shardlint.laws.witness_data import (
     sharding_data,
     spec_data,
 )
+from shardlint.laws.transforms.vmap import judge_spmd
 from shardlint.model.spans import Place
 
 #: A constraint on an array that is mapped over: where it is, the spec, and the mesh.

@@ -23,7 +23,7 @@ from shardlint.inference.values import (
     Value,
     is_none,
 )
-from shardlint.laws.values import Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
 
 Path = tuple[Value, ...]

@@ -1,7 +1,7 @@
 """Values that vary over mesh axes: inside `jax.shard_map` each device may hold another one.
 
 What a library computes varies as its operands do; collectives, loops and transforms say so themselves
-(`laws.varying` knows JAX's rules). Outside shard_map nothing varies.
+(`laws.transforms.varying` knows JAX's rules). Outside shard_map nothing varies.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
-from shardlint.laws.dims import equal
-from shardlint.laws.values import AxisType
-from shardlint.laws.varying import CONSTANT, NO_AXES, UNKNOWN, Variation, combined
+from shardlint.laws.core.dims import equal
+from shardlint.laws.core.values import AxisType
+from shardlint.laws.transforms.varying import CONSTANT, NO_AXES, UNKNOWN, Variation, combined
 
 #: Functions that compute with the values of their operands, not through functions of the program.
 COMPUTE = frozenset(

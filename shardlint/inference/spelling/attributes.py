@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from shardlint.inference.spelling.near import near
-from shardlint.laws.versions.published import PUBLISHED
+from shardlint.laws.versions.public_names import PUBLISHED
 
 #: Attributes of so few letters are left alone: some are a letter off others.
 _SHORT = 5

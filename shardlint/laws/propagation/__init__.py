@@ -1,16 +1,15 @@
-"""How shardings travel through operations on Explicit axes: the rule of every lax primitive.
+"""Rules of lax primitives on Explicit axes: how shardings travel through operations.
 
 Each function takes the context's mesh (`jax.set_mesh`, None when there is none), the types of the operands
-and the primitive's parameters, and answers the sharding in the result's type, `Rejected` (at the stage
+and the primitive's parameters, and returns the sharding in the result's type, `Rejected` (at the stage
 "trace") or `Undecided`. Axes are not negative and shapes are the primitive's own: jax.numpy broadcasts,
 promotes and reorders first. ``out_sharding`` is a bare `Spec`, a NamedSharding as `TypeSharding`, `Unknown`
-or None. The varying axes of results are not told here.
+or None. The varying axes of results are not a matter of these rules.
 """
 
+from shardlint.laws.propagation.contractions import DimensionNumbers, dot_general, ragged_dot_general
 from shardlint.laws.propagation.convolution import conv_general_dilated, reduce_window
-from shardlint.laws.propagation.creating import iota
 from shardlint.laws.propagation.elementwise import clamp, convert, elementwise, select_n
-from shardlint.laws.propagation.fourier import fft
 from shardlint.laws.propagation.indexing import (
     Window,
     dynamic_slice,
@@ -19,13 +18,12 @@ from shardlint.laws.propagation.indexing import (
     scatter,
     slice,
 )
-from shardlint.laws.propagation.joining import concatenate, pad, split, stack, unstack
-from shardlint.laws.propagation.linalg import linalg, triangular_solve
+from shardlint.laws.propagation.joining import concatenate, iota, pad, split, stack, unstack
+from shardlint.laws.propagation.linalg import fft, linalg, triangular_solve
 from shardlint.laws.propagation.operands import Outcome, OutSharding
 from shardlint.laws.propagation.ordering import cumulative, sort, top_k
-from shardlint.laws.propagation.products import DimensionNumbers, dot_general, ragged_dot_general
-from shardlint.laws.propagation.reducing import argminmax, reduce, reduce_sum
-from shardlint.laws.propagation.reshaping import (
+from shardlint.laws.propagation.reductions import argminmax, reduce, reduce_sum
+from shardlint.laws.propagation.reshape import (
     bitcast_convert_type,
     broadcast_in_dim,
     expand_dims,

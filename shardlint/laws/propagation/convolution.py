@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shardlint.laws.dims import Dim
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.dims import Dim
+from shardlint.laws.core.values import Mesh
+from shardlint.laws.core.verdicts import Cause
 from shardlint.laws.propagation.operands import Outcome, OutSharding, law, operands_of, refuse, same, ways
 from shardlint.laws.propagation.out_shardings import settled
 from shardlint.laws.propagation.primitives import resized, standard
-from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import Mesh
-from shardlint.laws.verdicts import Cause
 
 
 @law

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, entry_axes
+from shardlint.laws.core.verdicts import Cause
 from shardlint.laws.propagation.operands import (
     Operand,
     Outcome,
@@ -15,9 +18,6 @@ from shardlint.laws.propagation.operands import (
     unsure,
 )
 from shardlint.laws.propagation.primitives import Sets, standard
-from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import AxisType, Entry, Mesh, Spec, entry_axes
-from shardlint.laws.verdicts import Cause
 
 
 @law

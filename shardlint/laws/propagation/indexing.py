@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn
 
-from shardlint.laws.dims import Dim
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.dims import Dim
+from shardlint.laws.core.values import Entry, Mesh, Spec
+from shardlint.laws.core.verdicts import Cause
 from shardlint.laws.propagation.elementwise import agree, both_sets, without_unreduced
 from shardlint.laws.propagation.operands import (
     Operand,
@@ -17,9 +20,6 @@ from shardlint.laws.propagation.operands import (
     same_mesh,
 )
 from shardlint.laws.propagation.primitives import resized, standard
-from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import Entry, Mesh, Spec
-from shardlint.laws.verdicts import Cause
 from shardlint.support.lazy_dataclass import dataclass
 
 

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Union
 
-from shardlint.laws.dims import Dim, Shape
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.dims import Dim, Shape
+from shardlint.laws.core.values import Mesh, Spec
+from shardlint.laws.core.verdicts import Cause, Rejected, Undecided
 from shardlint.laws.propagation.elementwise import agree, both_sets, scalars_follow
-from shardlint.laws.propagation.operands import Operand, Outcome, law, operand_of, operands_of, refuse
-from shardlint.laws.propagation.primitives import Sets, resized, standard
-from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import Mesh, Spec
-from shardlint.laws.verdicts import Cause, Rejected, Undecided
+from shardlint.laws.propagation.operands import (
+    Operand,
+    Outcome,
+    OutSharding,
+    law,
+    operand_of,
+    operands_of,
+    refuse,
+)
+from shardlint.laws.propagation.out_shardings import settled
+from shardlint.laws.propagation.primitives import Sets, finished, resized, standard
 
 
 @law
@@ -111,3 +120,13 @@ def _joined_sets(operands: Sequence[Operand]) -> Sets:
         both_sets(operand)
     meshed = [operand for operand in operands if operand.mesh is not None]
     return both_sets(meshed[0]) if meshed else (frozenset(), frozenset())
+
+
+@law
+def iota(context: Mesh | None, shape: Sequence[Dim], out_sharding: OutSharding = None) -> Outcome:
+    """`lax.iota`, `broadcasted_iota`: replicated over the context's mesh, or ``out_sharding``.
+
+    `_iota_abstract_eval`. What broadcasts a scalar constant (`lax.full`, `jnp.zeros`) is typed alike.
+    """
+    wanted = settled(context, out_sharding) or TypeSharding(context, Spec())
+    return finished(context, wanted, len(shape), tuple(shape))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.dims import Dim
+from shardlint.laws.core.values import Mesh, entry_axes
+from shardlint.laws.core.verdicts import Cause
 from shardlint.laws.propagation.operands import Outcome, law, operands_of, refuse
-from shardlint.laws.propagation.primitives import standard
-from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import Mesh, entry_axes
-from shardlint.laws.verdicts import Cause
+from shardlint.laws.propagation.primitives import finished, standard
 
 
 @law
@@ -70,3 +71,14 @@ def triangular_solve(
         return left.typed(entries)
 
     return standard(context, [left, right], left.rank, rule, shape=right.shape)
+
+
+@law
+def fft(context: Mesh | None, operand: ArrayType, shape: Sequence[Dim]) -> Outcome:
+    """`lax.fft` to a result of this shape: as the operand, also along transformed dimensions.
+
+    `fft.fft_abstract_eval`. The axes must divide the new sizes (those of `rfft` and `irfft` differ). No
+    mesh is compared with the context's, and lowering may still refuse.
+    """
+    (known,) = operands_of(context, operand)
+    return finished(None, known.untouched, known.rank, tuple(shape), [known])

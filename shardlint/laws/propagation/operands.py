@@ -10,10 +10,10 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn, ParamSpec, TypeVar, Union
 
-from shardlint.laws.dims import Dim, Shape, divisible, equal, floordiv, lower_bound, mod, product
-from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import AxisType, Entry, Mesh, Spec, Unknown, entry_axes
-from shardlint.laws.verdicts import Cause, Rejected, Undecided
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.dims import Dim, Shape, divisible, equal, floordiv, lower_bound, mod, product
+from shardlint.laws.core.values import AxisType, Entry, Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Cause, Rejected, Undecided
 from shardlint.support.lazy_dataclass import dataclass
 
 #: The sharding in the result's type, or why JAX refuses, or what would have to be known.

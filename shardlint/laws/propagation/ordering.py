@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.values import Mesh
+from shardlint.laws.core.verdicts import Cause
 from shardlint.laws.propagation.elementwise import agree
 from shardlint.laws.propagation.operands import Operand, Outcome, explicit, law, operands_of, refuse
 from shardlint.laws.propagation.primitives import standard
-from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import Mesh
-from shardlint.laws.verdicts import Cause
 
 
 @law

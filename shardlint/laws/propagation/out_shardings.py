@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from shardlint.laws.core.array_types import TypeSharding
+from shardlint.laws.core.values import AxisType, Marker, Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Cause
 from shardlint.laws.propagation.operands import OutSharding, all_of, canonical, refuse, same_mesh, unsure
-from shardlint.laws.types import TypeSharding
-from shardlint.laws.values import AxisType, Marker, Mesh, Spec, Unknown, entry_axes
-from shardlint.laws.verdicts import Cause
 
 
 def settled(context: Mesh | None, out_sharding: OutSharding) -> TypeSharding | None:

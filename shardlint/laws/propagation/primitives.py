@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from shardlint.laws.dims import Shape
+from shardlint.laws.core.array_types import TypeSharding
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import AxisType, Mesh, Spec, entry_axes
+from shardlint.laws.core.verdicts import Cause
 from shardlint.laws.propagation.operands import (
     Operand,
     all_of,
@@ -16,9 +19,6 @@ from shardlint.laws.propagation.operands import (
     same_mesh,
     ways,
 )
-from shardlint.laws.types import TypeSharding
-from shardlint.laws.values import AxisType, Mesh, Spec, entry_axes
-from shardlint.laws.verdicts import Cause
 
 #: The unreduced and reduced axes of a result.
 Sets = tuple[frozenset[str], frozenset[str]]

@@ -1,6 +1,9 @@
-"""JAX's versions: the releases there are, which of them a project means, and what changed between them.
+"""JAX's releases: which there are, which of them a project means, and what changed between them.
 
-What changed is a long table, and loaded when it is first asked.
+`releases` has `Release` and `Target`, the range of releases that a project supports. `queries` answers
+questions about one release (does a name exist, does a law hold) from the tables `api_changes`,
+`law_changes` and `public_names`; `turns` tells at which releases an answer changes. The tables are long,
+and loaded with the first question.
 """
 
 from typing import TYPE_CHECKING
@@ -18,7 +21,7 @@ from shardlint.laws.versions.releases import (
 )
 
 if TYPE_CHECKING:
-    from shardlint.laws.versions.history import (
+    from shardlint.laws.versions.queries import (
         ApiState,
         holds,
         is_removed,
@@ -37,7 +40,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from shardlint.laws.versions import history
+    from shardlint.laws.versions import queries
 
-    globals()[name] = found = getattr(history, name)
+    globals()[name] = found = getattr(queries, name)
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shardlint.laws.versions.rows import ARGUMENTS
+from shardlint.laws.versions.api_changes import ARGUMENTS
 
 _SHARDING, _SHARD = "jax.sharding.", "jax.experimental.shard."
 

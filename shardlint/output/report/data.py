@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shardlint.laws.dims import Dim
+from shardlint.laws.core.dims import Dim
 from shardlint.report.values import Holding, InitReport, Parameter, ParameterReport, TableFinding
 from shardlint.rules.wording import size_text
 from shardlint.support.media import json_document

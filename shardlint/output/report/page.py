@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shardlint.laws.memory import text_of_bytes
-from shardlint.laws.values import Spec
+from shardlint.laws.core.values import Spec
+from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.model.findings import Severity
 from shardlint.output.report import words
 from shardlint.output.report.pictures import Segment, axes_caption, bar, mesh_picture, share_picture

@@ -9,8 +9,8 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 
-from shardlint.laws.memory import text_of_bytes
-from shardlint.laws.values import Mesh, Spec, entry_axes
+from shardlint.laws.core.values import Mesh, Spec, entry_axes
+from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.support.lazy_dataclass import dataclass
 from shardlint.support.media import html
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shardlint.laws.memory import text_of_bytes
+from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.report.values import Holding, NamedMesh, Parameter, ParameterReport, TableFinding, Total
 from shardlint.rules.wording import count_text, shape_text, size_text
 

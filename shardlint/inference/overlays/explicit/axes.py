@@ -20,9 +20,9 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
-from shardlint.laws.values import AxisType, Mesh, Unknown
-from shardlint.laws.verdicts import Cause, Rejected
-from shardlint.laws.witness_data import IDENTITY, NO_SPEC, Known, apply_data, array_data, call_data
+from shardlint.laws.core.values import AxisType, Mesh, Unknown
+from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.laws.core.witness_data import IDENTITY, NO_SPEC, Known, apply_data, array_data, call_data
 
 Transfer = Callable[[Call], Value]
 

@@ -8,10 +8,10 @@ from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import axes_of, given
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, dimensions, rank
 from shardlint.inference.values import Const, Value, as_int, as_items
-from shardlint.laws.dims import Dim
-from shardlint.laws.types import ArrayType
-from shardlint.laws.values import Entry
-from shardlint.laws.verdicts import Cause
+from shardlint.laws.core.array_types import ArrayType
+from shardlint.laws.core.dims import Dim
+from shardlint.laws.core.values import Entry
+from shardlint.laws.core.verdicts import Cause
 
 _OPTIONS: dict[str, Value | None] = {
     "precision": None, "preferred_element_type": None, "out_sharding": None,

@@ -7,7 +7,7 @@ from shardlint.inference.overlays import elementwise, jax_nn
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, shape_of
 from shardlint.inference.overlays.explicit.types import meshless
 from shardlint.inference.values import Array, Const, Value, is_none
-from shardlint.laws.types import ArrayType
+from shardlint.laws.core.array_types import ArrayType
 
 #: A number of Python's.
 SCALAR = ArrayType((), None, meshless(()))

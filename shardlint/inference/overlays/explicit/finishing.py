@@ -43,8 +43,8 @@ from shardlint.inference.values import (
     Value,
     as_items,
 )
-from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import Mesh, Spec, Unknown
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.model.spans import Place
 from shardlint.support.fast_frozen import altered
 

@@ -9,11 +9,11 @@ from shardlint.inference.overlays.arrays import axis_of, given
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, entries_of, rank, shape_of
 from shardlint.inference.overlays.indexing import sliced
 from shardlint.inference.values import Array, Const, Slice, Tuple, Value, as_dim, as_str, is_none
-from shardlint.laws.dims import Dim, Shape
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.dims import Dim, Shape
+from shardlint.laws.core.values import Spec, entry_axes
+from shardlint.laws.core.verdicts import Cause
 from shardlint.laws.propagation import Window
-from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import Spec, entry_axes
-from shardlint.laws.verdicts import Cause
 
 _FULL = Slice(Const(None), Const(None), Const(None))
 

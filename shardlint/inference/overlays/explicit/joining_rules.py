@@ -9,10 +9,10 @@ from shardlint.inference.overlays.arrays import axis_of, given
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, entries_of, rank, shape_of
 from shardlint.inference.overlays.explicit.types import meshless, replicated
 from shardlint.inference.values import Array, Const, Value, as_items, is_none
-from shardlint.laws.dims import Shape
-from shardlint.laws.types import ArrayType
-from shardlint.laws.values import AxisType
-from shardlint.laws.verdicts import Cause
+from shardlint.laws.core.array_types import ArrayType
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import AxisType
+from shardlint.laws.core.verdicts import Cause
 
 
 def _items(t: Trace, value: Value | None) -> list[ArrayType]:

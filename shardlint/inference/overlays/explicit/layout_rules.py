@@ -7,8 +7,8 @@ from shardlint.inference.overlays.arrays import axes_of, axis_of, given, known_i
 from shardlint.inference.overlays.explicit.elementwise_rules import SCALAR
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, rank, replaced, shape_of
 from shardlint.inference.values import Const, Value, as_int, as_items, as_str
-from shardlint.laws.dims import Shape
-from shardlint.laws.types import ArrayType
+from shardlint.laws.core.array_types import ArrayType
+from shardlint.laws.core.dims import Shape
 
 
 def reshape(t: Trace, call: Call) -> ArrayType:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.explicit.types import type_of
 from shardlint.inference.values import Array
-from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import Entry, Spec, Unknown, entry_axes
-from shardlint.laws.verdicts import Cause, Rejected
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.values import Entry, Spec, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.uses import OperationUse
 
 

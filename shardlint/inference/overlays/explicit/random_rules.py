@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from shardlint.inference.calls import Call
 from shardlint.inference.overlays.explicit.trace import Rule, Trace
 from shardlint.inference.overlays.out_shardings import SAMPLED
-from shardlint.laws.types import ArrayType
+from shardlint.laws.core.array_types import ArrayType
 
 
 def _keyed(trace: Trace, call: Call) -> Sequence[ArrayType]:

@@ -21,10 +21,10 @@ from shardlint.inference.values import (
     Value,
     is_none,
 )
-from shardlint.laws.types import ArrayType
-from shardlint.laws.values import Unknown
-from shardlint.laws.verdicts import Accepted, Cause, Rejected, Undecided
-from shardlint.laws.witness_data import Known, array_data, call_data
+from shardlint.laws.core.array_types import ArrayType
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided
+from shardlint.laws.core.witness_data import Known, array_data, call_data
 from shardlint.model.spans import Place
 from shardlint.model.uses import OperationUse
 

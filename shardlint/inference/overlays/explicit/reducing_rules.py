@@ -9,8 +9,8 @@ from shardlint.inference.overlays.arrays import axes_of, axis_of, given, truth
 from shardlint.inference.overlays.explicit.elementwise_rules import SCALAR, chosen
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, entries_of, rank, shape_of
 from shardlint.inference.values import Const, Value, is_none
-from shardlint.laws.types import ArrayType
-from shardlint.laws.verdicts import Cause
+from shardlint.laws.core.array_types import ArrayType
+from shardlint.laws.core.verdicts import Cause
 
 
 def reduced(t: Trace, x: ArrayType, axes: Sequence[int], keepdims: bool) -> ArrayType:

@@ -8,7 +8,7 @@ from shardlint.inference.calls import Call
 from shardlint.inference.overlays.arrays import axis_of, truth
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, rank, replaced, shape_of
 from shardlint.inference.values import Const, Value, as_items
-from shardlint.laws.types import ArrayType
+from shardlint.laws.core.array_types import ArrayType
 
 
 def sliced(t: Trace, call: Call) -> ArrayType:

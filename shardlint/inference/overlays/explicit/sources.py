@@ -7,9 +7,9 @@ from dataclasses import replace
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.explicit.types import context_of, made_here, padded, type_of, typed_as
 from shardlint.inference.values import Array
-from shardlint.laws.types import TypeSharding
-from shardlint.laws.values import AxisType, Junk, Marker, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Api, Rejected, Verdict
+from shardlint.laws.core.array_types import TypeSharding
+from shardlint.laws.core.values import AxisType, Junk, Marker, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Api, Rejected, Verdict
 
 #: APIs that only look at an argument: its type stays as it is.
 _LOOK = frozenset({Api.JIT_IN, Api.JIT_ARGUMENT, Api.SHARD_MAP_IN})

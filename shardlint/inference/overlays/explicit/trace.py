@@ -25,10 +25,10 @@ from shardlint.inference.values import (
     is_none,
 )
 from shardlint.laws import propagation as laws
-from shardlint.laws.dims import Dim, Shape, equal
-from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import Entry, Mesh, Spec, Unknown
-from shardlint.laws.verdicts import Cause, Rejected, Undecided
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.dims import Dim, Shape, equal
+from shardlint.laws.core.values import Entry, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Cause, Rejected, Undecided
 
 #: What a call's results are like, in order, as far as that is known.
 Rule = Callable[["Trace", Call], Union[ArrayType, Sequence[ArrayType]]]

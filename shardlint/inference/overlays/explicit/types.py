@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.values import Array, Const, Integer, MeshValue, ShardingValue, SpecValue, Value
-from shardlint.laws import axis_types
-from shardlint.laws.dims import Shape
-from shardlint.laws.types import ArrayType, TypeSharding
-from shardlint.laws.values import AxisType, Mesh, Spec, Unknown
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
+from shardlint.laws.placement import axis_types
 
 _PYTHON_DTYPES: dict[type, str] = {bool: "bool", int: "int32", float: "float32", complex: "complex64"}
 

@@ -1,0 +1,232 @@
+"""Flax's logical axes: what rules make of the names of an array's dimensions.
+
+linen (`flax.linen.spmd._logical_to_mesh_axes`) gives each name the first of its rules whose mesh axes no
+other dimension holds yet. nnx (`flax.core.spmd.apply_rules`) renames: rules are a dict, and what
+they do not name stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Union
+
+from shardlint.laws.core.values import Data, Entry, Junk, Name, Spec, Unknown, entry_text
+from shardlint.laws.core.verdicts import Cause, Rejected, Undecided
+from shardlint.laws.placement.checks import is_axis
+from shardlint.laws.placement.partition_spec import normalize
+from shardlint.support.lazy_dataclass import dataclass
+
+
+class Mistake(StrEnum):
+    """What is wrong where logical names meet rules, and the mesh behind them."""
+
+    NOT_NAMES = "not-names"
+    NOT_RULES = "not-rules"
+    INCONSISTENT = "inconsistent"
+    REPEATED_NAME = "repeated-name"
+    UNKNOWN_NAME = "unknown-name"
+    UNKNOWN_MESH_AXIS = "unknown-mesh-axis"
+    ONE_MESH_AXIS = "one-mesh-axis"
+    CONSTRAINT_OFF = "constraint-off"
+    UNNAMED_AXIS = "unnamed-axis"
+
+
+class Fallback(StrEnum):
+    """What becomes of a constraint when a name gets no mesh axis (`flax.linen.spmd.RulesFallback`)."""
+
+    AXIS_IS_UNSHARDED = "AXIS_IS_UNSHARDED"
+    RAISE_ERROR = "RAISE_ERROR"
+    NO_CONSTRAINT = "NO_CONSTRAINT"
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalRule:
+    """One rule: the dimensions of this name lie along these mesh axes."""
+
+    name: Entry
+    axes: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class NotAPair:
+    """What stands among rules and cannot be unpacked into a name and its axes; ``data`` as in a Junk."""
+
+    text: str
+    exception: str
+    data: Data | None = None
+
+
+#: Rules as a program gives them: a tuple or list, a Junk for what is neither, or not known.
+Rules = tuple[Union[LogicalRule, NotAPair, Unknown], ...]
+RuleTable = Union[Rules, Junk, Unknown]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Flax raises ``exception`` because of the name or rule in ``text``, of ``dimension`` if it is a name."""
+
+    mistake: Mistake
+    exception: str
+    text: str
+    dimension: int | None = None
+    detail: str = ""
+
+    def at(self, stage: str) -> Rejected:
+        """The refusal as a verdict."""
+        return Rejected(
+            Cause.RULES, self.exception, stage, self.dimension, axis=self.text, detail=self.detail
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """Names as linen resolves them. ``spec`` has None where no rule gave anything.
+
+    ``unmatched`` are the dimensions whose name no rule gave anything, ``taken`` those of them that a rule
+    would have given a mesh axis which another dimension holds already, with that axis.
+    """
+
+    spec: Spec
+    unmatched: tuple[int, ...] = ()
+    taken: tuple[tuple[int, str], ...] = ()
+
+
+def resolve(names: Spec, rules: RuleTable) -> Resolved | Refused | Undecided:
+    """Resolve names as linen does (`_logical_to_mesh_axes`).
+
+    The names are looked at first (TypeError for one that has no hash, ValueError for one that is there
+    twice), then the rules (ValueError unless they are a tuple or list), then each rule (ValueError or
+    TypeError unless it is a pair).
+    """
+    for dimension, name in enumerate(names.entries):
+        if isinstance(name, Junk) and not name.hashable:
+            return Refused(Mistake.NOT_NAMES, "TypeError", name.text, dimension)
+    for dimension, name in enumerate(names.entries):
+        if is_axis(name) and name in names.entries[:dimension]:
+            return Refused(Mistake.REPEATED_NAME, "ValueError", str(name), dimension)
+    if isinstance(rules, Unknown):
+        return Undecided(f"the rules are not known: {rules.reason}")
+    if isinstance(rules, Junk):
+        return Refused(Mistake.NOT_RULES, "ValueError", rules.text)
+    if any(isinstance(name, Unknown) for name in names.entries):
+        return _not_a_pair(rules) or Undecided("a name is not known")
+    return _not_a_pair(rules) or _assign(names, rules)
+
+
+def _assign(names: Spec, rules: Rules) -> Resolved | Undecided:
+    held: dict[int, Entry] = {d: name for d, name in enumerate(names.entries) if not is_axis(name)}
+    lost: dict[int, str] = {}
+    for rule in rules:
+        if not isinstance(rule, LogicalRule) or isinstance(rule.name, Unknown):
+            return Undecided("a rule is not known")
+        if not is_axis(rule.name) or rule.name not in names.entries:
+            continue
+        dimension = names.entries.index(rule.name)
+        if dimension in held:
+            continue
+        asked = tuple(_leaves(rule.axes))
+        taken = {leaf for entry in held.values() for leaf in _leaves(entry)}
+        if any(isinstance(leaf, Unknown) for leaf in (*asked, *taken)):
+            return Undecided("the mesh axes of a rule are not known")
+        if both := [axis for axis in asked if axis in taken]:
+            lost.setdefault(dimension, str(both[0]))
+        else:
+            held[dimension] = rule.axes
+    unmatched = tuple(d for d in range(len(names)) if d not in held)
+    return Resolved(
+        Spec(tuple(held.get(d) for d in range(len(names)))),
+        unmatched,
+        tuple((d, lost[d]) for d in unmatched if d in lost),
+    )
+
+
+def rename(names: Spec, context: RuleTable, own: RuleTable = ()) -> Spec | Refused | Undecided:
+    """Rename names as nnx does: by the rules of the context and the variable's own together.
+
+    Where both are given they must agree (ValueError). Of two rules for a name the last holds.
+    """
+    table = _composed(context, own)
+    if not isinstance(table, dict):
+        return table
+    entries: list[Entry] = []
+    for name in names.entries:
+        if isinstance(name, Unknown):
+            return Undecided("a name is not known")
+        renamed = table.get(name, name) if _is_key(name) else name
+        if any(isinstance(leaf, Unknown) for leaf in _leaves(renamed)):
+            return Undecided("the mesh axes of a rule are not known")
+        entries.append(renamed)
+    return Spec(tuple(entries))
+
+
+def _composed(context: RuleTable, own: RuleTable) -> dict[Entry, Entry] | Refused | Undecided:
+    """`flax.core.spmd.composite_rules`, as a dict; a dict of rules is read as its keys."""
+    if isinstance(context, Unknown) or isinstance(own, Unknown):
+        return Undecided("the rules are not known")
+    both = given(context) and given(own)
+    table: dict[Entry, Entry] = {}
+    for rules in (context, own):
+        if isinstance(rules, Junk):
+            if rules.falsy:
+                continue
+            return Refused(Mistake.NOT_RULES, "ValueError", rules.text)
+        for rule in rules:
+            if isinstance(rule, NotAPair):
+                return Refused(Mistake.NOT_RULES, rule.exception, rule.text)
+            if isinstance(rule, Unknown) or not _is_key(rule.name):
+                return Undecided("a rule is not known")
+            before = table.get(rule.name, rule.axes)
+            if both and rules is own and before != rule.axes:
+                if any(isinstance(leaf, Unknown) for leaf in (*_leaves(before), *_leaves(rule.axes))):
+                    return Undecided("the mesh axes of a rule are not known")
+                detail = f"{entry_text(before)} and {entry_text(rule.axes)}"
+                return Refused(Mistake.INCONSISTENT, "ValueError", str(rule.name), detail=detail)
+            table[rule.name] = rule.axes
+    return table
+
+
+def given(rules: RuleTable) -> bool:
+    """Whether rules count as given, Python's truth of what was written; unknown ones may be."""
+    if isinstance(rules, Unknown):
+        return True
+    return not rules.falsy if isinstance(rules, Junk) else bool(rules)
+
+
+def mesh_spec(spec: Spec) -> Spec:
+    """What ``PartitionSpec(*entries)`` holds of names that rules have made mesh axes."""
+    return normalize(spec)
+
+
+def without_rule(names: Spec, rules: Rules) -> tuple[int, ...]:
+    """The dimensions whose name no rule mentions."""
+    known = {rule.name for rule in rules if isinstance(rule, LogicalRule)}
+    return tuple(d for d, name in enumerate(names.entries) if is_axis(name) and name not in known)
+
+
+def axes_given(rules: Rules) -> tuple[str, ...]:
+    """Return the mesh axes that rules give to names."""
+    leaves = (leaf for rule in rules if isinstance(rule, LogicalRule) for leaf in _leaves(rule.axes))
+    return tuple(dict.fromkeys(leaf for leaf in leaves if isinstance(leaf, str)))
+
+
+def _not_a_pair(rules: Rules) -> Refused | Undecided | None:
+    for rule in rules:
+        if isinstance(rule, NotAPair):
+            return Refused(Mistake.NOT_RULES, rule.exception, rule.text)
+        if isinstance(rule, Unknown):
+            return Undecided("a rule is not known")
+    return None
+
+
+def _is_key(name: Name) -> bool:
+    return name is None or isinstance(name, str | tuple)
+
+
+def _leaves(entry: Name) -> Iterator[Name]:
+    """The parts of an entry that can be mesh axes; None and UNCONSTRAINED are none."""
+    if isinstance(entry, tuple):
+        for part in entry:
+            yield from _leaves(part)
+    elif entry is not None and (is_axis(entry) or not isinstance(entry, str)):
+        yield entry

@@ -1,0 +1,304 @@
+"""What each API checks when a spec meets an array: one short law an API, in JAX's own order."""
+
+from __future__ import annotations
+
+from shardlint.laws.core.check_chain import Check, raising, staged
+from shardlint.laws.core.values import AxisType
+from shardlint.laws.core.verdicts import Api
+from shardlint.laws.placement.axis_types import (
+    array_type,
+    closed_over,
+    constrained,
+    constrained_as_typed,
+    context_runs,
+    held_if_explicit,
+    in_context,
+    no_surplus_in_type,
+    of_one_type,
+    on,
+    only_explicit,
+    runs_on_mesh,
+    same_axes,
+    same_mesh,
+    unconstrained_in_type,
+)
+from shardlint.laws.placement.checks import (
+    SHARDING,
+    a_leaf,
+    a_sharding,
+    a_spec,
+    context_mesh,
+    even,
+    even_unless_unconstrained,
+    found_or_none,
+    has_devices,
+    held_passes,
+    meshless_passes,
+    nameless_passes,
+    none_in_tuple,
+    none_needs_a_mesh,
+    none_passes,
+    not_none,
+    rank,
+    surplus_axes,
+    unconstrained,
+    unique,
+    unique_on_many,
+)
+
+Law = tuple[Check, ...]
+
+
+def _constraint(stage: str, *, eager: bool) -> Law:
+    """`pjit.with_sharding_constraint` allows uneven sharding; outside jit its result must exist."""
+    uneven = raising("IndivisibleError", stage, even_unless_unconstrained) if eager else ()
+    return raising("ValueError", stage, rank) + staged(stage, constrained) + uneven
+
+
+def _put(stage: str) -> Law:
+    """`core.modify_spec_for_auto_manual` looks every entry up; `api._check_sharding`, with `shard_shape`."""
+    return (
+        *raising("KeyError", stage, unconstrained),
+        *array_type(stage),
+        *raising("ValueError", stage, rank),
+        *raising("IndivisibleError", stage, even),
+    )
+
+
+def _jit(stage: str) -> Law:
+    """`pjit.pjit_check_aval_sharding` with `allow_uneven_sharding=False`, when the function is traced."""
+    return raising("ValueError", stage, rank) + raising("IndivisibleError", stage, even)
+
+
+def _whole(stage: str) -> Law:
+    """`Sharding.shard_shape` alone: trailing Nones and axes of one device may exceed the rank."""
+    return raising("IndexError", stage, surplus_axes) + raising("IndivisibleError", stage, even)
+
+
+def _created(stage: str) -> Law:
+    """`Sharding.shard_shape`, then the type of the array, which is even by now."""
+    return _whole(stage) + raising("AssertionError", stage, no_surplus_in_type)
+
+
+def _converted(stage: str, *, eager: bool) -> Law:
+    """`lax._convert_element_type`: under a mesh the array has this sharding in its type when constrained."""
+    made = raising("KeyError", stage, unconstrained_in_type) + array_type(stage)
+    typed = tuple(in_context(check) for check in made)
+    uneven = raising("IndivisibleError", stage, even_unless_unconstrained) if eager else ()
+    placed = raising("ValueError", stage, rank) + staged(stage, constrained_as_typed) + uneven
+    return (held_passes, *typed, *placed)
+
+
+def _reshard(stage: str, *, eager: bool) -> Law:
+    """`pjit.reshard`: the axes, then the type of the result, of which surplus Nones are cut off."""
+    law = staged(stage, only_explicit) + array_type(stage)
+    return law if eager else (*law, runs_on_mesh)
+
+
+def _created_out(stage: str, *, eager: bool) -> Law:
+    """`util.choose_device_or_out_sharding`, then `lax.broadcast`, run by itself where it is not traced."""
+    law = staged(stage, same_mesh, only_explicit) + array_type(stage)
+    return law + raising("ValueError", stage, context_runs) if eager else (*law, runs_on_mesh)
+
+
+def _sampled(stage: str) -> Law:
+    """`random.core.maybe_auto_axes`: the key may bring the mesh's devices along, or the context does."""
+    return staged(stage, same_mesh, only_explicit, same_axes) + _reshard(stage, eager=False)
+
+
+def _param(stage: str, *, eager: bool) -> Law:
+    """`flax.core.spmd.shard_value`: reshard on Explicit axes, with_sharding_constraint on Auto ones."""
+    return (
+        nameless_passes,
+        *staged(stage, *SHARDING, of_one_type),
+        *on(AxisType.EXPLICIT, *_reshard(stage, eager=eager)),
+        *on(AxisType.AUTO, *_constraint(stage, eager=eager)),
+    )
+
+
+def _shard_map_in(repeated: Check) -> Law:
+    """`shard_map._shmap_checks`, then `_check_specs_vs_args`; a repeated axis is met when lowering."""
+    return (
+        *raising("ValueError", "trace", context_mesh),
+        *raising("TypeError", "trace", a_spec),
+        *staged("trace", closed_over),
+        *raising("ValueError", "trace", found_or_none, rank),
+        *raising("KeyError", "trace", none_in_tuple),
+        *raising("ValueError", "trace", even, held_if_explicit),
+        *raising("DuplicateSpecError", "lower", repeated),
+    )
+
+
+#: What is checked of a well-formed `NamedSharding` (for shard_map: of a bare spec on its mesh).
+LAWS: dict[Api, Law] = {
+    # sharding.Sharding.shard_shape -> _common_shard_shape
+    Api.SHARD_SHAPE: _whole("shard_shape"),
+    # core._check_sharding: the rank only
+    Api.SHAPE_DTYPE_STRUCT: raising("ValueError", "ShapeDtypeStruct()", rank),
+    # dispatch._device_put_sharding_impl asks where the devices are
+    Api.DEVICE_PUT: _put("device_put") + raising("ValueError", "device_put", has_devices),
+    Api.DEVICE_PUT_IN_JIT: _put("trace"),
+    # sharding_impls.prepare_axis_resources as jit is called, the rest as the function is traced
+    Api.JIT_IN: raising("ValueError", "jit()", unconstrained) + _jit("trace"),
+    Api.JIT_OUT: raising("ValueError", "jit()", unconstrained) + _jit("trace"),
+    # the struct checks the rank; divisibility is met when the argument's sharding is lowered
+    Api.JIT_ARGUMENT: (
+        *raising("ValueError", "ShapeDtypeStruct()", rank),
+        *array_type("trace"),
+        *raising("IndivisibleError", "lower", even),
+    ),
+    Api.CONSTRAINT: _constraint("trace", eager=False),
+    Api.CONSTRAINT_EAGER: _constraint("wsc eager", eager=True),
+    Api.SHARD_MAP_IN: _shard_map_in(unique),
+    # shard_map._shmap_checks, _check_specs for the results; sizes are multiplied, never divided
+    Api.SHARD_MAP_OUT: (
+        *raising("ValueError", "trace", context_mesh),
+        *raising("TypeError", "trace", a_spec),
+        *raising("ValueError", "trace", not_none),
+        *raising("ValueError", "trace", found_or_none),
+        *raising("Exception", "trace", none_in_tuple),  # AssertionError, or KeyError without check_vma
+        *raising("ValueError", "trace", rank),
+        *raising("DuplicateSpecError", "trace", unique),
+    ),
+    Api.RESHARD: _reshard("reshard", eager=True),
+    Api.RESHARD_IN_JIT: _reshard("trace", eager=False),
+    # lax.full and array.make_array_from_callback call shard_shape before the array gets its type
+    Api.CREATE: _created("jnp.zeros(device=)"),
+    Api.CALLBACK: (
+        *_created("make_array_from_callback"),
+        *raising("Exception", "make_array_from_callback", has_devices),  # ValueError, or XLA's own
+    ),
+    # inside jit lax.full makes a tracer, and ignores a sharding that has devices
+    Api.CREATE_IN_JIT: (),
+    # jnp.arange ends with device_put
+    Api.ARANGE: _put("jnp.arange(device=)"),
+    Api.ARANGE_IN_JIT: _put("trace"),
+    # lax._convert_element_type gives the result its type, and constrains it; jnp.linspace is a jit
+    Api.CONVERT: _converted("jnp.array(device=)", eager=True),
+    Api.CONVERT_IN_JIT: _converted("trace", eager=False),
+    Api.LINSPACE: _converted("jnp.linspace(device=)", eager=False),
+    Api.CREATE_OUT: _created_out("jnp.zeros(out_sharding=)", eager=True),
+    Api.CREATE_OUT_IN_JIT: _created_out("trace", eager=False),
+    Api.RANDOM_OUT: _sampled("random.normal(out_sharding=)"),
+    Api.RANDOM_OUT_IN_JIT: _sampled("trace"),
+    # flax.core.meta.Partitioned: the metadata's names become a NamedSharding only here
+    Api.LINEN_SHARDING: staged("get_sharding", *SHARDING),
+    Api.LINEN_UNBOX: staged("unbox", *SHARDING) + _constraint("unbox", eager=False),
+    Api.LINEN_UNBOX_EAGER: staged("unbox eager", *SHARDING) + _constraint("unbox eager", eager=True),
+    # as soon as the Param is made
+    Api.NNX_PARAM: _param("nnx.Param()", eager=True),
+    Api.NNX_PARAM_IN_JIT: _param("nnx.jit(Param())", eager=False),
+    # without eager sharding, when the metadata's names become a NamedSharding
+    Api.NNX_SHARDING: staged("get_named_sharding", *SHARDING),
+}
+
+
+def _bare_in_jit(law: Law) -> Law:
+    """`prepare_axis_resources` as jit is called; the mesh is asked for as the function is traced."""
+    return (
+        *raising("TypeError", "jit()", a_spec),
+        none_passes,
+        *raising("ValueError", "jit()", unconstrained),
+        *raising("DuplicateSpecError", "jit()", unique),
+        *raising("RuntimeError", "trace", context_mesh),
+        *staged("trace", *SHARDING),
+        *law,
+    )
+
+
+def _bare_constraint(stage: str, law: Law) -> Law:
+    """`prepare_axis_resources`, then `pjit._create_sharding_for_array` on the context mesh."""
+    return (
+        *raising("TypeError", stage, a_spec),
+        *raising("ValueError", stage, none_needs_a_mesh),
+        *raising("DuplicateSpecError", stage, unique),
+        *raising("RuntimeError", stage, context_mesh),
+        *staged(stage, *SHARDING),
+        *law,
+    )
+
+
+def _bare_put(stage: str, law: Law) -> Law:
+    """`api.pspec_to_sharding`; what is neither a spec nor a sharding is refused with ValueError."""
+    return (
+        *raising("ValueError", stage, a_spec),
+        none_passes,
+        *raising("ValueError", stage, context_mesh),
+        *staged(stage, *SHARDING),
+        *law,
+    )
+
+
+def _bare_reshard(stage: str, law: Law) -> Law:
+    """`sharding_impls.canonicalize_sharding`, on the context mesh."""
+    return (
+        *staged(stage, a_leaf),
+        *raising("ValueError", stage, not_none, context_mesh),
+        *staged(stage, *SHARDING),
+        *law,
+    )
+
+
+def _bare_out(stage: str, law: Law) -> Law:
+    """`sharding_impls.canonicalize_sharding`, which None leaves alone, on the context mesh."""
+    return (
+        none_passes,
+        *raising("TypeError", stage, a_spec),
+        *raising("ValueError", stage, context_mesh),
+        *staged(stage, *SHARDING),
+        *law,
+    )
+
+
+def _bare_struct(law: Law) -> Law:
+    """`core.ShapeDtypeStruct.__init__`: the context mesh is not asked before the sharding is read."""
+    return (*raising("ValueError", "ShapeDtypeStruct()", a_spec), none_passes, *law)
+
+
+def _bare_param(stage: str, law: Law) -> Law:
+    """`flax.core.spmd.shard_value`: no names ask for nothing, others for a mesh."""
+    return (nameless_passes, *raising("ValueError", stage, context_mesh), *law)
+
+
+#: What is checked of a bare spec that takes its mesh from the context, down to the array.
+BARE_LAWS: dict[Api, Law] = {
+    Api.DEVICE_PUT: _bare_put("device_put", LAWS[Api.DEVICE_PUT]),
+    Api.DEVICE_PUT_IN_JIT: _bare_put("trace", LAWS[Api.DEVICE_PUT_IN_JIT]),
+    Api.JIT_IN: _bare_in_jit(LAWS[Api.JIT_IN]),
+    Api.JIT_OUT: _bare_in_jit(LAWS[Api.JIT_OUT]),
+    Api.CONSTRAINT: _bare_constraint("trace", LAWS[Api.CONSTRAINT]),
+    Api.CONSTRAINT_EAGER: _bare_constraint("wsc eager", LAWS[Api.CONSTRAINT_EAGER]),
+    Api.RESHARD: _bare_reshard("reshard", LAWS[Api.RESHARD]),
+    Api.RESHARD_IN_JIT: _bare_reshard("trace", LAWS[Api.RESHARD_IN_JIT]),
+    Api.SHAPE_DTYPE_STRUCT: _bare_struct(LAWS[Api.SHAPE_DTYPE_STRUCT]),
+    # core.ShapeDtypeStruct.sharding is read as the argument's type is made
+    Api.JIT_ARGUMENT: _bare_struct(
+        (
+            *raising("ValueError", "ShapeDtypeStruct()", rank),
+            *raising("TypeError", "trace", context_mesh),
+            *staged("trace", *SHARDING),
+            *array_type("trace"),
+            *raising("IndivisibleError", "lower", even),
+        )
+    ),
+    Api.SHARD_MAP_IN: _shard_map_in(unique_on_many),
+    Api.SHARD_MAP_OUT: LAWS[Api.SHARD_MAP_OUT],
+    # a bare spec has none of the attributes that lax.full reads of a sharding
+    Api.CREATE: (none_passes, *raising("AttributeError", "jnp.zeros(device=)", a_sharding)),
+    Api.CREATE_IN_JIT: (none_passes, *raising("AttributeError", "trace", a_sharding)),
+    Api.ARANGE: (none_passes, *raising("AttributeError", "jnp.arange(device=)", a_sharding)),
+    Api.ARANGE_IN_JIT: (none_passes, *raising("AttributeError", "trace", a_sharding)),
+    Api.CONVERT: (none_passes, *raising("ValueError", "jnp.array(device=)", a_sharding)),
+    Api.CONVERT_IN_JIT: (none_passes, *raising("ValueError", "trace", a_sharding)),
+    Api.LINSPACE: (none_passes, *raising("ValueError", "jnp.linspace(device=)", a_sharding)),
+    Api.CALLBACK: raising("TypeError", "make_array_from_callback", a_sharding),
+    Api.CREATE_OUT: _bare_out("jnp.zeros(out_sharding=)", LAWS[Api.CREATE_OUT]),
+    Api.CREATE_OUT_IN_JIT: _bare_out("trace", LAWS[Api.CREATE_OUT_IN_JIT]),
+    Api.RANDOM_OUT: _bare_out("random.normal(out_sharding=)", LAWS[Api.RANDOM_OUT]),
+    Api.RANDOM_OUT_IN_JIT: _bare_out("trace", LAWS[Api.RANDOM_OUT_IN_JIT]),
+    # flax.core.meta.Partitioned.unbox does nothing without a mesh
+    Api.LINEN_UNBOX: (meshless_passes, *LAWS[Api.LINEN_UNBOX]),
+    Api.LINEN_UNBOX_EAGER: (meshless_passes, *LAWS[Api.LINEN_UNBOX_EAGER]),
+    Api.NNX_PARAM: _bare_param("nnx.Param()", LAWS[Api.NNX_PARAM]),
+    Api.NNX_PARAM_IN_JIT: _bare_param("nnx.jit(Param())", LAWS[Api.NNX_PARAM_IN_JIT]),
+}

@@ -1,0 +1,131 @@
+"""The law of `PartitionSpec(...)` itself."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Union
+
+from shardlint.laws.core.values import Entry, Junk, Marker, Name, Spec, Unknown, entry_text
+from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.placement.checks import located, unknown_part
+
+STAGE = "P()"
+
+#: What stands after ``unreduced=`` or ``reduced=``: the members of a set, or what is no set.
+Axes = Union[frozenset[Hashable], Junk, Unknown]
+
+
+def judge_spec(spec: Spec, *, unreduced: Axes | None = None, reduced: Axes | None = None) -> Verdict:
+    """Judge ``P(*entries, unreduced=, reduced=)``; ``Accepted.spec`` is the spec that JAX then holds.
+
+    ``unreduced`` and ``reduced`` are the spec's own unless given as the program does. `jaxlib`
+    `canonicalize_partitions` refuses a tuple inside a tuple (ValueError), `P.__new__` what is no set
+    (TypeError), the interner hashes every entry (TypeError), and `partition_spec._check` refuses None in a
+    set and keeps ``unreduced``, ``reduced`` and the entries apart (ValueError). Anything else hashable is
+    let through until a mesh is asked.
+    """
+    marked = {"unreduced": unreduced, "reduced": reduced}
+    for dimension, entry in enumerate(spec.entries):
+        for part, name in enumerate(entry if isinstance(entry, tuple) else ()):
+            if isinstance(name, tuple):
+                return Rejected(Cause.BAD_ENTRY, "ValueError", STAGE, dimension=dimension, part=part)
+    for keyword, axes in marked.items():
+        if isinstance(axes, Junk):
+            detail = f"{keyword}= takes a set of axis names, not {axes.text}"
+            return Rejected(Cause.BAD_ARGUMENT, "TypeError", STAGE, detail=detail)
+    held = normalize(spec)
+    if (rejected := unhashable(held)) is not None:
+        return rejected
+    for keyword, axes in marked.items():
+        if isinstance(axes, frozenset) and None in axes:
+            return Rejected(Cause.BAD_ARGUMENT, "ValueError", STAGE, detail=f"{keyword}= cannot contain None")
+    for keyword, axes in marked.items():
+        if isinstance(axes, Unknown):
+            return Undecided(f"{keyword}= is not known: {axes.reason}")
+    if both := held.unreduced & held.reduced:
+        return Rejected(Cause.DUPLICATE_AXIS, "ValueError", STAGE, axis=min(both))
+    for dimension, index, name in located(held):
+        if isinstance(name, str) and name in held.unreduced | held.reduced:
+            return Rejected(
+                Cause.DUPLICATE_AXIS, "ValueError", STAGE, dimension=dimension, part=index, axis=name
+            )
+    return unknown_part(held) or Accepted(held)
+
+
+def unhashable(spec: Spec) -> Rejected | None:
+    """The TypeError of an unhashable entry: `P` interns its entries, nnx looks its names up in rules."""
+    for dimension, index, name in located(spec):
+        if not _hashable(name):
+            text = entry_text(name)
+            return Rejected(Cause.BAD_ENTRY, "TypeError", STAGE, dimension=dimension, part=index, axis=text)
+    return None
+
+
+def _hashable(name: Name) -> bool:
+    if isinstance(name, tuple):
+        return all(_hashable(part) for part in name)
+    return not isinstance(name, Junk) or name.hashable
+
+
+def normalize(spec: Spec) -> Spec:
+    """Return the spec JAX makes of its arguments: what is falsy is None, a tuple of one is its element."""
+    return replace(spec, entries=tuple(canonical(entry) for entry in spec.entries))
+
+
+def canonical(entry: Entry) -> Entry:
+    """Return what JAX makes of one entry."""
+    if isinstance(entry, tuple) and len(entry) == 1:
+        return entry[0]
+    if isinstance(entry, Junk):
+        return None if entry.falsy else entry
+    return entry if entry else None
+
+
+def judge_sum(
+    left: Spec | tuple[Entry, ...] | Junk | Unknown, right: Spec | tuple[Entry, ...] | Junk | Unknown
+) -> Verdict:
+    """Judge ``left + right`` where at least one is a spec; ``Accepted.spec`` is the sum.
+
+    `P.__add__` and `P.__radd__` take specs and tuples (NotImplementedError of anything else), a spec with
+    reductions takes specs only (TypeError). The sum is a new spec, judged as one; two specs join their
+    reductions.
+    """
+    for part in (left, right):
+        if isinstance(part, Unknown):
+            return Undecided(f"what is added is not known: {part.reason}")
+        if isinstance(part, Junk):
+            detail = f"a PartitionSpec adds to specs and tuples, not to {part.text}"
+            return Rejected(Cause.BAD_ARGUMENT, "NotImplementedError", "+", detail=detail)
+    specs = [part if isinstance(part, Spec) else Spec(part) for part in (left, right)]  # type: ignore[arg-type]
+    marked = any(spec.unreduced or spec.reduced for spec in specs)
+    if marked and (isinstance(left, tuple) or isinstance(right, tuple)):
+        detail = "a spec with unreduced= or reduced= does not add to a tuple; add P(*entries)"
+        return Rejected(Cause.BAD_ARGUMENT, "TypeError", "+", detail=detail)
+    first, second = specs
+    unreduced, reduced = first.unreduced | second.unreduced, first.reduced | second.reduced
+    total = Spec(first.entries + second.entries, unreduced, reduced)
+    verdict = judge_spec(total)
+    # Entries that are not known do not hide how many there are.
+    return Accepted(total) if isinstance(verdict, Undecided) else verdict
+
+
+def equal_specs(left: Spec, right: Spec) -> bool | None:
+    """Whether two specs are equal: those are one object (`weak_value_interner`). Trailing Nones count."""
+    a, b = normalize(left), normalize(right)
+    if len(a) != len(b) or (a.unreduced, a.reduced) != (b.unreduced, b.reduced):
+        return False
+    pairs = [_equal_entries(x, y) for x, y in zip(a.entries, b.entries, strict=True)]
+    return False if False in pairs else None if None in pairs else True
+
+
+def _equal_entries(x: Entry | Name, y: Entry | Name) -> bool | None:
+    if isinstance(x, Unknown | Junk) or isinstance(y, Unknown | Junk):
+        return None
+    if isinstance(x, tuple) and isinstance(y, tuple):
+        if len(x) != len(y):
+            return False
+        pairs = [_equal_entries(a, b) for a, b in zip(x, y, strict=True)]
+        return False if False in pairs else None if None in pairs else True
+    # A marker is a str to Python, and no name to JAX.
+    return isinstance(x, Marker) == isinstance(y, Marker) and x == y

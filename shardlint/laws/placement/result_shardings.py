@@ -1,0 +1,107 @@
+"""What comes out of an API that accepts a spec: the sharding of its result."""
+
+from __future__ import annotations
+
+from shardlint.laws.core.dims import Dim, Shape, divisible, equal, product
+from shardlint.laws.core.values import AxisType, Entry, Junk, Marker, Mesh, Name, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Api
+from shardlint.laws.placement.axis_types import all_of, in_type
+from shardlint.laws.placement.checks import parts, ways
+from shardlint.laws.placement.partition_spec import canonical
+
+#: APIs whose result XLA lays out, following the spec only where it divides.
+COMPILED = frozenset(
+    {Api.CONSTRAINT, Api.LINEN_UNBOX, Api.NNX_PARAM_IN_JIT, Api.CONVERT_IN_JIT, Api.LINSPACE}
+)
+#: APIs that settle the Explicit axes of the result; Auto ones XLA is free to drop.
+SETTLING = frozenset(
+    {
+        Api.DEVICE_PUT_IN_JIT, Api.RESHARD, Api.RESHARD_IN_JIT, Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT,
+        Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT, Api.ARANGE_IN_JIT,
+    }
+)  # fmt: skip
+#: Flax parameters, which are left alone without names, and resharded on Explicit axes.
+PARAMETERS = frozenset({Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT})
+#: APIs that let P.UNCONSTRAINED stand and leave the choice to XLA.
+CONSTRAINING = COMPILED | {Api.CONSTRAINT_EAGER, Api.LINEN_UNBOX_EAGER, Api.NNX_PARAM, Api.CONVERT}
+
+
+def result(
+    api: Api,
+    mesh: Mesh | Unknown | None,
+    spec: Spec | Junk | Unknown | None,
+    shape: Shape | Unknown,
+    held: Spec | None = None,
+) -> Accepted:
+    """Return the acceptance with the result's spec where it is known.
+
+    For JIT_IN, JIT_ARGUMENT and SHARD_MAP_IN it is the argument's; but in_shardings do not change an
+    argument's type, which says what becomes of it along Explicit axes. What lies along these a constraint
+    keeps; what lies along Auto axes reshard leaves to the compiler.
+    """
+    if not isinstance(spec, Spec) or not isinstance(mesh, Mesh) or api is Api.CREATE_IN_JIT:
+        return Accepted()
+    if api in PARAMETERS and not spec.entries:
+        return Accepted()
+    explicit = all_of(AxisType.EXPLICIT, mesh)
+    if api in SETTLING or (api in PARAMETERS and explicit):
+        return Accepted(spec if isinstance(shape, Unknown) else _cut(spec, shape)) if explicit else Accepted()
+    if api is Api.JIT_IN and not all_of(AxisType.AUTO, mesh):
+        return Accepted()
+    left_open = api in CONSTRAINING and Marker.UNCONSTRAINED in spec.entries
+    if (api in COMPILED or left_open) and not _in_type(mesh, spec):
+        if not all_of(AxisType.AUTO, mesh) and (held is None or _in_type(mesh, held)):
+            return Accepted()
+        return _compiled(mesh, Spec(tuple(_left_open(entry) for entry in spec.entries)), shape)
+    return Accepted(spec)
+
+
+def _cut(spec: Spec, shape: Shape) -> Spec:
+    return Spec(spec.entries[: len(shape)])
+
+
+def _in_type(mesh: Mesh, spec: Spec) -> bool:
+    """Whether a spec names Explicit axes, or may."""
+    return any(in_type(mesh, entry) is not None for entry in spec.entries)
+
+
+def _left_open(entry: Entry) -> Entry:
+    return Unknown("left to the compiler") if entry is Marker.UNCONSTRAINED else entry
+
+
+def _compiled(mesh: Mesh, spec: Spec, shape: Shape | Unknown) -> Accepted:
+    """A constraint inside jit, as seen in an output of the jit (measured; JAX documents the uneven case).
+
+    Inside, XLA pads an uneven dimension. At an output it keeps of each entry the leading axes
+    whose product divides the dimension and drops the rest. Axes of one device make no difference, and
+    are left out; an array of size 0 comes out replicated.
+    """
+    if isinstance(shape, Unknown):
+        return Accepted()
+    empty = equal(product(shape), 0)
+    if empty is not False:
+        return Accepted(Spec()) if empty else Accepted()
+    entries: list[Entry] = []
+    replicated: list[int] = []
+    for dimension, (entry, size) in enumerate(zip(spec.entries, shape, strict=False)):
+        if isinstance(entry, Unknown):
+            entries.append(entry)
+            continue
+        wanted = tuple(part for part in parts(entry) if ways(mesh, (part,)) != 1)
+        kept = _kept(mesh, wanted, size)
+        if kept is None:
+            return Accepted()
+        if kept < len(wanted):
+            replicated.append(dimension)
+        entries.append(canonical(wanted[:kept]))
+    return Accepted(Spec(tuple(entries)), tuple(replicated))
+
+
+def _kept(mesh: Mesh, axes: tuple[Name, ...], size: Dim) -> int | None:
+    """How many leading axes divide the dimension together; None where that is not known."""
+    for count in range(len(axes), 0, -1):
+        split = ways(mesh, axes[:count])
+        fits = None if split is None else divisible(size, split)
+        if fits is not False:
+            return count if fits else None
+    return 0

@@ -1,0 +1,263 @@
+"""Collectives: the axes they may use, how devices are grouped and paired, and the shapes they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from shardlint.laws.core.dims import Dim, Shape, divisible, equal
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
+
+STAGE = "trace"
+ANY = "Exception"
+
+#: What an unbound axis raises: under shard_map's check_vma, under shard_map without it, elsewhere.
+#: `lax.parallel` looks axes up in the axis environment (NameError); with check_vma some functions
+#: first cast the operand to vary over the axis (AssertionError in `core`), and some have no rule to
+#: be called outside jit (NotImplementedError).
+_LOOKED_UP = ("NameError", "NameError", "NameError")
+_CAST = ("AssertionError", "NameError", "NameError")
+_CAST_NO_EAGER_RULE = ("AssertionError", "NameError", ANY)
+EXCEPTIONS: dict[str, tuple[str, str, str]] = {
+    "psum": _CAST,
+    "pmean": _CAST,
+    "pmax": _CAST,
+    "pmin": _CAST,
+    "ppermute": _CAST_NO_EAGER_RULE,
+    "pshuffle": _CAST_NO_EAGER_RULE,
+    "pbroadcast": ("NameError", "NameError", ANY),
+    "all_gather": _LOOKED_UP,
+    "all_to_all": _LOOKED_UP,
+    "pswapaxes": _LOOKED_UP,
+    "psum_scatter": _LOOKED_UP,
+    "axis_index": _LOOKED_UP,
+    "axis_size": _LOOKED_UP,
+    "ragged_all_to_all": ("NameError", "NameError", ANY),
+    "pcast": ("AssertionError", "AssertionError", ANY),
+    "pvary": ("AssertionError", "AssertionError", ANY),
+}
+#: With check_vma these compare the states of several axes before they look each up.
+COMPARE_STATES = frozenset({"psum", "pmean", "psum_scatter", "pcast", "pvary"})
+
+
+def judge_axes(
+    function: str,
+    axes: tuple[str, ...],
+    bound: tuple[tuple[str, Dim], ...] | Unknown,
+    *,
+    check_vma: bool | None = None,
+    kept: Collection[str] = (),
+) -> Verdict:
+    """Judge the axis names of ``lax.<function>(x, axes)``; only names that are bound may be used.
+
+    ``bound`` are the axes of the enclosing shard_map, vmap or pmap with their sizes. ``check_vma``
+    tells, inside a shard_map, what it was given (True unless written); None where that is not known.
+    ``kept`` are axes of the mesh that stay as they are there: these are looked up, and not found.
+    """
+    if function not in EXCEPTIONS:
+        return Undecided(f"{function} has no law")
+    if isinstance(bound, Unknown):
+        return Undecided(f"the bound axes are not known: {bound.reason}")
+    names = [name for name, _ in bound]
+    for part, axis in enumerate(axes):
+        if axis not in names:
+            exception = _exception(function, bool(bound), check_vma, len(axes) > 1)
+            if axis in kept and len(axes) == 1:
+                exception = "NameError"
+            return Rejected(Cause.UNBOUND_AXIS, exception, STAGE, part=part, axis=axis)
+    return Accepted()
+
+
+def _exception(function: str, inside: bool, check_vma: bool | None, several: bool) -> str:
+    checked, unchecked, outside = EXCEPTIONS[function]
+    if several and function in COMPARE_STATES:
+        checked = ANY
+    if not inside:
+        return outside
+    if check_vma is not None:
+        return checked if check_vma else unchecked
+    return checked if checked == unchecked == outside else ANY
+
+
+#: Groups of devices by their indices, and pairs of a sender and a receiver.
+Groups = tuple[tuple[int, ...], ...]
+Permutation = tuple[tuple[int, int], ...]
+
+
+def judge_groups(groups: Groups) -> Verdict:
+    """Judge ``axis_index_groups``: every index once (`_validate_reduce_axis_index_groups`, ValueError).
+
+    JAX counts the indices that are given, not the devices: groups that leave some out fail only in XLA.
+    """
+    count = sum(map(len, groups))
+    if {index for group in groups for index in group} == set(range(count)):
+        return Accepted()
+    detail = f"its groups must hold every index from 0 to {count - 1} once"
+    return Rejected(Cause.BAD_ARGUMENT, "ValueError", STAGE, detail=detail)
+
+
+def judge_permutation(function: str, permutation: Permutation, size: Dim | None) -> Verdict:
+    """Judge the pairs of a `ppermute`, or of a `pshuffle`, over ``size`` devices.
+
+    `pshuffle` wants a permutation when it is traced; senders and receivers must be unique, counted modulo
+    the size, and in range when the program is lowered (`_pcollectives_lowering_common`). Negative indices
+    count from the end.
+    """
+    sources, targets = [source for source, _ in permutation], [target for _, target in permutation]
+    if function == "pshuffle" and sorted(set(sources)) != targets:
+        detail = f"its permutation must hold every index from 0 to {len(targets) - 1} once"
+        return Rejected(Cause.PERMUTATION, "ValueError", STAGE, detail=detail)
+    if not isinstance(size, int):
+        return Undecided("the number of devices is not known")
+    for role, indices in (("sends twice", sources), ("receives twice", targets)):
+        folded = [index % size for index in indices]
+        twice = next((index for index in folded if folded.count(index) > 1), None)
+        if twice is not None:
+            detail = f"device {twice} {role}"
+            return Rejected(Cause.PERMUTATION, "ValueError", "lower", size=twice, ways=size, detail=detail)
+    for index in (*sources, *targets):
+        if not -size <= index < size:
+            detail = f"there is no device {index} among {size}"
+            return Rejected(Cause.PERMUTATION, "IndexError", "lower", size=index, ways=size, detail=detail)
+    return Accepted()
+
+
+def without_receiver(permutation: Permutation, size: Dim | None) -> tuple[int, ...]:
+    """The devices that a `ppermute` sends nothing to: what they get is zeros."""
+    if not isinstance(size, int):
+        return ()
+    reached = {target % size for _, target in permutation}
+    return tuple(index for index in range(size) if index not in reached)
+
+
+def has_ring(permutation: object) -> bool:
+    """Whether some devices of a permutation pass on what comes round to them again."""
+    if not isinstance(permutation, tuple):
+        return False
+    following = dict(permutation)
+    for start in following:
+        at, seen = following[start], {start}
+        while at in following and at not in seen:
+            seen.add(at)
+            at = following[at]
+        if at in seen:
+            return True
+    return False
+
+
+Result = Shape | Rejected | Unknown
+
+
+def local_result(function: str, shape: Shape, ways: Dim, **options: object) -> Result:
+    """The shape on each device of what a collective of ``ways`` devices makes of ``shape``.
+
+    ``options`` are the call's own: ``axis``, ``tiled`` (`all_gather`), ``scatter_dimension``,
+    ``tiled`` (`psum_scatter`), ``split_axis``, ``concat_axis``, ``tiled`` (`all_to_all`), ``axis``
+    (`pswapaxes`). Rejected where `lax.parallel` raises.
+    """
+    if function in SAME_SHAPE:
+        return shape
+    if function not in SHAPE_LAWS:
+        return Unknown(f"{function} has no law")
+    tiled = options.get("tiled", False)
+    if not isinstance(tiled, bool):
+        return Unknown("tiled is not known")
+    return SHAPE_LAWS[function](shape, ways, tiled, options)
+
+
+SAME_SHAPE = frozenset(
+    {"psum", "pmean", "pmax", "pmin", "ppermute", "pshuffle", "pbroadcast", "pcast", "pvary"}
+)
+
+
+def _all_gather(shape: Shape, ways: Dim, tiled: bool, options: dict[str, object]) -> Result:
+    """`_all_gather_effectful_abstract_eval`: a new dimension, or a longer one if tiled."""
+    rank = len(shape) if tiled else len(shape) + 1
+    axis = _integer(options.get("axis", 0))
+    if axis is None:
+        return Unknown("axis is not known")
+    if not -rank <= axis < rank:
+        return _out_of_range(axis, rank, "ValueError")
+    axis %= rank
+    if tiled:
+        return (*shape[:axis], shape[axis] * ways, *shape[axis + 1 :])
+    return (*shape[:axis], ways, *shape[axis:])
+
+
+def _psum_scatter(shape: Shape, ways: Dim, tiled: bool, options: dict[str, object]) -> Result:
+    """`_reduce_scatter_effectful_abstract_eval`: the dimension is split when tiled, else used up.
+
+    A negative dimension counts from the end while tracing, and is refused when the program is lowered.
+    """
+    axis = _integer(options.get("scatter_dimension", 0))
+    if axis is None:
+        return Unknown("scatter_dimension is not known")
+    if not -len(shape) <= axis < len(shape):
+        return _out_of_range(axis, len(shape), "IndexError")
+    wrong = _fits(shape, axis % len(shape), ways, tiled)
+    if axis < 0 and wrong is None:
+        detail = f"scatter_dimension={axis} must be {axis + len(shape)}: it does not count from the end"
+        return Rejected(Cause.BAD_ARGUMENT, "ValueError", "lower", detail=detail)
+    kept: Shape = (shape[axis] // ways,) if tiled else ()
+    return wrong or (*shape[:axis], *kept, *shape[axis + 1 :])
+
+
+def _all_to_all(shape: Shape, ways: Dim, tiled: bool, options: dict[str, object]) -> Result:
+    """`lax.all_to_all`: tiled splits one dimension and lengthens another, else one moves.
+
+    XLA refuses negative dimensions, or crashes on them.
+    """
+    split, concat, rank = (
+        _integer(options.get("split_axis")),
+        _integer(options.get("concat_axis")),
+        len(shape),
+    )
+    if split is None or concat is None or split < 0 or concat < 0:
+        return Unknown("split_axis or concat_axis is not known")
+    if split >= rank:
+        # A number has no shape to look into: AttributeError.
+        return _out_of_range(split, rank, "IndexError" if rank else ANY)
+    if (wrong := _fits(shape, split, ways, tiled)) is not None:
+        return wrong
+    if concat >= rank:
+        return _out_of_range(concat, rank, "IndexError" if tiled else "ValueError")
+    result = list(shape)
+    if tiled:
+        result[split] = result[split] // ways
+        result[concat] = result[concat] * ways
+    else:
+        del result[split]
+        result.insert(concat, ways)
+    return tuple(result)
+
+
+def _pswapaxes(shape: Shape, ways: Dim, tiled: bool, options: dict[str, object]) -> Result:
+    """`lax.pswapaxes`: an `all_to_all` that splits and puts together one dimension."""
+    axis = options.get("axis")
+    return _all_to_all(shape, ways, False, {"split_axis": axis, "concat_axis": axis})
+
+
+def _fits(shape: Shape, axis: int, ways: Dim, tiled: bool) -> Rejected | Unknown | None:
+    fits = divisible(shape[axis], ways) if tiled else equal(shape[axis], ways)
+    if fits is None:
+        return Unknown(f"whether dimension {axis} fits the axis is not known")
+    cause = Cause.INDIVISIBLE if tiled else Cause.BAD_ARGUMENT
+    wrong = Rejected(cause, "ValueError", STAGE, dimension=axis, size=shape[axis], ways=ways)
+    return None if fits else wrong
+
+
+def _integer(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _out_of_range(axis: int, rank: int, exception: str) -> Rejected:
+    detail = f"there is no dimension {axis} in an array of {rank} dimensions"
+    return Rejected(Cause.BAD_ARGUMENT, exception, STAGE, detail=detail)
+
+
+SHAPE_LAWS: dict[str, Callable[[Shape, Dim, bool, dict[str, object]], Result]] = {
+    "all_gather": _all_gather,
+    "psum_scatter": _psum_scatter,
+    "all_to_all": _all_to_all,
+    "pswapaxes": _pswapaxes,
+}

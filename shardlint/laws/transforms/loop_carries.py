@@ -1,0 +1,57 @@
+"""Loops and branches: what a loop carries keeps its type, and branches return equal types."""
+
+from __future__ import annotations
+
+from shardlint.laws.core.array_types import TypeSharding
+from shardlint.laws.core.dims import Shape, equal
+from shardlint.laws.core.values import AxisType, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.transforms.varying import Variation, disagreement
+from shardlint.support.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What is known of one leaf's type; a shape or sharding of None is not known, or not asked about."""
+
+    shape: Shape | None
+    variation: Variation
+    sharding: TypeSharding | None = None
+
+
+def judge_carry(before: Carried, after: Carried) -> Verdict:
+    """Judge two types that JAX requires to be equal: a carry's before and after the body, or two branches'.
+
+    `core.typematch` compares shapes, the axes values vary over, and shardings where an axis is Explicit.
+    TypeError when the loop is traced. The detail tells which of these differ.
+    """
+    if _shapes_differ(before.shape, after.shape):
+        return Rejected(Cause.CARRY, "TypeError", "trace", detail="shape")
+    if axes := disagreement(before.variation, after.variation):
+        return Rejected(Cause.CARRY, "TypeError", "trace", axis=min(axes), detail="varying")
+    if _shardings_differ(before.sharding, after.sharding):
+        return Rejected(Cause.CARRY, "TypeError", "trace", detail="sharding")
+    exact = all(one.variation.perhaps == one.variation.surely for one in (before, after))
+    return Accepted() if exact else Undecided("what varies is not known")
+
+
+def _shapes_differ(before: Shape | None, after: Shape | None) -> bool:
+    if before is None or after is None:
+        return False
+    if len(before) != len(after):
+        return True
+    return any(equal(m, n) is False for m, n in zip(before, after, strict=True))
+
+
+def _shardings_differ(before: TypeSharding | None, after: TypeSharding | None) -> bool:
+    """Whether two shardings in types surely differ; types without a mesh fit all others."""
+    if before is None or after is None or before.mesh is None or before.mesh != after.mesh:
+        return False
+    entries = (*before.spec.entries, *after.spec.entries)
+    if AxisType.EXPLICIT not in before.mesh.types or any(isinstance(e, Unknown) for e in entries):
+        return False
+    if before.spec.unreduced != after.spec.unreduced or before.spec.reduced != after.spec.reduced:
+        return True
+    first, second = ([entry_axes(e) for e in one.spec.entries] for one in (before, after))
+    width = max(len(first), len(second))
+    return first + [()] * (width - len(first)) != second + [()] * (width - len(second))

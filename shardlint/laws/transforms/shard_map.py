@@ -1,0 +1,361 @@
+"""What `jax.shard_map` requires of a call before, and beside, its specs meeting arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from shardlint.laws.core.array_types import TypeSharding
+from shardlint.laws.core.check_chain import Case, judge, raising, staged
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import AxisType, Entry, Junk, Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.placement.axis_types import all_of, array_type, in_type, only_auto, only_explicit
+from shardlint.laws.placement.checks import SHARDING, a_leaf, a_spec, located, rank, unconstrained
+from shardlint.laws.placement.partition_spec import canonical
+from shardlint.support.lazy_dataclass import dataclass
+
+#: The stages of a call: the function is wrapped, and later called with arrays.
+WRAPPED, CALLED = "shard_map()", "trace"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a function takes: so many arguments by position, and others by keyword alone.
+
+    ``positional`` parameters may be given by keyword too, unless ``positional_only``.
+    """
+
+    positional: tuple[str, ...]
+    keywords: tuple[str, ...]
+    required: frozenset[str]
+    positional_only: bool = False
+
+
+SIGNATURES = {
+    "jax.shard_map": Signature(
+        ("f",), ("out_specs", "in_specs", "mesh", "axis_names", "check_vma"), frozenset({"out_specs"}), True
+    ),
+    "jax.smap": Signature(
+        ("f",), ("in_axes", "out_axes", "axis_name"), frozenset({"out_axes", "axis_name"}), True
+    ),
+    "jax.experimental.shard_map.shard_map": Signature(
+        ("f", "mesh", "in_specs", "out_specs", "check_rep"),
+        (),
+        frozenset({"f", "mesh", "in_specs", "out_specs"}),
+    ),
+}
+
+#: Parameters of other releases, and what took their place.
+_RENAMED = {
+    "auto": "`axis_names=` names the axes that the function is manual over, instead",
+    "check_rep": "it is `check_vma=` now",
+    "check_vma": "it is `check_rep=` here",
+    "axis_names": "jax.shard_map does",
+}
+
+
+def judge_signature(function: str, positional: int, keywords: Collection[str]) -> Verdict:
+    """Judge how many arguments a call gives by position and which by keyword. TypeError."""
+    signature = SIGNATURES[function]
+    name = function.rpartition(".")[2]
+    names = signature.positional
+    if positional > len(names):
+        only = "the function" if len(names) == 1 else ", ".join(names)
+        others = ", ".join(f"{key}=" for key in signature.keywords) or "no more"
+        return _misuse(f"{name} takes only {only} by position, and {others} by keyword")
+    for key in keywords:
+        if key in names and signature.positional_only:
+            return _misuse(f"{name} takes `{key}` by position, not by keyword")
+        if key in names[:positional]:
+            return _misuse(f"{name} is given `{key}` twice")
+        if key not in (*names, *signature.keywords):
+            renamed = f"; {_RENAMED[key]}" if key in _RENAMED else ""
+            return _misuse(f"{name} takes no `{key}=`{renamed}")
+    missing = [key for key in (*names, *signature.keywords) if key in signature.required]
+    missing = [key for key in missing if key not in (*names[:positional], *keywords)]
+    if missing:
+        return _misuse(f"{name} needs {', '.join(f'{key}=' for key in missing)}")
+    return Accepted()
+
+
+def _misuse(detail: str, exception: str = "TypeError", stage: str = WRAPPED) -> Rejected:
+    return Rejected(Cause.MISUSE, exception, stage, detail=detail)
+
+
+def not_callable(text: str) -> Rejected:
+    """What is mapped must be callable (`shard_map._shard_map`); None makes a decorator."""
+    return _misuse(f"shard_map maps a function, not {text}")
+
+
+def takes_no_keywords(function: str, keywords: Collection[str]) -> Verdict:
+    """Judge the keywords of a call of the mapped function: it takes arguments by position only."""
+    if not keywords:
+        return Accepted()
+    given = ", ".join(f"`{key}=`" for key in keywords)
+    return _misuse(f"what shard_map returns takes no keywords, but {function} is given {given}", stage=CALLED)
+
+
+def judge_mesh(given: Mesh | Junk | Unknown | None, context: Mesh | Unknown | None) -> Verdict:
+    """Judge ``mesh=`` beside the mesh of `jax.set_mesh` or of an enclosing shard_map (`_shmap_checks`).
+
+    Where both are there they must be one, in their axis types too. Without either the specs have no mesh,
+    which is judged where they meet arrays.
+    """
+    if isinstance(given, Junk):
+        if given.type in ("Mesh", "AbstractMesh"):
+            return Undecided("a mesh that is not known")
+        exception = "TypeError" if context is None else "AttributeError"
+        return _misuse(
+            f"mesh= must be a Mesh, not {given.text}",
+            "Exception" if isinstance(context, Unknown) else exception,
+            CALLED,
+        )
+    if isinstance(given, Unknown) or isinstance(context, Unknown):
+        return Undecided("a mesh is not known")
+    if given is None or context is None:
+        return Accepted()
+    if (given.names, given.types) != (context.names, context.types):
+        differ = "types" if given.names == context.names else "axes"
+    elif any(_differ(a, b) for a, b in zip(given.sizes, context.sizes, strict=True)):
+        differ = "sizes"
+    else:
+        same = given.sizes == context.sizes and given.abstract == context.abstract
+        return Accepted() if same else Undecided("whether both meshes are one is not known")
+    manual = [
+        name for name, kind in zip(context.names, context.types, strict=True) if kind is AxisType.MANUAL
+    ]
+    if differ == "types" and manual and AxisType.MANUAL not in given.types:
+        inside = ", ".join(f'"{name}"' for name in manual)
+        detail = f"inside a shard_map over {inside} the mesh has these axes Manual; leave mesh= out"
+    else:
+        here, there = _shown(given, differ), _shown(context, differ)
+        detail = f"mesh= has the {differ} {here}, and the mesh in context {there}"
+    return Rejected(Cause.OTHER_MESH, "ValueError", CALLED, detail=detail)
+
+
+def _differ(a: object, b: object) -> bool:
+    return isinstance(a, int) and isinstance(b, int) and a != b
+
+
+def _shown(mesh: Mesh, what: str) -> str:
+    if what != "types":
+        return str(mesh)
+    return "(" + ", ".join(f"{n}: {t}" for n, t in zip(mesh.names, mesh.types, strict=True)) + ")"
+
+
+def no_mesh() -> Rejected:
+    """The rejection of a call without any mesh, whose specs do not meet any array first."""
+    detail = "there is no mesh: pass mesh=, or call it under jax.set_mesh"
+    return Rejected(Cause.NO_MESH, "ValueError", CALLED, detail=detail)
+
+
+def judge_axis_names(mesh: Mesh | Unknown | None, names: frozenset[object] | Junk | Unknown) -> Verdict:
+    """Judge ``axis_names=``: a set, whose members the mesh has (`_shmap_checks`)."""
+    if mesh is None:
+        return Undecided("there is no mesh, which is met first")
+    if isinstance(names, Junk):
+        return _misuse(f"axis_names= must be a set, not {names.text}", stage=CALLED)
+    if isinstance(names, Unknown) or not isinstance(mesh, Mesh):
+        return Undecided("axis_names or the mesh is not known")
+    strange = sorted(str(name) for name in names if name not in mesh.names)
+    if strange:
+        shown = ", ".join(f'"{name}"' for name in strange)
+        detail = f"axis_names= holds {shown}, which the mesh {mesh} does not have"
+        return replace(_misuse(detail, "ValueError", CALLED), axis=strange[0])
+    return Accepted()
+
+
+def judge_inferred(mesh: Mesh, manual: Collection[str]) -> Verdict:
+    """Judge a call without ``in_specs``: arguments' types tell them, where all axes are Explicit."""
+    others = [name for name in mesh.names if name in manual and mesh.type_of(name) is not AxisType.EXPLICIT]
+    if not others:
+        return Accepted()
+    shown = ", ".join(f'"{name}" ({mesh.type_of(name)})' for name in others)
+    return _misuse(
+        f"in_specs= may be left out only where all axes are Explicit, unlike {shown}", stage=CALLED
+    )
+
+
+def judge_manual(parameter: str, spec: Spec, mesh: Mesh, manual: Collection[str]) -> Verdict:
+    """Judge a spec of a shard_map that is manual over some axes: it may name no others (`_check_specs`)."""
+    for dimension, part, name in located(spec):
+        if isinstance(name, str) and name in mesh.names and name not in manual:
+            kept = ", ".join(f'"{axis}"' for axis in mesh.names if axis in manual)
+            detail = f'{parameter} name "{name}", but axis_names= makes only {kept} Manual'
+            found = _misuse(detail, "ValueError", CALLED)
+            return replace(found, dimension=dimension, part=part, axis=name)
+    return Accepted()
+
+
+def judge_eager(mesh: Mesh, manual: Collection[str], checked: bool | None, in_jit: bool | None) -> Verdict:
+    """Judge a call outside jit: there shard_map splits its arguments over all axes if they are not checked,
+    which it then refuses for those it is not manual over (`shard_map._unmatch`, ValueError).
+    """
+    others = [name for name in mesh.names if name not in manual]
+    if not others or checked is not False or in_jit is not False:
+        return Accepted()
+    shown = ", ".join(f'"{name}"' for name in others)
+    detail = f"outside jit check_vma=False needs all axes Manual, and {shown} stay as they are; use jax.jit"
+    return _misuse(detail, "ValueError", "execute")
+
+
+def judging_mesh(mesh: Mesh, manual: Collection[str]) -> Mesh:
+    """The mesh on which the specs of a shard_map are judged: the axes it is manual over.
+
+    Explicit axes matter only where all of the mesh's are, and all become Manual: nothing else compares the
+    types of arguments with their specs (`shard_map._shard_map`).
+    """
+    if all_of(AxisType.EXPLICIT, mesh) and set(manual) == set(mesh.names):
+        return mesh
+    kept = [(n, s) for n, s in zip(mesh.names, mesh.sizes, strict=True) if n in manual]
+    return Mesh(
+        tuple(n for n, _ in kept), tuple(s for _, s in kept), (AxisType.AUTO,) * len(kept), mesh.abstract
+    )
+
+
+def inferred_spec(mesh: Mesh, manual: Collection[str], held: Spec) -> Spec | None:
+    """The in_spec that an argument's type tells (`_manual_spec`): its axes that become Manual.
+
+    None where a dimension lies along one that does not, and then along one that does: JAX refuses these.
+    """
+    entries: list[Entry] = []
+    for entry in held.entries:
+        axes = entry_axes(entry)
+        kept = tuple(axis for axis in axes if axis in manual)
+        if isinstance(entry, Unknown) or kept != axes[: len(kept)]:
+            return None
+        entries.append(canonical(kept))
+    return replace(held, entries=tuple(entries))
+
+
+def local_type(inside: Mesh, held: TypeSharding | None, rank: int) -> TypeSharding | None:
+    """The sharding in the type of a shard (`_shard_shaped_array`): along axes that stay Explicit inside.
+
+    ``held`` is that of the whole array, None where it is not known.
+    """
+    inside = replace(inside, abstract=True)
+    if AxisType.EXPLICIT not in inside.types:
+        return TypeSharding(inside, Spec((None,) * rank))
+    if held is None:
+        return None
+    return TypeSharding(inside, Spec(_in_types(inside, held.spec, rank)))
+
+
+def whole_type(outside: Mesh, spec: Spec, held: TypeSharding | None, rank: int) -> TypeSharding | None:
+    """The sharding in the type of a result (`_unshard_shaped_array`): of each dimension the axes of its
+    out_spec, then those of the shard. It is unreduced and reduced over what the out_spec says.
+    """
+    if held is None and AxisType.EXPLICIT in outside.types:
+        return None
+    if held is not None and (held.mesh is None or AxisType.MANUAL not in held.mesh.types):
+        # What was put on another mesh inside is no shard by its type.
+        return None
+    outside = replace(outside, abstract=True)
+    shard = held.spec.entries if held is not None else ()
+    padded = (*shard, *(None,) * (rank - len(shard)))
+    named = (*spec.entries, *(None,) * (rank - len(spec)))
+    joined = tuple(canonical((*entry_axes(a), *entry_axes(b))) for a, b in zip(named, padded, strict=False))
+    explicit = {axis for axis in outside.names if outside.type_of(axis) is AxisType.EXPLICIT}
+    entries = _in_types(outside, Spec(joined), rank)
+    return TypeSharding(outside, Spec(entries, spec.unreduced & explicit, spec.reduced & explicit))
+
+
+def _in_types(mesh: Mesh, spec: Spec, rank: int) -> tuple[Entry, ...]:
+    entries = tuple(in_type(mesh, entry) for entry in spec.entries[:rank])
+    return entries + (None,) * (rank - len(entries))
+
+
+def judge_returned(inside: Mesh, held: TypeSharding | None, spec: Spec) -> Verdict:
+    """Judge a result that came from outside the body as it is, under ``check_vma=True``.
+
+    It is cast to vary over the axes that its out_spec names, which no array on Explicit axes is from
+    outside (`core.Primitive.bind`): NotImplementedError. ``held`` is the sharding in its type.
+    """
+    mesh = held.mesh if held is not None else None
+    foreign = mesh is not None and AxisType.MANUAL not in mesh.types and AxisType.EXPLICIT in mesh.types
+    if not foreign or AxisType.EXPLICIT in inside.types or not any(map(entry_axes, spec.entries)):
+        return Accepted()
+    detail = "an array on Explicit axes cannot be closed over, as None in in_specs does; give it its spec"
+    return _misuse(detail, "NotImplementedError", CALLED)
+
+
+def judge_inside(
+    api: Api,
+    mesh: Mesh | Unknown | None,
+    spec: Spec | Junk | Unknown | None,
+    shape: Shape | Unknown,
+    *,
+    raw: bool,
+    varying: frozenset[str],
+) -> Verdict:
+    """Judge a spec or sharding given to an array in a body; as `judge.judge_placement`.
+
+    ``varying`` are the Manual axes that the array varies over in its type. A bare spec of a constraint or
+    of reshard belongs to the mesh of the body. A sharding brings its own: on one where these axes are not
+    Manual the array has no type (`core.ShapedArray`, ValueError), whatever the spec says.
+    """
+    law = _INSIDE.get((api, raw))
+    if law is None:
+        return Undecided("inside shard_map")
+    verdict = judge(law, Case(mesh, spec, shape))
+    if isinstance(verdict, Rejected) or raw or not isinstance(mesh, Mesh):
+        return verdict if isinstance(verdict, Rejected) else Undecided("inside shard_map")
+    others = [axis for axis in mesh.names if axis in varying and mesh.type_of(axis) is not AxisType.MANUAL]
+    if not others:
+        return Undecided("inside shard_map")
+    detail = (
+        f'inside shard_map "{others[0]}" is Manual, and the array varies over it; '
+        "a bare spec names the axes that stay as they are"
+    )
+    return Rejected(Cause.AXIS_TYPE, "ValueError", CALLED, detail=detail)
+
+
+#: What a body checks of a bare spec, or of a sharding (which is well-formed), whatever else may be wrong.
+_INSIDE = {
+    (Api.CONSTRAINT, True): raising("TypeError", CALLED, a_spec)
+    + staged(CALLED, *SHARDING)
+    + raising("ValueError", CALLED, rank, only_auto),
+    (Api.RESHARD_IN_JIT, True): staged(CALLED, a_leaf, *SHARDING, only_explicit) + array_type(CALLED),
+    (Api.CONSTRAINT, False): raising("ValueError", CALLED, rank, only_auto),
+    (Api.RESHARD_IN_JIT, False): staged(CALLED, only_explicit) + array_type(CALLED),
+    (Api.DEVICE_PUT_IN_JIT, False): raising("KeyError", CALLED, unconstrained) + array_type(CALLED),
+}
+
+
+def judge_smap(axis_name: object, in_axes: object, out_axes: object) -> Verdict:
+    """Judge the arguments of `jax.smap` as plain values, in which Unknown may be anything. TypeError.
+
+    ``in_axes`` that are left out are Unknown.
+    """
+    if isinstance(axis_name, (list, tuple)):
+        return _misuse(f"axis_name= of smap is one name, not {axis_name!r}")
+    if not isinstance(in_axes, (int, tuple, Unknown, type(None))):
+        return _misuse(f"in_axes= of smap must be an integer, None or a tuple of them, not {_text(in_axes)}")
+    for parameter, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
+        wrong = next((leaf for leaf in _leaves(axes) if not isinstance(leaf, (int, Unknown))), None)
+        if wrong is not None:
+            return _misuse(f"{parameter}= of smap hold integers or None, not {_text(wrong)}")
+    return Accepted()
+
+
+def _leaves(tree: object) -> list[object]:
+    if isinstance(tree, dict):
+        tree = list(tree.values())
+    if isinstance(tree, (list, tuple)):
+        return [leaf for item in tree for leaf in _leaves(item)]
+    return [] if tree is None else [tree]
+
+
+def _text(value: object) -> str:
+    return value.text if isinstance(value, Junk) else repr(value)
+
+
+def impossible(function: str, problem: str, operand: str, local: str, whole: str | None) -> Rejected:
+    """The rejection of an operation in a body, whose operand has a shard's shape there.
+
+    The exception is the operation's own, and its class is not told: most raise TypeError.
+    """
+    of = "" if whole is None or whole == local else f", of an array of shape {whole}"
+    detail = f"{function} fails in the body: {problem}; {operand} is one shard there, of shape {local}{of}"
+    return Rejected(Cause.LOCAL_SHAPE, "Exception", CALLED, detail=detail)

@@ -1,0 +1,74 @@
+"""Where the laws of the newest JAX did not hold in older releases yet, one difference a row.
+
+Found by running `tests/laws` under each release (`tests/versions/run_versions.py`). The laws themselves are
+those of the newest release; what is not named here is rejected alike in all of them.
+"""
+
+from __future__ import annotations
+
+from shardlint.laws.core.verdicts import Api, Cause
+from shardlint.laws.versions.releases import Release
+from shardlint.support.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LawRow:
+    """Before ``since`` calls that are wrong for this ``cause`` (any where it is None) met another fate.
+
+    ``apis`` are the calls concerned, by `Api` or the function's name, all where it is empty; ``newest`` is
+    the exception raised since. ``before`` is the one that was raised instead, None where JAX accepts the
+    call or it is not known what it does.
+    """
+
+    since: Release
+    cause: Cause | None
+    apis: frozenset[str] = frozenset()
+    newest: str = ""
+    before: str | None = None
+    entry: str = ""
+
+
+def _row(
+    since: str, cause: Cause | None, *apis: str, newest: str = "", before: str | None = None, entry: str = ""
+) -> LawRow:
+    return LawRow(Release.parse(since), cause, frozenset(apis), newest, before, entry)
+
+
+_PUTS = (Api.DEVICE_PUT, Api.DEVICE_PUT_IN_JIT)
+_STRUCTS = (Api.SHAPE_DTYPE_STRUCT, Api.JIT_ARGUMENT)
+_NNX = (Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, Api.NNX_SHARDING)
+_LINEN = (Api.LINEN_SHARDING, Api.LINEN_UNBOX, Api.LINEN_UNBOX_EAGER)
+_TYPED = (Cause.CONFLICT, Cause.AMBIGUOUS, Cause.UNSUPPORTED, Cause.OUT_SHARDING, Cause.OTHER_MESH)
+
+#: Of the rows that concern a call, the first decides.
+LAW_ROWS: tuple[LawRow, ...] = (
+    # The Flax that goes with an older JAX shards parameters otherwise.
+    _row("0.8.0", None, *_NNX),
+    _row("0.6.0", None, *_LINEN),
+    # Axis types, and what follows from them.
+    _row("0.5.3", Cause.AXIS_TYPE),
+    _row(
+        "0.9.1", Cause.OTHER_SHARDING, Api.SHARD_MAP_IN,
+        entry="in_specs that differ from an Explicit argument's spec raise, and are no implicit reshard",
+    ),
+    _row("0.6.0", Cause.OTHER_SHARDING),
+    _row("0.7.2", Cause.OTHER_SHARDING, newest="AssertionError", before="ValueError"),
+    _row("0.9.0", Cause.MESH_CONTEXT),
+    *(_row("0.9.0", cause) for cause in _TYPED),
+    # Specs, and what they meet.
+    _row("0.8.0", Cause.BAD_ENTRY),
+    _row("0.6.1", Cause.NOT_A_SPEC),
+    _row("0.10.1", Cause.NOT_A_SPEC, newest="AttributeError", before="TypeError"),
+    _row("0.5.3", Cause.DUPLICATE_AXIS, Api.SHARD_MAP_OUT),
+    _row("0.5.3", Cause.DUPLICATE_AXIS, newest="DuplicateSpecError", before="ValueError"),
+    _row("0.9.1", Cause.INDIVISIBLE, newest="IndivisibleError", before="ValueError"),
+    _row("0.10.1", Cause.UNCONSTRAINED, Api.JIT_OUT),
+    _row("0.6.1", Cause.UNCONSTRAINED, Api.JIT_IN),
+    _row("0.8.2", Cause.UNCONSTRAINED, *_PUTS),
+    _row("0.8.2", Cause.TOO_LONG, *_STRUCTS),
+    _row("0.6.1", Cause.TOO_LONG, Api.SHARD_MAP_OUT),
+    # shard_map checks what a carry varies over since 0.6.0.
+    _row("0.6.0", Cause.CARRY),
+    # The letters of axis_types="auto" were counted.
+    _row("0.6.0", Cause.BAD_ARGUMENT, "jax.make_mesh"),
+)  # fmt: skip

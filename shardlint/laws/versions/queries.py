@@ -1,0 +1,125 @@
+"""Questions to the table: what a release has, where an answer changes, and how it judges a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+
+from shardlint.laws.core.verdicts import Rejected, Undecided
+from shardlint.laws.versions.api_changes import ARGUMENTS, BEHAVIOURS, NAMES, Event, Row
+from shardlint.laws.versions.law_changes import LAW_ROWS, LawRow
+from shardlint.laws.versions.releases import NEWEST, Release
+from shardlint.support.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ApiState:
+    """A name or argument in one release.
+
+    ``name`` is what the table knows: the name asked for, or the module that holds it. ``there`` tells whether
+    the release has it, ``row`` what last happened to it, and ``later`` what will happen next. ``added``: it
+    is not there because it comes later.
+    """
+
+    name: str
+    there: bool
+    row: Row | None
+    later: Row | None
+
+    @property
+    def deprecated(self) -> bool:
+        """Whether it is there and its use warns."""
+        return self.there and self.row is not None and self.row.event is Event.DEPRECATED
+
+    @property
+    def added(self) -> bool:
+        """Whether it is missing only until a later release."""
+        return not self.there and self.row is None and self.later is not None
+
+
+@cache
+def _rows() -> dict[str, tuple[Row, ...]]:
+    """The events of each subject, oldest first."""
+    events: dict[str, list[Row]] = {}
+    for row in (*NAMES, *ARGUMENTS, *BEHAVIOURS):
+        events.setdefault(row.subject, []).append(row)
+    return {name: tuple(sorted(rows, key=_order)) for name, rows in events.items()}
+
+
+def _order(row: Row) -> Release:
+    return row.since or Release(0, 0)
+
+
+def subjects() -> Iterable[str]:
+    """Every subject of the table."""
+    return _rows()
+
+
+@cache
+def _parts() -> int:
+    """How many parts the longest subject has."""
+    return 1 + max(subject.count(".") for subject in _rows())
+
+
+def _known(name: str) -> str | None:
+    """The subject that tells of a name: itself, or a module that holds it."""
+    if "(" not in name:
+        # What programs make of a name that they ask in a circle may have hundreds.
+        name = ".".join(name.split(".", _parts())[: _parts()])
+    while name and name not in _rows():
+        name = name.rpartition(".")[0] if "(" not in name else ""
+    return name or None
+
+
+@cache
+def state_of(name: str, release: Release = NEWEST) -> ApiState | None:
+    """What a release has of a qualified name or ``function(argument=)``; None if the table knows nothing."""
+    subject = _known(name)
+    if subject is None:
+        return None
+    past = [row for row in _rows()[subject] if _order(row) <= release]
+    future = [row for row in _rows()[subject] if _order(row) > release]
+    first = _rows()[subject][0].event is not Event.ADDED
+    there = past[-1].event is not Event.REMOVED if past else first
+    return ApiState(subject, there, past[-1] if past else None, future[0] if future else None)
+
+
+def is_removed(name: str, release: Release = NEWEST) -> bool:
+    """Whether a release is known not to have a name: no longer, or not yet."""
+    state = state_of(name, release)
+    return state is not None and not state.there
+
+
+def holds(behaviour: str, release: Release = NEWEST) -> bool:
+    """Whether a release behaves so; the behaviours are the constants of `rows`."""
+    state = state_of(behaviour, release)
+    assert state is not None
+    return state.there
+
+
+@cache
+def turns(name: str) -> frozenset[Release]:
+    """The releases from which on another answer holds for a name, argument or behaviour."""
+    subject = _known(name)
+    return frozenset(_order(row) for row in _rows()[subject]) if subject is not None else frozenset()
+
+
+def rejected_at(release: Release, verdict: Rejected, api: str | None = None) -> Rejected | Undecided:
+    """The verdict of a release on a call that the newest one rejects: the same, another class, or open."""
+    for row in LAW_ROWS:
+        if release < row.since and _concerns(row, verdict, api):
+            if row.before is None:
+                return Undecided(f"JAX {release} does not reject this")
+            return replace(verdict, exception=row.before)
+    return verdict
+
+
+def turns_of_law(verdict: Rejected, api: str | None = None) -> frozenset[Release]:
+    """The releases from which on a rejection is another, or is one at all."""
+    return frozenset(row.since for row in LAW_ROWS if _concerns(row, verdict, api))
+
+
+def _concerns(row: LawRow, verdict: Rejected, api: str | None) -> bool:
+    raised = not row.newest or verdict.exception == row.newest
+    return row.cause in (None, verdict.cause) and raised and (not row.apis or api in row.apis)
