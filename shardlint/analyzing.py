@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from shardlint import seen
-from shardlint.files import Source
 from shardlint.model.uses import FileProblem, Use
+from shardlint.source import Source
+from shardlint.source.workspace import file_access
 from shardlint.support.gc_policy import collecting_seldom
 from shardlint.working import Analyzed, Work, work_on
 
@@ -47,7 +47,7 @@ class Analyzer:
         if self._store is not None:
             from shardlint.cache.results import Results
 
-            self._results = Results(self._store, seen.so_far())
+            self._results = Results(self._store, file_access.so_far())
 
     def analyze(
         self, sources: Sequence[Source], settings: InferenceSettings, progress: Progress | None = None
@@ -60,7 +60,7 @@ class Analyzer:
             for number, source in enumerate(sources):
                 keys[number] = results.key(source, settings)
                 found[number] = _kept(source, results.get(keys[number]))
-            seen.take_in(results.met)
+            file_access.take_in(results.met)
         left = [number for number, known in enumerate(found) if known is None]
         works = self._worked(sources, left, settings)
         with collecting_seldom():
@@ -68,7 +68,7 @@ class Analyzer:
                 if progress is not None:
                     progress("checking", done, len(sources))
                 found[number] = work.analyzed
-                seen.take_in(work.read)
+                file_access.take_in(work.read)
                 if results is not None and work.whole and (text := work.encoded()) is not None:
                     results.keep(keys[number], text, work.read)
         return [one for one in found if one is not None]

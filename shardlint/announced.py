@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from shardlint.files import Source
 from shardlint.model.findings import Finding
+from shardlint.source import Source
 
 if TYPE_CHECKING:
     from shardlint.confirm.expectations import Expectation

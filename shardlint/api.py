@@ -23,9 +23,6 @@ from shardlint.config import (
 )
 from shardlint.config.selection import ignored_codes, selected_codes, severities, without_effect
 from shardlint.explaining.analysis import Analysis, axes_of
-from shardlint.files import Source, read_source, source_from_cells, source_from_text
-from shardlint.files.excerpts import Excerpts
-from shardlint.files.problems import finding_of, findings_of, fixture_finding, internal_error
 from shardlint.fixing.rewriting import with_fix
 from shardlint.laws.core.values import Mesh
 from shardlint.laws.versions import NEWEST_ONLY, Release, Target
@@ -33,6 +30,9 @@ from shardlint.model.findings import Finding, Severity, ordered
 from shardlint.model.spans import Span
 from shardlint.model.uses import FileProblem, Use
 from shardlint.output.pages import address
+from shardlint.source import Source, read_source, source_from_cells, source_from_text
+from shardlint.source.excerpts import Excerpts
+from shardlint.source.file_problems import finding_of, findings_of, fixture_finding, internal_error
 from shardlint.support import media
 from shardlint.support.gc_policy import collecting_seldom
 from shardlint.suppression import Suppressor
@@ -462,7 +462,7 @@ class Linter:
 
     def is_fixture(self, path: str) -> bool:
         """Whether a path is one of the configured fixtures."""
-        from shardlint.files.patterns import ignore_spec
+        from shardlint.source.workspace.gitignore import ignore_spec
 
         settings = self.settings_of(path)
         return ignore_spec(settings.fixtures).match_file(os.path.relpath(path, settings.root))
@@ -494,7 +494,7 @@ def _replaced(results: Sequence[Analyzed], again: Sequence[Analyzed]) -> list[An
 
 def _coverage(sources: Sequence[Source], uses: Iterable[Use | FileProblem]) -> list[Judged]:
     from shardlint.coverage import coverage
-    from shardlint.files.sites import find_sites
+    from shardlint.source.api_sites import find_sites
 
     sites = [site for source in sources for site in find_sites(source)]
     return coverage(sites, (use for use in uses if isinstance(use, Use)))

@@ -16,11 +16,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from shardlint.files.lexing import STRING_OR_COMMENT, split_lines
-from shardlint.files.sources import Source, read_source
-from shardlint.files.statements import statements
 from shardlint.fixing.documents import write_bytes
 from shardlint.model.findings import Finding, Severity
+from shardlint.source.lexing import STRING_OR_COMMENT, split_lines
+from shardlint.source.logical_lines import statements
+from shardlint.source.sources import Source, read_source
 from shardlint.support.lazy_dataclass import dataclass
 
 VERSION = 1

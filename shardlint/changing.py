@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from shardlint.api import Linter, Progress, Report
     from shardlint.baseline import Entry
-    from shardlint.files.sources import Source
     from shardlint.fixing.documents import Document
     from shardlint.fixing.rounds import Fixed
     from shardlint.model.findings import Finding
+    from shardlint.source.sources import Source
 
 
 #: Findings that say that a file could not be read whole.

@@ -9,7 +9,7 @@ from shardlint.model.findings import Finding, Severity
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.files import Source
+    from shardlint.source import Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,12 +138,12 @@ def _checked(
     unsaved: tuple[str, bytes] | None,
     progress: ProgressBar,
 ) -> int:
-    from shardlint import seen
     from shardlint.checked import Report
     from shardlint.config.selection import without_effect
     from shardlint.reading import read_paths
+    from shardlint.source.workspace import file_access
 
-    with seen.recording() as read:
+    with file_access.recording() as read:
         found = configuring.configurations(options)
         settings = found.of(options.paths[0])
         linter, report = None, None
@@ -176,7 +176,7 @@ def _finished(
     progress: ProgressBar,
 ) -> int:
     """Do with a report what the options say, and show it."""
-    from shardlint.files.excerpts import Excerpts
+    from shardlint.source.excerpts import Excerpts
 
     try:
         outcome = changing.change(linter, report, options, progress)
@@ -234,7 +234,7 @@ def _standard_input(options: argparse.Namespace) -> tuple[str, bytes] | None:
     """Read what is to be checked from standard input, where `-` says so, or a name for it: name and bytes."""
     if options.stdin_filename is None and "-" not in options.paths:
         return None
-    from shardlint.files.sources import MAX_NOTEBOOK_BYTES
+    from shardlint.source.sources import MAX_NOTEBOOK_BYTES
 
     if options.paths not in (["-"], ["."]):
         raise UsageError("standard input is checked alone: give - and no other path")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from shardlint.files.sites import Site, SiteKind
 from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Rejected, Undecided
 from shardlint.model.spans import Place, Span
@@ -18,6 +17,7 @@ from shardlint.model.uses import (
     ShardingUse,
     Use,
 )
+from shardlint.source.api_sites import Site, SiteKind
 from shardlint.support.lazy_dataclass import dataclass
 
 #: What a use of each kind may tell about.

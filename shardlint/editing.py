@@ -14,14 +14,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardlint import seen
 from shardlint.analyzing import Analyzer
 from shardlint.cache.facts import Facts, now, written
 from shardlint.confirm.isolation import home_of, leads_into
-from shardlint.files import Source
 from shardlint.model.spans import Span
 from shardlint.resuming import Programs
-from shardlint.seen import NOTHING, Seen, opened
+from shardlint.source import Source
+from shardlint.source.workspace import file_access
+from shardlint.source.workspace.file_access import NOTHING, Seen, opened
 from shardlint.support import gc_policy
 from shardlint.support.cancellation import Stop, Stopped, look, stoppable
 from shardlint.support.lazy_dataclass import dataclass
@@ -49,7 +49,7 @@ class Record:
 
     def hand_on(self) -> None:
         """Count all this as read now."""
-        seen.hand_on(self._read)
+        file_access.hand_on(self._read)
 
     def holds(self) -> bool:
         """Whether all that was read is as it was."""
@@ -76,7 +76,7 @@ class Record:
 def recorded() -> Iterator[Record]:
     """Record what is read; it is complete at the end."""
     record = Record()
-    with seen.recording(apart=True) as read:
+    with file_access.recording(apart=True) as read:
         yield record
     record._read = read.whole()
 
@@ -216,8 +216,8 @@ def run_fixture(
     from shardlint.announced import expectations_of
     from shardlint.confirm.comparison import compare
     from shardlint.confirm.fixtures import run_fixture
-    from shardlint.files.problems import fixture_finding
     from shardlint.fixture_tables import jax_said
+    from shardlint.source.file_problems import fixture_finding
 
     run = run_fixture(source.path, python=python, timeout=2 * settings.confirm_timeout, started=started)
     lines = {cell.index: cell.written.splitlines() or [""] for cell in source.cells}
@@ -244,10 +244,10 @@ def placed(source: Source, findings: Sequence[Finding]) -> Placed:
     ours = tuple(f for f in findings if f.span.path == source.path)
     if not source.path.endswith(".ipynb"):
         return Placed("".join(cell.written for cell in source.cells), ours)
-    from shardlint.files.notebook_places import NotebookPlaces
+    from shardlint.source.notebooks.json_positions import NotebookPlaces
 
     try:
-        data = seen.read(source.path, seen.MOST_BYTES)
+        data = file_access.read(source.path, file_access.MOST_BYTES)
     except OSError:
         data = b""
     places = NotebookPlaces(data)

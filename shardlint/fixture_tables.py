@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from shardlint.confirm.comparison import Disagreement
 from shardlint.confirm.fixtures import FixtureRun, UnitRun
-from shardlint.files import Source
 from shardlint.model.findings import Finding
+from shardlint.source import Source
 from shardlint.support.lazy_dataclass import dataclass
 
 

@@ -14,8 +14,8 @@ import tomllib
 from collections.abc import Callable
 from typing import Any
 
-from shardlint import seen
 from shardlint.config.errors import ConfigError, nearest_of
+from shardlint.source.workspace import file_access
 
 #: A logical name and where it goes: a mesh axis, several, or none.
 LogicalRule = tuple[str, str | tuple[str, ...] | None]
@@ -104,10 +104,10 @@ def _document(full: str, file: str, key: str) -> Any:
     reader = readers.get(os.path.splitext(full)[1].lower())
     if reader is None:
         raise ConfigError(f'"{key}" must be one of {", ".join(readers)}, not "{file}"')
-    if not seen.is_file(full):
+    if not file_access.is_file(full):
         raise ConfigError(f'"{key}": there is no file "{file}"{_nearest_file(full, file)}')
     try:
-        text = seen.read(full, _MOST_BYTES)
+        text = file_access.read(full, _MOST_BYTES)
         if len(text) > _MOST_BYTES:
             raise ConfigError(f'"{key}": "{file}" is larger than {_MOST_BYTES // 2**20} MiB')
         return reader(text)

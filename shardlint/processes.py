@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any
 
-from shardlint.files import Source
+from shardlint.source import Source
 from shardlint.support.gc_policy import collecting_seldom
 from shardlint.support.lazy_dataclass import dataclass
 from shardlint.working import Work, failed, work_on

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from shardlint.config import Settings
-    from shardlint.files import Source
+    from shardlint.source import Source
 
 Progress = Callable[[str, int, int], None]
 
@@ -25,9 +25,9 @@ def read_paths(
     ``nearest`` tells the settings for a folder, ``settings`` are those of the run. Where all files can
     matter, ``broken`` ones are left out if they do not mention sharding, unless they are asked for.
     """
-    from shardlint.files.discovery import discover
-    from shardlint.files.prefilter import code_mentions_sharding
-    from shardlint.seen import MOST_BYTES, read
+    from shardlint.source.workspace.discovery import discover
+    from shardlint.source.workspace.file_access import MOST_BYTES, read
+    from shardlint.source.workspace.prefilter import code_mentions_sharding
 
     found = discover(paths, lambda folder: nearest(folder).filter)
     relevant: dict[str, bytes | None] = {}
@@ -44,7 +44,7 @@ def read_paths(
         (relevant if matters else others)[file.path] = data
     if not relevant and not (others and settings.exhaustive):
         return len(found), []
-    from shardlint.files import read_source
+    from shardlint.source import read_source
 
     sources = [read_source(path, data) for path, data in relevant.items()]
     order = {file.path: number for number, file in enumerate(found)}

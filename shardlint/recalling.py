@@ -10,17 +10,17 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, overload
 
-from shardlint import seen
 from shardlint.cache import facts
 from shardlint.cache.codec import CannotDecode, CannotEncode, decode, encode
 from shardlint.cache.store import FOLDER, Store
 from shardlint.cache.tool import tool_digest
 from shardlint.checked import Report
 from shardlint.model.findings import Finding
+from shardlint.source.workspace import file_access
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.files import Source
+    from shardlint.source import Source
 
 #: Options that change nothing of what is found: how it is shown, what is done with it, and how it is made.
 _ASIDE = frozenset(
@@ -99,7 +99,7 @@ class Recall:
             self._store.keep(self._key, _line(record) + result)
         return Recalled(Report(findings, notes, files, _Sources(paths)), has_baseline)
 
-    def keep(self, report: Report, has_baseline: bool, read: seen.Seen) -> None:
+    def keep(self, report: Report, has_baseline: bool, read: file_access.Seen) -> None:
         """Keep a check that was made, unless something changed meanwhile or failed."""
         read = read.whole()
         if read.torn or any(finding.name == "internal-error" for finding in report.findings):
@@ -150,7 +150,7 @@ class _Sources(Sequence["Source"]):
 
     def _all(self) -> tuple[Source, ...]:
         if self._read is None:
-            from shardlint.files import read_source
+            from shardlint.source import read_source
 
             self._read = tuple(read_source(path) for path in self._paths)
         return self._read

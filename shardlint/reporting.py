@@ -12,8 +12,8 @@ from shardlint import __version__
 
 if TYPE_CHECKING:
     from shardlint.api import Report
-    from shardlint.files.excerpts import Excerpts
     from shardlint.output.pages import Page, PageOf
+    from shardlint.source.excerpts import Excerpts
 
 #: The formats of `shardlint.output.formats`, which is not loaded for them.
 _FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from shardlint import seen
 from shardlint.cache.facts import Facts, now, written
-from shardlint.files import Source
+from shardlint.source import Source
+from shardlint.source.workspace import file_access
 from shardlint.support.cancellation import Stopped
 from shardlint.support.lazy_dataclass import dataclass
 from shardlint.working import Analyzed, Work, done, failed
@@ -25,7 +25,7 @@ class _Kept:
     """A program, all that it has read, and since when."""
 
     program: Resumable
-    read: seen.Seen
+    read: file_access.Seen
     since: int
 
     def holds(self) -> bool:
@@ -48,10 +48,10 @@ class Programs:
         # It comes back once it is sound again.
         kept = self._kept.pop(key, None)
         noticed, since = Noticed(), now()
-        with seen.recording(apart=True) as read:
+        with file_access.recording(apart=True) as read:
             try:
                 if kept is None or not kept.holds():
-                    kept = _Kept(Resumable(source, settings), seen.Seen(), since)
+                    kept = _Kept(Resumable(source, settings), file_access.Seen(), since)
                 uses = kept.program.uses(source, noticed)
             except Stopped:
                 if kept is not None and kept.program.stands:
@@ -65,7 +65,7 @@ class Programs:
         self._keep(key, kept, read)
         return Work(analyzed, kept.read)
 
-    def _keep(self, key: tuple[str, InferenceSettings], kept: _Kept, read: seen.Seen) -> None:
+    def _keep(self, key: tuple[str, InferenceSettings], kept: _Kept, read: file_access.Seen) -> None:
         kept.read.add(read.whole())
         self._kept[key] = kept
         if len(self._kept) > _MOST:

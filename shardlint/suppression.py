@@ -7,15 +7,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from shardlint.files.problems import FILE_RULES, finding_of
-from shardlint.files.sources import Cell, Source, read_source
-from shardlint.files.statements import statements
-from shardlint.files.suppressions import Suppression, Written, directives, matches, suppressions
 from shardlint.laws.core.verdicts import Undecided
 from shardlint.model.findings import Applicability, Edit, Finding, Fix
 from shardlint.model.spans import Span
 from shardlint.model.uses import FileProblem, Use
 from shardlint.rules.base import AnyRule
+from shardlint.source.comments.suppressions import Suppression, Written, directives, matches, suppressions
+from shardlint.source.file_problems import FILE_RULES, finding_of
+from shardlint.source.logical_lines import statements
+from shardlint.source.sources import Cell, Source, read_source
 
 _ABOUT_COMMENTS = ("SHL012", "SHL013")
 #: Whether a rule is asked for in a file: its path, and the rule's code and name.

@@ -10,9 +10,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from shardlint import seen
 from shardlint.recalling import project_of
-from shardlint.seen import IGNORES, SUFFIXES
+from shardlint.source.workspace import file_access
+from shardlint.source.workspace.file_access import IGNORES, SUFFIXES
 
 #: Seconds between two looks at all files, where nobody tells of changes.
 _INTERVAL = 1.0
@@ -91,7 +91,7 @@ def _holds(outer: str, inner: str) -> bool:
 def _matters(path: str) -> bool:
     """Whether a change of a path can change what is found."""
     parts = path.split(os.sep)
-    if seen.MADE.intersection(parts) or ".git" in parts:
+    if file_access.MADE.intersection(parts) or ".git" in parts:
         return False
     return path.endswith((*SUFFIXES, *_ALSO)) or "." not in parts[-1]
 
@@ -121,8 +121,8 @@ def _polled(folders: list[str]) -> Iterator[list[str]]:
             before = now
 
 
-def _stamps(folders: list[str]) -> dict[str, seen.Stamp]:
-    found: dict[str, seen.Stamp] = {}
+def _stamps(folders: list[str]) -> dict[str, file_access.Stamp]:
+    found: dict[str, file_access.Stamp] = {}
     for top in folders:
         for folder, folders_in_it, names in os.walk(top):
             folders_in_it[:] = [name for name in folders_in_it if _matters(os.path.join(folder, name))]
@@ -131,5 +131,5 @@ def _stamps(folders: list[str]) -> dict[str, seen.Stamp]:
                 if _matters(path):
                     with contextlib.suppress(OSError):
                         status = os.stat(path)
-                        found[path] = seen.stamp_of(status) if name in names else (status.st_ino,)
+                        found[path] = file_access.stamp_of(status) if name in names else (status.st_ino,)
     return found

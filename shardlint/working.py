@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from shardlint import seen
-from shardlint.files import Source
-from shardlint.files.problems import internal_error
 from shardlint.model.uses import FileProblem, Use
+from shardlint.source import Source
+from shardlint.source.file_problems import internal_error
+from shardlint.source.workspace import file_access
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Work:
     """Work that is done: ``read`` is all that it read, ``whole`` that nothing failed."""
 
     analyzed: Analyzed
-    read: seen.Seen
+    read: file_access.Seen
     whole: bool = True
 
     def encoded(self) -> str | None:
@@ -58,22 +58,22 @@ def work_on(source: Source, settings: InferenceSettings) -> Work:
     from shardlint.inference import Noticed, analyze
 
     noticed = Noticed()
-    with seen.recording(apart=True) as read:
+    with file_access.recording(apart=True) as read:
         try:
             return done(Analyzed(source, analyze([source], settings, noticed), noticed), read.whole())
         except Exception as error:
             return failed(source, error, read.whole())
 
 
-def done(analyzed: Analyzed, read: seen.Seen) -> Work:
+def done(analyzed: Analyzed, read: file_access.Seen) -> Work:
     """The work on a source; of a part of it nothing is stored, as if a file had changed meanwhile."""
     read.torn |= analyzed.is_partial
     return Work(analyzed, read, whole=not analyzed.is_partial)
 
 
-def failed(source: Source, error: Exception, read: seen.Seen | None = None) -> Work:
+def failed(source: Source, error: Exception, read: file_access.Seen | None = None) -> Work:
     """The work on a source that cannot be done."""
     from shardlint.inference import Noticed
 
     uses = [internal_error(source.path, error)]
-    return Work(Analyzed(source, uses, Noticed()), read or seen.Seen(), whole=False)
+    return Work(Analyzed(source, uses, Noticed()), read or file_access.Seen(), whole=False)

@@ -23,7 +23,7 @@ TYPES = {
     "shardlint.model.spans",
     "shardlint.model.findings",
     "shardlint.model.uses",
-    "shardlint.seen",
+    "shardlint.source.workspace.file_access",
 } | RECORDS
 VERSION = {"shardlint.__version__"}
 LAWS = {"shardlint.laws"}
@@ -49,35 +49,35 @@ OPERATIONS = {f"shardlint.inference.{name}" for name in ("operators", "indexing"
 # module's name begins with is its own. Every room may import itself.
 ROOMS: dict[str, set[str]] = {
     "shardlint.support.lazy_dataclass": set(),
-    "shardlint.seen": RECORDS,
+    "shardlint.source.workspace.file_access": RECORDS,
     "shardlint.support.cancellation": set(),
     "shardlint.model.spans": TYPES | LAWS,
     "shardlint.model.findings": TYPES | LAWS,
     "shardlint.model.uses": TYPES | LAWS,
     "shardlint.laws": RECORDS,
-    "shardlint.files": TYPES,
+    "shardlint.source": TYPES,
     OVERLAYS: TYPES | LAWS | VALUES,
     **dict.fromkeys(sorted(VALUES), TYPES | LAWS | VALUES),
     **dict.fromkeys(sorted(OPERATIONS), TYPES | LAWS | VALUES | OPERATIONS | {OVERLAYS}),
     "shardlint.inference": TYPES
     | LAWS
-    | {"shardlint.support.gc_policy", "shardlint.files", "shardlint.support.cancellation"},
+    | {"shardlint.support.gc_policy", "shardlint.source", "shardlint.support.cancellation"},
     "shardlint.fixing": TYPES
     | LAWS
-    | {"shardlint.files", "shardlint.inference.nodes", "shardlint.inference.offsets"},
+    | {"shardlint.source", "shardlint.inference.nodes", "shardlint.inference.offsets"},
     "shardlint.suppression": TYPES
     | LAWS
-    | {"shardlint.files", "shardlint.rules.all_rules", "shardlint.rules.base"},
-    "shardlint.baseline": TYPES | {"shardlint.files", "shardlint.fixing.documents"},
+    | {"shardlint.source", "shardlint.rules.all_rules", "shardlint.rules.base"},
+    "shardlint.baseline": TYPES | {"shardlint.source", "shardlint.fixing.documents"},
     "shardlint.rules": TYPES | LAWS | {"shardlint.support.cancellation"},
     "shardlint.confirm.worker": set(),
     "shardlint.confirm": TYPES | LAWS,
-    "shardlint.announced": TYPES | {"shardlint.confirm.expectations", "shardlint.files"},
-    "shardlint.explaining": TYPES | LAWS | {"shardlint.files", "shardlint.output.layout"},
-    "shardlint.coverage": TYPES | LAWS | {"shardlint.files"},
+    "shardlint.announced": TYPES | {"shardlint.confirm.expectations", "shardlint.source"},
+    "shardlint.explaining": TYPES | LAWS | {"shardlint.source", "shardlint.output.layout"},
+    "shardlint.coverage": TYPES | LAWS | {"shardlint.source"},
     "shardlint.report": TYPES
     | LAWS
-    | {"shardlint.files", "shardlint.config", "shardlint.confirm.abstract_init", "shardlint.rules.wording"},
+    | {"shardlint.source", "shardlint.config", "shardlint.confirm.abstract_init", "shardlint.rules.wording"},
     "shardlint.output.report": TYPES
     | LAWS
     | {
@@ -88,28 +88,28 @@ ROOMS: dict[str, set[str]] = {
     },
     "shardlint.output": TYPES
     | LAWS
-    | {"shardlint.coverage", "shardlint.files.sites", "shardlint.fixture_tables"},
+    | {"shardlint.coverage", "shardlint.source.api_sites", "shardlint.fixture_tables"},
     "shardlint.eras": TYPES | LAWS,
-    "shardlint.cache": TYPES | LAWS | VERSION | {"shardlint.files"},
-    "shardlint.working": TYPES | {"shardlint.files", "shardlint.inference", "shardlint.cache.codec"},
+    "shardlint.cache": TYPES | LAWS | VERSION | {"shardlint.source"},
+    "shardlint.working": TYPES | {"shardlint.source", "shardlint.inference", "shardlint.cache.codec"},
     "shardlint.resuming": TYPES
     | {
         "shardlint.cache.facts",
-        "shardlint.files",
+        "shardlint.source",
         "shardlint.inference",
         "shardlint.support.cancellation",
         "shardlint.working",
     },
     "shardlint.watching": TYPES
     | {"shardlint.recalling", "shardlint.inference.project", "shardlint.support.media"},
-    "shardlint.checked": TYPES | {"shardlint.files"},
+    "shardlint.checked": TYPES | {"shardlint.source"},
     "shardlint.checking": {"shardlint."},
-    "shardlint.recalling": TYPES | {"shardlint.cache", "shardlint.checked", "shardlint.files"},
+    "shardlint.recalling": TYPES | {"shardlint.cache", "shardlint.checked", "shardlint.source"},
     "shardlint.support.gc_policy": set(),
     "shardlint.processes": RECORDS
     | {
         "shardlint.support.gc_policy",
-        "shardlint.files",
+        "shardlint.source",
         "shardlint.inference",
         "shardlint.working",
     },
@@ -117,20 +117,20 @@ ROOMS: dict[str, set[str]] = {
     | LAWS
     | {
         "shardlint.support.gc_policy",
-        "shardlint.files",
+        "shardlint.source",
         "shardlint.cache",
         "shardlint.inference",
         "shardlint.working",
         "shardlint.processes",
         "shardlint.resuming",
     },
-    "shardlint.reading": TYPES | {"shardlint.config", "shardlint.files", "shardlint.inference"},
+    "shardlint.reading": TYPES | {"shardlint.config", "shardlint.source", "shardlint.inference"},
     "shardlint.configuring": {"shardlint.config", "shardlint.support.media"},
-    "shardlint.fixture_tables": TYPES | {"shardlint.confirm", "shardlint.files"},
+    "shardlint.fixture_tables": TYPES | {"shardlint.confirm", "shardlint.source"},
     "shardlint.deployments": TYPES | LAWS | {"shardlint.config.deployments"},
     "shardlint.requirements": LAWS,
     "shardlint.config": VERSION | {"shardlint."},
-    "shardlint.logical_config": {"shardlint.config", "shardlint.seen"},
+    "shardlint.logical_config": {"shardlint.config", "shardlint.source.workspace.file_access"},
     "shardlint.editing": {"shardlint."},
     "shardlint.api": VERSION | {"shardlint."},
     "shardlint.changing": {"shardlint."},
@@ -240,8 +240,8 @@ def test_each_room_imports_only_what_it_may(name: str) -> None:
             "shardlint.inference.operators",
             "if TYPE_CHECKING:\n    from shardlint.inference import interpreter",
         ),
-        ("shardlint.files.prefilter", "import libcst"),
-        ("shardlint.files.notebooks", "from shardlint.laws.core.values import Mesh"),
+        ("shardlint.source.workspace.prefilter", "import libcst"),
+        ("shardlint.source.notebooks", "from shardlint.laws.core.values import Mesh"),
         ("shardlint.output.full", "from shardlint.api import Linter"),
         ("shardlint.confirm.witness", "import jax.numpy as jnp"),
         ("shardlint.confirm.worker", "from shardlint.laws.core.values import Mesh"),

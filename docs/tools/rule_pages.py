@@ -10,12 +10,12 @@ from pathlib import Path
 
 import jax_says
 from shardlint.api import Excerpts, Linter, Settings, source_from_text
-from shardlint.files.problems import FILE_RULES, FileRule
 from shardlint.laws.versions import parse_target
 from shardlint.model.findings import Finding, Group
 from shardlint.output import full
 from shardlint.output.styles import Styles
 from shardlint.rules import AnyRule, all_rules
+from shardlint.source.file_problems import FILE_RULES, FileRule
 
 DOCS = Path(__file__).parents[1]
 FILE = "example.py"

@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shardlint import seen
-from shardlint.seen import Seen, Stamp, Text
+from shardlint.source.workspace import file_access
+from shardlint.source.workspace.file_access import Seen, Stamp, Text
 
 #: A file system's clock is no finer than this, nor nearer to ours: a file that was changed less long before
 #: it was read may be changed once more and have the same stamp.
@@ -28,7 +28,7 @@ def written(found: Seen, since: int | None) -> dict[str, Any]:
     absent: dict[str, list[str]] = {}
     kinds = {}
     for path, kind in found.kinds.items():
-        if kind == seen.NOTHING:
+        if kind == file_access.NOTHING:
             folder, name = os.path.split(path)
             absent.setdefault(folder, []).append(name)
         else:
@@ -59,7 +59,7 @@ class Facts:
             return (
                 all(self._kind(path) == kind for path, kind in facts["kinds"].items())
                 and all(
-                    self._kind(os.path.join(folder, name)) == seen.NOTHING
+                    self._kind(os.path.join(folder, name)) == file_access.NOTHING
                     for folder, names in facts["absent"].items()
                     for name in names
                 )
@@ -72,12 +72,12 @@ class Facts:
     def _kind(self, path: str) -> str:
         kind = self.met.kinds.get(path)
         if kind is None:
-            kind = self.met.kinds[path] = seen.look(path)
+            kind = self.met.kinds[path] = file_access.look(path)
         return kind
 
     def _folder(self, path: str) -> str | None:
         if path not in self.met.folders:
-            self.met.folders[path] = seen.listing(path)
+            self.met.folders[path] = file_access.listing(path)
         return self.met.folders[path]
 
     def _is_text(self, path: str, digest: str | None, stamp: Sequence[int] | None) -> bool:
@@ -88,11 +88,11 @@ class Facts:
 
     def _text(self, path: str, digest: str | None, stamp: Sequence[int] | None) -> Text:
         try:
-            if stamp is not None and (now := seen.stamp(path)) == tuple(stamp):
+            if stamp is not None and (now := file_access.stamp(path)) == tuple(stamp):
                 return digest, now
             self.read += 1
-            with seen.recording(apart=True) as found:
-                seen.read(path, seen.MOST_BYTES)
+            with file_access.recording(apart=True) as found:
+                file_access.read(path, file_access.MOST_BYTES)
             return found.texts[path]
         except OSError:
             return None, None

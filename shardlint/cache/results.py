@@ -8,12 +8,12 @@ from collections.abc import Hashable
 from hashlib import blake2b
 from typing import Any
 
-from shardlint import seen
 from shardlint.cache import facts
 from shardlint.cache.codec import CannotDecode, decode
 from shardlint.cache.store import Store
 from shardlint.cache.tool import tool_digest
-from shardlint.files.sources import Source
+from shardlint.source.sources import Source
+from shardlint.source.workspace import file_access
 
 
 class Results:
@@ -23,7 +23,7 @@ class Results:
     read besides is as it was: the modules it imports, and that there are none where it looked first.
     """
 
-    def __init__(self, store: Store, known: seen.Seen) -> None:
+    def __init__(self, store: Store, known: file_access.Seen) -> None:
         self.store = store
         self._tool = tool_digest(store)
         self._facts = facts.Facts(known)
@@ -51,7 +51,7 @@ class Results:
         except (ValueError, RecursionError, CannotDecode):
             return None
 
-    def keep(self, key: bytes, result: str, read: seen.Seen) -> None:
+    def keep(self, key: bytes, result: str, read: file_access.Seen) -> None:
         """Keep an encoded result, and what it was made from."""
         if not read.torn:
             made_from = facts.written(read, None)
@@ -60,6 +60,6 @@ class Results:
             )
 
     @property
-    def met(self) -> seen.Seen:
+    def met(self) -> file_access.Seen:
         """What was looked at to tell that results hold."""
         return self._facts.met

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any
 
-from shardlint import seen
 from shardlint.config.errors import ConfigError, nearest_of
 from shardlint.config.keys import BY_NAME, SECTIONS
 from shardlint.config.kinds import At
 from shardlint.config.toml_lines import line_of
+from shardlint.source.workspace import file_access
 from shardlint.support.lazy_dataclass import dataclass
 
 #: The files of one folder in the order in which they count, and where in them the settings are.
@@ -75,7 +75,7 @@ class Layer:
 def read_toml(file: str) -> tuple[str, dict[str, Any]]:
     """Return the text of a TOML file and what it says. Raises ConfigError."""
     try:
-        text = seen.read(file, _MOST_BYTES).decode("utf-8-sig")
+        text = file_access.read(file, _MOST_BYTES).decode("utf-8-sig")
         return text, _document(text)
     except OSError as error:
         raise ConfigError(f"{shown(file)}: {error.strerror or error}", file=file) from None

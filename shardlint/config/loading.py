@@ -9,7 +9,6 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from shardlint import seen
 from shardlint.config.errors import ConfigError
 from shardlint.config.keys import BY_NAME, KEYS, Key
 from shardlint.config.kinds import At
@@ -24,6 +23,7 @@ from shardlint.config.layers import (
     read_toml,
 )
 from shardlint.config.settings import Selection, Settings
+from shardlint.source.workspace import file_access
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Configurations:
         self._requirements: dict[str, tuple[Target | None, str | None]] = {}
         self._given: Layer | None = None
         self._inline: list[Layer] = []
-        files = [config for config in given.configs if seen.is_file(config) or not _is_inline(config)]
+        files = [config for config in given.configs if file_access.is_file(config) or not _is_inline(config)]
         if len(files) > 1 or (files and given.isolated):
             what = (
                 "--config names one file" if len(files) > 1 else "with --isolated there is no --config FILE"
@@ -106,7 +106,7 @@ class Configurations:
     def of(self, path: str) -> Settings:
         """The settings for a file or folder, which need not exist."""
         path = os.path.abspath(path)
-        folder = path if seen.is_folder(path) else os.path.dirname(path)
+        folder = path if file_access.is_folder(path) else os.path.dirname(path)
         return self.of_folder(folder)
 
     def of_folder(self, folder: str) -> Settings:
@@ -178,7 +178,7 @@ class Configurations:
                 found: tuple[str, Layer | None] = (folder, layer)
             elif parent == folder:
                 found = (os.getcwd(), None)
-            elif seen.exists(os.path.join(folder, ".git")):
+            elif file_access.exists(os.path.join(folder, ".git")):
                 found = (folder, None)
             else:
                 found = self._nearest(parent)
@@ -193,12 +193,12 @@ class Configurations:
         if folder not in self._requirements:
             file, parent = os.path.join(folder, "pyproject.toml"), os.path.dirname(folder)
             found: tuple[Target | None, str | None] = (None, None)
-            if seen.is_file(file):
+            if file_access.is_file(file):
                 from shardlint.requirements import jax_requirement
 
                 with contextlib.suppress(ConfigError):
                     found = jax_requirement(read_toml(file)[1]), file
-            elif parent != folder and not seen.exists(os.path.join(folder, ".git")):
+            elif parent != folder and not file_access.exists(os.path.join(folder, ".git")):
                 found = self._required(parent)
             self._requirements[folder] = found
         return self._requirements[folder]
@@ -206,9 +206,13 @@ class Configurations:
     def _outer(self, root: str) -> tuple[str, ...]:
         """The roots of the configurations around one, up to the repository."""
         outer = []
-        while not seen.exists(os.path.join(root, ".git")) and (parent := os.path.dirname(root)) != root:
+        while (
+            not file_access.exists(os.path.join(root, ".git")) and (parent := os.path.dirname(root)) != root
+        ):
             above, layer = self._nearest(parent)
-            if layer is None and not (_holds(above, root) and seen.exists(os.path.join(above, ".git"))):
+            if layer is None and not (
+                _holds(above, root) and file_access.exists(os.path.join(above, ".git"))
+            ):
                 break
             outer.append(above)
             root = above
@@ -252,7 +256,7 @@ def _is_inline(config: str) -> bool:
 
 def _given_file(file: str) -> Layer:
     """The settings of a file that is named; what is relative in it is so to where the user is."""
-    if not seen.exists(file):
+    if not file_access.exists(file):
         raise ConfigError(f'--config {file}: there is no such file, and a setting is written key="value"')
     prefix = ("tool", "shardlint") if os.path.basename(file) == "pyproject.toml" else ()
     layer = file_layer(file, os.getcwd(), prefix)
@@ -277,7 +281,7 @@ def _options_layer(options: Mapping[str, Any], mark: str) -> Layer | None:
 def _layer_in(folder: str) -> Layer | None:
     for name, prefix in FILES:
         file = os.path.join(folder, name)
-        if seen.is_file(file) and (layer := file_layer(file, folder, prefix)) is not None:
+        if file_access.is_file(file) and (layer := file_layer(file, folder, prefix)) is not None:
             return layer
     return None
 

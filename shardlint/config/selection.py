@@ -34,8 +34,8 @@ class Described(Protocol):
 
 def known_rules() -> list[Described]:
     """Return every rule there is, by code: those about files and those about uses."""
-    from shardlint.files.problems import FILE_RULES
     from shardlint.rules import all_rules
+    from shardlint.source.file_problems import FILE_RULES
 
     return sorted([*FILE_RULES, *all_rules()], key=lambda rule: rule.code)
 
@@ -159,7 +159,7 @@ def _matches(pattern: str, path: str, folder: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _spec(pattern: str) -> GitIgnoreSpec:
-    from shardlint.files.patterns import ignore_spec
+    from shardlint.source.workspace.gitignore import ignore_spec
 
     return ignore_spec([pattern])
 

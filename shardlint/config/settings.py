@@ -10,10 +10,10 @@ from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.config.deployments import Deployment
-    from shardlint.files.discovery import Filter
     from shardlint.laws.core.values import Mesh
     from shardlint.laws.versions import Target
     from shardlint.logical_config import LogicalRule
+    from shardlint.source.workspace.discovery import Filter
 
 #: Folders that hold no code of the project's own.
 DEFAULT_EXCLUDE = (
@@ -118,7 +118,7 @@ class Settings:
     @property
     def filter(self) -> Filter:
         """Which files of a folder count."""
-        from shardlint.files.discovery import Filter
+        from shardlint.source.workspace.discovery import Filter
 
         return Filter(
             root=self.root,

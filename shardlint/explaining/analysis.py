@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from shardlint.explaining.axes import AxisIndex
     from shardlint.explaining.knowledge import Knowledge
     from shardlint.explaining.scopes import Candidate, Scopes
-    from shardlint.files import Source
     from shardlint.laws.core.values import Mesh
     from shardlint.model.findings import Finding
     from shardlint.model.uses import Use
+    from shardlint.source import Source
 
     #: Where the name of an axis begins, and what it may be; None where none is written.
     Completions = tuple[int, list[Candidate]] | None

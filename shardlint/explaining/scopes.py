@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from shardlint.explaining.axes import stands_in_strings
-from shardlint.files.sources import Source
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import Mesh
 from shardlint.model.uses import ShardingUse, SpecUse, Use, ValueUse
+from shardlint.source.sources import Source
 from shardlint.support.lazy_dataclass import dataclass
 
 #: What takes names of axes, by the last part of its name.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from shardlint.files.lexing import NEWLINE
 from shardlint.model.findings import Edit, Finding, Fix
 from shardlint.model.spans import Span
+from shardlint.source.lexing import NEWLINE
 from shardlint.support.lazy_dataclass import dataclass
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import libcst as cst
 
-from shardlint.files.sources import Source
 from shardlint.fixing.calls import appended, by_keyword
 from shardlint.fixing.importing import Names
 from shardlint.fixing.trees import CannotFix, program_of
@@ -13,6 +12,7 @@ from shardlint.laws.versions import Release, holds
 from shardlint.laws.versions.api_changes import EXPLICIT_BY_DEFAULT
 from shardlint.model.findings import Applicability, Fix
 from shardlint.model.uses import MeshUse
+from shardlint.source.sources import Source
 
 #: Those that take ``axis_types=``, and what the axes are without it.
 _MAKERS = ("make_mesh", "Mesh", "AbstractMesh")

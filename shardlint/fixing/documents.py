@@ -9,11 +9,11 @@ import tempfile
 import tokenize
 from collections.abc import Iterable
 
-from shardlint.files.notebook import BrokenNotebook, read_cells
-from shardlint.files.sources import Source, read_source
 from shardlint.fixing import notebook_json
 from shardlint.fixing.applying import OutOfPlace, changed, changes
 from shardlint.model.findings import Edit
+from shardlint.source.notebooks.cells import BrokenNotebook, read_cells
+from shardlint.source.sources import Source, read_source
 from shardlint.support.lazy_dataclass import dataclass
 
 

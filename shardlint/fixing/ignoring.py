@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from shardlint.files.sources import Cell, Source
-from shardlint.files.statements import Statements, statements
-from shardlint.files.suppressions import directives
 from shardlint.model.findings import Edit, Finding
 from shardlint.model.spans import Span
+from shardlint.source.comments.suppressions import directives
+from shardlint.source.logical_lines import Statements, statements
+from shardlint.source.sources import Cell, Source
 from shardlint.support.lazy_dataclass import dataclass
 
 #: What these findings are about, no comment can silence.

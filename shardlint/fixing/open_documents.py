@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from shardlint.files.sources import Source, source_from_cells, source_from_text
 from shardlint.fixing.applying import OutOfPlace, changed, changes
 from shardlint.fixing.documents import CannotChange, Document
 from shardlint.model.findings import Edit
+from shardlint.source.sources import Source, source_from_cells, source_from_text
 from shardlint.support.lazy_dataclass import dataclass
 
 

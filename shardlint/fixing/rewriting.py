@@ -11,9 +11,9 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from shardlint.files.sources import Source
 from shardlint.laws.versions import NEWEST_ONLY, Target
 from shardlint.model.findings import Finding, Fix
+from shardlint.source.sources import Source
 
 if TYPE_CHECKING:
     from shardlint.fixing.desk import Rewrite

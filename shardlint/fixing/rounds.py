@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from shardlint.files.sources import Source
 from shardlint.fixing.applying import compatible, paths_of
 from shardlint.fixing.documents import CannotChange, Document
 from shardlint.model.findings import Applicability, Edit, Finding, Severity
 from shardlint.model.spans import Span
+from shardlint.source.sources import Source
 
 #: As many rounds as ruff takes: fixes that call for each other would go on for ever.
 MOST_ROUNDS = 10

@@ -15,12 +15,12 @@ from typing import Any
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
-from shardlint.files.lexing import NEWLINE, split_lines
-from shardlint.files.sources import Source
 from shardlint.inference.nodes import parts, walk
 from shardlint.inference.offsets import offsets
 from shardlint.model.findings import Edit
 from shardlint.model.spans import Span
+from shardlint.source.lexing import NEWLINE, split_lines
+from shardlint.source.sources import Source
 
 #: Makes a node of one whose parts were changed already.
 Change = Callable[[Any], cst.CSTNode]

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 import libcst as cst
 
-from shardlint.files.sources import Source
 from shardlint.inference import naming
 from shardlint.inference.budget import MAX_FILE_STEPS, Ceiling
 from shardlint.inference.code import Code
@@ -30,6 +29,7 @@ from shardlint.inference.syntax import ClassPart, FunctionPart, Parsed, Part, sp
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Span
 from shardlint.model.uses import Environment, FileProblem, NameUse, Use
+from shardlint.source.sources import Source
 from shardlint.support.frame_memory import roomy
 from shardlint.support.gc_policy import collecting_seldom
 

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from shardlint.files.modules import import_folders
-from shardlint.files.sources import Source, read_source
 from shardlint.inference.project import LIBRARIES
 from shardlint.inference.relevance import Relevance
 from shardlint.inference.syntax import split
+from shardlint.source.sources import Source, read_source
+from shardlint.source.workspace.module_paths import import_folders
 
 _WORD = re.compile(rb"[^\W\d]\w*")
 _FIRST = re.compile(rb"\w+")

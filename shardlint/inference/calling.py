@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from shardlint.files.lexing import words_in
 from shardlint.inference.alternatives import each
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.calls import Call, CannotBind
@@ -61,6 +60,7 @@ from shardlint.inference.values import (
 from shardlint.inference.variables import write
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
+from shardlint.source.lexing import words_in
 
 if TYPE_CHECKING:
     from shardlint.inference.context import Scope

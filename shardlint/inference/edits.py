@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 
-from shardlint.files.lexing import STRING_OR_COMMENT
 from shardlint.inference.spelling import Meant, Names
 from shardlint.inference.syntax import (
     ClassPart,
@@ -25,6 +24,7 @@ from shardlint.inference.syntax import (
 )
 from shardlint.inference.translating.written import Untranslated, has_odd_lines, parsed
 from shardlint.inference.units import BrokenText, Unit
+from shardlint.source.lexing import STRING_OR_COMMENT
 from shardlint.support.lazy_dataclass import dataclass
 
 #: A line that Python does not see.

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.files.facts import BrokenFact, MeshFact, Note, RevealRequest, ShapeFact, read_notes
-from shardlint.files.sources import Cell, Source
 from shardlint.inference.assumed import is_assumed
 from shardlint.inference.described import Description, Fitted, fit, fit_mesh, read
 from shardlint.inference.effects import changed
@@ -30,6 +28,8 @@ from shardlint.laws.core.size_syntax import ArrayPattern
 from shardlint.laws.core.values import AxisType, Mesh, Unknown
 from shardlint.model.spans import Span
 from shardlint.model.uses import Fact, FileProblem
+from shardlint.source.comments.facts import BrokenFact, MeshFact, Note, RevealRequest, ShapeFact, read_notes
+from shardlint.source.sources import Cell, Source
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

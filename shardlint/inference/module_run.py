@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from shardlint import seen
-from shardlint.files.sources import Source
 from shardlint.inference.context import Scope
 from shardlint.inference.met import Handed
 from shardlint.inference.syntax import Part, whole_units
@@ -14,6 +12,8 @@ from shardlint.inference.units import BrokenText
 from shardlint.inference.values import ModuleValue
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.versions import Release
+from shardlint.source.sources import Source
+from shardlint.source.workspace import file_access
 
 
 class ModuleRun:
@@ -46,7 +46,7 @@ class ModuleRun:
         self.asks_mesh = False
         #: The number of devices as it began to run, and what it read.
         self.given = given
-        self.seen = seen.Seen()
+        self.seen = file_access.Seen()
         #: What it imported, and, once it has run, all that this imported in turn.
         self.imported: dict[Path, ModuleRun] = {}
         self.within: dict[Path, ModuleRun] = {}

@@ -7,9 +7,9 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shardlint import seen
-from shardlint.files.sources import Source, read_source
 from shardlint.inference.syntax import split, whole_units
+from shardlint.source.sources import Source, read_source
+from shardlint.source.workspace import file_access
 
 if TYPE_CHECKING:
     from shardlint.inference.module_run import ModuleRun
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Locate = Callable[[Path, str], Path | None]
 
 #: What files import, by their path, their stamp and the roots of the project: the files, and what was read.
-_imports: dict[Hashable, tuple[tuple[Path, ...], seen.Seen]] = {}
+_imports: dict[Hashable, tuple[tuple[Path, ...], file_access.Seen]] = {}
 _MOST = 20_000
 
 
@@ -51,14 +51,14 @@ def planned(
 
 def _imported_by(path: Path, locate: Locate, roots: Hashable) -> tuple[Path, ...]:
     """The files that a file imports: found once, whichever programs ask."""
-    key = (path, seen.stamp(str(path)), roots)
+    key = (path, file_access.stamp(str(path)), roots)
     kept = _imports.get(key)
     if kept is None:
         if len(_imports) >= _MOST:
             _imports.clear()
-        with seen.recording() as looked:
+        with file_access.recording() as looked:
             kept = _imports[key] = (tuple(_located(read_source(str(path)), locate)), looked)
-    seen.hand_on(kept[1])
+    file_access.hand_on(kept[1])
     return kept[0]
 
 

@@ -10,9 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shardlint import seen
-from shardlint.files.modules import import_folders, module_file
-from shardlint.files.sources import Source, read_source
 from shardlint.inference.budget import Budget
 from shardlint.inference.effects import EFFECTS, NOTHING, born, changed, depends
 from shardlint.inference.joins import options
@@ -27,6 +24,9 @@ from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided
 from shardlint.model.spans import Place
 from shardlint.model.uses import ApiReference
+from shardlint.source.sources import Source, read_source
+from shardlint.source.workspace import file_access
+from shardlint.source.workspace.module_paths import import_folders, module_file
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine
@@ -40,7 +40,7 @@ LIBRARIES = frozenset(
 
 
 #: Modules that programs imported, so that the next one need not run them again.
-Key = tuple[Path, seen.Stamp | None, Hashable, Hashable]
+Key = tuple[Path, file_access.Stamp | None, Hashable, Hashable]
 _shared: dict[Key, ModuleRun] = {}
 _MAX_SHARED = 4_000
 
@@ -50,7 +50,7 @@ def refresh() -> None:
 
     All of them: what a module holds may come from any other.
     """
-    if any(seen.stamp(str(path)) != stamp for path, stamp, *_ in _shared):
+    if any(file_access.stamp(str(path)) != stamp for path, stamp, *_ in _shared):
         forget()
 
 
@@ -78,7 +78,7 @@ def forget() -> None:
 
 def _identity(path: Path, interpreter: Machine) -> Key:
     """What a module's values depend on: its text, as the file system tells it, and the settings."""
-    return (path, seen.stamp(str(path)), interpreter.device_count, interpreter.settings)
+    return (path, file_access.stamp(str(path)), interpreter.device_count, interpreter.settings)
 
 
 class Project:
@@ -96,7 +96,7 @@ class Project:
         self.running: list[ModuleRun] = []
         #: The imported modules that have begun to run and are not done.
         self._begun: list[ModuleRun] = []
-        self._found: dict[tuple[Path, str], tuple[Path | None, seen.Seen]] = {}
+        self._found: dict[tuple[Path, str], tuple[Path | None, file_access.Seen]] = {}
         #: Modules of packages without ``__init__.py``, by the dotted names they were imported by.
         self.loose: dict[str, ModuleValue] = {}
 
@@ -172,7 +172,7 @@ class Project:
         _replace(interpreter, run)
         if self._begun:
             self._begun[-1].imported[path] = run
-        seen.hand_on(run.seen)
+        file_access.hand_on(run.seen)
         return run
 
     def _fits(self, run: ModuleRun) -> bool:
@@ -213,7 +213,7 @@ class Project:
         handed, i.handed = i.handed, {}
         entry, EFFECTS.entry = EFFECTS.entry, 0
         loose, running, self.loose, self.running = self.loose, self.running, {}, []
-        with seen.recording() as read:
+        with file_access.recording() as read:
             run = self.modules[path] = ModuleRun(name, read_source(str(path)), i.device_count)
             run.seen = read
             self._begun.append(run)
@@ -264,10 +264,10 @@ class Project:
         """The file of a module by its dotted name, as the file ``here`` imports it, None if not seen."""
         key = (here.parent, name)
         if key not in self._found:
-            with seen.recording() as looked:
+            with file_access.recording() as looked:
                 self._found[key] = (self._search(here, name), looked)
         path, looked = self._found[key]
-        seen.hand_on(looked)
+        file_access.hand_on(looked)
         return path
 
     def _search(self, here: Path, name: str) -> Path | None:

@@ -14,8 +14,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shardlint.files.lexing import without_prose, words_in
-from shardlint.files.prefilter import speaks_to_shardlint
 from shardlint.inference.classes import lineage
 from shardlint.inference.latest import of_texts
 from shardlint.inference.overlays.registry import loaded
@@ -44,6 +42,8 @@ from shardlint.inference.values import (
 )
 from shardlint.laws.versions import Release
 from shardlint.laws.versions.queries import state_of, subjects
+from shardlint.source.lexing import without_prose, words_in
+from shardlint.source.workspace.prefilter import speaks_to_shardlint
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

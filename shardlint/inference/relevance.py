@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from shardlint.files.lexing import without_prose
-from shardlint.files.prefilter import speaks_of_sharding, speaks_to_shardlint
 from shardlint.inference.syntax import ClassPart, FunctionPart, Part, Statements
+from shardlint.source.lexing import without_prose
+from shardlint.source.workspace.prefilter import speaks_of_sharding, speaks_to_shardlint
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _BOUND = re.compile(

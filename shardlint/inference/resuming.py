@@ -11,8 +11,6 @@ from copy import copy
 
 from libcst import CSTNode
 
-from shardlint.files.facts import read_notes
-from shardlint.files.sources import Cell, Source
 from shardlint.inference.analysis import Program, while_evaluating
 from shardlint.inference.calling import name_alike
 from shardlint.inference.classes import lineage
@@ -27,6 +25,8 @@ from shardlint.inference.spelling import Meant
 from shardlint.inference.syntax import FunctionPart, units_of
 from shardlint.inference.values import ClassValue
 from shardlint.model.uses import FileProblem, Use
+from shardlint.source.comments.facts import read_notes
+from shardlint.source.sources import Cell, Source
 from shardlint.support.frame_memory import roomy
 
 #: Evaluations after which a program is made anew: what the old ones leave behind takes room.

@@ -12,12 +12,12 @@ from typing import TypeVar, cast
 
 import libcst as cst
 
-from shardlint.files.facts import Note
 from shardlint.inference.spelling import Meant, Moved, Names, written_at
 from shardlint.inference.syntax_trees import Tree, tree_after, tree_of
 from shardlint.inference.translating import Former, Translated, changed
 from shardlint.inference.translating.origin import Origin
 from shardlint.model.spans import Place, Span
+from shardlint.source.comments.facts import Note
 from shardlint.support.lazy_dataclass import dataclass
 
 

@@ -7,7 +7,6 @@ import builtins
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from shardlint.files.lexing import words_in
 from shardlint.inference.calling import names_in, unfollowed
 from shardlint.inference.classes import may_change
 from shardlint.inference.context import Scope
@@ -28,6 +27,7 @@ from shardlint.inference.values import (
 )
 from shardlint.inference.variables import write
 from shardlint.laws.core.values import Unknown
+from shardlint.source.lexing import words_in
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from shardlint.coverage import Judged, reasons, worst_files
-from shardlint.files.sites import SiteKind
 from shardlint.output.tables import drawing
+from shardlint.source.api_sites import SiteKind
 from shardlint.support.media import json_document, terminal
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from shardlint.files import Source
 from shardlint.model.spans import Span
+from shardlint.source import Source
 from shardlint.support.lazy_dataclass import dataclass
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from shardlint.files import Source
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown, entry_axes, entry_text
 from shardlint.model.spans import Span
@@ -14,6 +13,7 @@ from shardlint.report.declared import Declarations
 from shardlint.report.holdings import LogicalRules, holding, spec_on, whole_bytes
 from shardlint.report.values import Holding, NamedMesh, Parameter, ParameterReport, Total
 from shardlint.rules.wording import shape_text
+from shardlint.source import Source
 from shardlint.support.lazy_dataclass import dataclass
 
 

@@ -9,12 +9,12 @@ from typing import Protocol
 
 from shardlint.config import ConfigError, Settings
 from shardlint.confirm.abstract_init import InitFailed, abstract_init
-from shardlint.files import Source
-from shardlint.files.prefilter import mentions_sharding
 from shardlint.model.uses import FileProblem, Use
 from shardlint.report.initialized import Run, init_report
 from shardlint.report.parameters import parameter_report
 from shardlint.report.values import InitReport, NamedMesh, ParameterReport
+from shardlint.source import Source
+from shardlint.source.workspace.prefilter import mentions_sharding
 
 Progress = Callable[[str, int, int], None]
 

@@ -43,8 +43,8 @@ def parse(tree: str, exhaustive: bool) -> dict[str, float]:
     """Parse with libcst each file that mentions sharding."""
     import libcst
 
-    from shardlint.files.discovery import discover
-    from shardlint.files.prefilter import mentions_sharding
+    from shardlint.source.workspace.discovery import discover
+    from shardlint.source.workspace.prefilter import mentions_sharding
 
     settings = _linter(tree, exhaustive=False).settings
     texts = [Path(file.path).read_bytes() for file in discover([tree], lambda folder: settings.filter)]

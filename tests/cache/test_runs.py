@@ -102,7 +102,7 @@ def test_nothing_is_read_that_has_not_changed(project: Path, monkeypatch: pytest
     time.sleep(0.05)
     checked(project)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(facts.seen, "read", lambda *_: pytest.fail("a text was read"))
+        patch.setattr(facts.file_access, "read", lambda *_: pytest.fail("a text was read"))
         assert checked(project)[0] == 1
 
 

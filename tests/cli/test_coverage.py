@@ -10,8 +10,8 @@ import pytest
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.cli import main
 from shardlint.coverage import coverage
-from shardlint.files.sites import SiteKind, find_sites
 from shardlint.model.uses import Use
+from shardlint.source.api_sites import SiteKind, find_sites
 
 PROGRAM = """\
 import jax, jax.numpy as jnp, numpy as np

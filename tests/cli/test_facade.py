@@ -12,13 +12,13 @@ import pytest
 import shardlint.inference
 import shardlint.rules
 from shardlint.api import Excerpts, Linter, Settings, source_from_cells, source_from_text
-from shardlint.files import Source
 from shardlint.inference import InferenceSettings, Noticed
 from shardlint.laws.core.values import AxisType, Mesh
 from shardlint.model.findings import Finding, Severity
 from shardlint.model.spans import Span
 from shardlint.model.uses import ApiReference, Environment, FileProblem, Use
 from shardlint.rules.base import RuleSettings
+from shardlint.source import Source
 
 BROKEN = """\
 import jax

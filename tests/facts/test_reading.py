@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from shardlint.files.facts import BrokenFact, MeshFact, RevealRequest, ShapeFact, read_notes
-from shardlint.files.suppressions import device_count, suppressions
+from shardlint.source.comments.facts import BrokenFact, MeshFact, RevealRequest, ShapeFact, read_notes
+from shardlint.source.comments.suppressions import device_count, suppressions
 
 REVEAL = RevealRequest()
 

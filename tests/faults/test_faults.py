@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from shardlint import seen
 from shardlint.cli import main
+from shardlint.source.workspace import file_access
 
 if sys.platform != "linux":
     pytest.skip("faults are made as Linux has them", allow_module_level=True)
@@ -115,7 +115,7 @@ def test_a_file_that_goes_between_being_listed_and_being_read(
 ) -> None:
     (tree / "gone.py").write_text(MISTAKE)
     (tree / "left").mkdir()
-    listed = seen.entries
+    listed = file_access.entries
 
     def entries(folder: str) -> list[os.DirEntry[str]]:
         found = listed(folder)
@@ -124,7 +124,7 @@ def test_a_file_that_goes_between_being_listed_and_being_read(
             (tree / "left").rmdir()
         return found
 
-    monkeypatch.setattr(seen, "entries", entries)
+    monkeypatch.setattr(file_access, "entries", entries)
     monkeypatch.chdir(tree)
     assert main(["check", "--output-format", "concise", "--no-cache"]) == 2
     assert sorted(found(capsys.readouterr().out)) == [("gone.py", "SHL006"), GOOD]

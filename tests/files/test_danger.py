@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from shardlint.files import danger
+from shardlint.source import parse_guard
 
 #: Ways to nest, as functions of how deep. Each crashes or exhausts libcst when it is deep enough.
 DEEP = {
@@ -57,27 +57,27 @@ FLAT = {
 @pytest.mark.parametrize("kind", DEEP)
 @pytest.mark.parametrize("depth", [2_000, 10_000])
 def test_deep_text_is_refused(kind: str, depth: int) -> None:
-    assert danger.find(DEEP[kind](depth)) is not None
+    assert parse_guard.find(DEEP[kind](depth)) is not None
 
 
 @pytest.mark.parametrize("kind", DEEP)
 def test_what_people_write_is_not_refused(kind: str) -> None:
-    assert danger.find(DEEP[kind](100)) is None
+    assert parse_guard.find(DEEP[kind](100)) is None
 
 
 @pytest.mark.parametrize("kind", FLAT)
 def test_long_text_is_not_refused(kind: str) -> None:
-    assert danger.find(FLAT[kind](5_000)) is None
+    assert parse_guard.find(FLAT[kind](5_000)) is None
 
 
 def test_the_line_is_where_the_limit_is_passed() -> None:
-    found = danger.find("x = 1\n" * 6 + "y = (\n" + "(" * 2_000)
+    found = parse_guard.find("x = 1\n" * 6 + "y = (\n" + "(" * 2_000)
     assert found is not None
     assert found.line == 8
 
 
 def test_a_megabyte_of_one_expression_is_scanned_without_recursion() -> None:
-    assert danger.find("(" * 500_000 + ")" * 500_000) is not None
+    assert parse_guard.find("(" * 500_000 + ")" * 500_000) is not None
 
 
 def test_the_deepest_text_let_through_does_not_crash_the_parser() -> None:
@@ -116,16 +116,16 @@ SOUP = [
 @pytest.mark.parametrize("seed", range(20))
 def test_what_is_not_scanned_in_full_holds_nothing_deep(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With low limits, so that random text passes them."""
-    monkeypatch.setattr(danger, "MAX_BRACKETS", 5)
-    monkeypatch.setattr(danger, "MAX_LINKS", 24)
-    monkeypatch.setattr(danger, "_SHORT", 5)
+    monkeypatch.setattr(parse_guard, "MAX_BRACKETS", 5)
+    monkeypatch.setattr(parse_guard, "MAX_LINKS", 24)
+    monkeypatch.setattr(parse_guard, "_SHORT", 5)
     rng, refused, let_through = random.Random(seed), 0, 0
     for _ in range(500):
         text = readable("".join(rng.choices(SOUP, k=rng.randint(5, 120))))
-        deep = danger.find(text) is not None
+        deep = parse_guard.find(text) is not None
         with monkeypatch.context() as patched:
-            patched.setattr(danger, "_may_be_deep", bool)
-            assert deep == (danger.find(text) is not None), text
+            patched.setattr(parse_guard, "_may_be_deep", bool)
+            assert deep == (parse_guard.find(text) is not None), text
         refused += deep
         let_through += not deep
     assert refused > 25 and let_through > 25, (refused, let_through)
@@ -134,7 +134,7 @@ def test_what_is_not_scanned_in_full_holds_nothing_deep(seed: int, monkeypatch: 
 def readable(text: str) -> str:
     """A text up to the first bracket that nobody opened: no parser goes farther."""
     depth = 0
-    for found in danger._SCAN.finditer(text):
+    for found in parse_guard._SCAN.finditer(text):
         depth += {"open": 1, "close": -1}.get(found.lastgroup or "", 0)
         if depth < 0:
             return text[: found.start()]
@@ -145,5 +145,5 @@ def deepest(make: Callable[[int], str]) -> int:
     low, high = 1, 10_000
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if danger.find(make(middle)) is None else (low, middle)
+        low, high = (middle, high) if parse_guard.find(make(middle)) is None else (low, middle)
     return low

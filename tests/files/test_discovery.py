@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shardlint.config import DEFAULT_EXCLUDE
-from shardlint.files.discovery import Discovered, Filter, discover
+from shardlint.source.workspace.discovery import Discovered, Filter, discover
 
 
 def tree(root: Path, *names: str) -> None:

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shardlint.api import Linter, Settings
-from shardlint.files.lexing import split_lines
-from shardlint.files.notebook import blank_magics, is_indented
-from shardlint.files.sources import source_from_cells
+from shardlint.source.lexing import split_lines
+from shardlint.source.notebooks.cells import blank_magics, is_indented
+from shardlint.source.sources import source_from_cells
 
 PYTHON = "x = 1\n"
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shardlint.files.notebook import read_cells
-from shardlint.files.notebook_places import NotebookPlaces
 from shardlint.model.spans import Span
+from shardlint.source.notebooks.cells import read_cells
+from shardlint.source.notebooks.json_positions import NotebookPlaces
 
 TEXT = st.text(st.sampled_from('ab"\\\t\n\r/é𝒳\x0c\u2028\U0001f600{}[],:'), min_size=1, max_size=20)
 

@@ -6,7 +6,7 @@ import random
 
 from pathspec import GitIgnoreSpec
 
-from shardlint.files.patterns import ignore_spec
+from shardlint.source.workspace.gitignore import ignore_spec
 
 _PARTS = ("*", "*", "*", "a", "b", "?", "/", "[ab]", "[!a]", "**", "\\*", ".")
 

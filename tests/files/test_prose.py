@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from shardlint.files.lexing import without_prose
-from shardlint.files.prefilter import code_mentions_sharding, mentions_sharding
+from shardlint.source.lexing import without_prose
+from shardlint.source.workspace.prefilter import code_mentions_sharding, mentions_sharding
 
 PROSE = {
     "a module's docstring": '"""About psum."""\nimport os\n',

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shardlint.files import read_source, source_from_cells, source_from_text
-from shardlint.files import sources as sources_module
+from shardlint.source import read_source, source_from_cells, source_from_text
+from shardlint.source import sources as sources_module
 
 
 def written(tmp_path: Path, data: bytes, name: str = "a.py") -> str:

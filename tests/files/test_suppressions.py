@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from shardlint.files.lexing import comments
-from shardlint.files.prefilter import mentions_sharding, speaks_of_sharding
-from shardlint.files.suppressions import matches, suppressions
 from shardlint.laws.versions.queries import subjects
+from shardlint.source.comments.suppressions import matches, suppressions
+from shardlint.source.lexing import comments
+from shardlint.source.workspace.prefilter import mentions_sharding, speaks_of_sharding
 
 
 @pytest.mark.parametrize(

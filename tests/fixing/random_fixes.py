@@ -21,9 +21,9 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 from programs_to_fix import random_program
 
 from shardlint.api import Linter, Settings
-from shardlint.files.notebook import read_cells
 from shardlint.fixing.documents import Document
 from shardlint.fixing.rounds import Fixed, fix_all
+from shardlint.source.notebooks.cells import read_cells
 
 LINTER = Linter(Settings(devices=8))
 #: What no fix may make a program raise.

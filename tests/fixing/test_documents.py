@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shardlint.files.lexing import NEWLINE
-from shardlint.files.notebook import read_cells
 from shardlint.fixing.documents import CannotChange, Document, read_document, write
 from shardlint.model.findings import Edit
 from shardlint.model.spans import Span
+from shardlint.source.lexing import NEWLINE
+from shardlint.source.notebooks.cells import read_cells
 
 ROOT = Path(__file__).resolve().parents[2]
 REAL = sorted((ROOT / "fixtures").rglob("*.py"))[:12] + sorted((ROOT / "shardlint").glob("*.py"))[:6]

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from command import BAD, HEADER, OLD, check, write_notebook
 
-from shardlint.files import Source
 from shardlint.fixing.documents import Document
 from shardlint.fixing.rounds import MOST_ROUNDS, fix_all
 from shardlint.model.findings import Applicability, Edit, Finding, Fix, Severity
 from shardlint.model.spans import Span
+from shardlint.source import Source
 
 MAPPED = 'f = shard_map(lambda x: x, mesh, P("data"), P("data"), False)\n'
 NEW = "from jax import shard_map\n"

@@ -14,12 +14,12 @@ import pytest
 from programs_with_fixes import CASES, HEADER, MAPPED, Case
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.files.sources import Source
 from shardlint.fixing.documents import Document, read_document
 from shardlint.fixing.rewriting import REWRITES
 from shardlint.fixing.rounds import fix_all
 from shardlint.fixing.trees import Tree
 from shardlint.model.findings import Applicability, Finding
+from shardlint.source.sources import Source
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").rglob("*.*"))
 FIXTURES = [path for path in FIXTURES if path.suffix in (".py", ".ipynb")]

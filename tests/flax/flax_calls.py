@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shardlint.files.sources import source_from_text
 from shardlint.inference.analysis import run_module
 from shardlint.inference.calls import Call
 from shardlint.inference.interpreter import Interpreter
@@ -31,6 +30,7 @@ from shardlint.inference.values import (
 from shardlint.laws.core.dims import Shape
 from shardlint.model.spans import Span
 from shardlint.model.uses import Use
+from shardlint.source.sources import source_from_text
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 os.environ["JAX_PLATFORMS"] = "cpu"

@@ -14,9 +14,9 @@ import pytest
 from flax.traverse_util import flatten_dict
 from jax.sharding import PartitionSpec as P
 
-from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.rules import RuleSettings, judge
+from shardlint.source.sources import source_from_text
 
 _HEAD = """
 import flax.linen as nn

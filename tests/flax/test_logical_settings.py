@@ -15,12 +15,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.core.values import AxisType, Mesh
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.flax.logical_axes import Mistake
 from shardlint.model.uses import LogicalAxesUse, Use
+from shardlint.source.sources import source_from_text
 
 Rules = tuple[tuple[str, str | tuple[str, ...] | None], ...]
 

@@ -15,11 +15,11 @@ import jax.numpy as jnp
 import pytest
 from flax import nnx
 
-from shardlint.files.sources import source_from_text
 from shardlint.inference.analysis import analyze_source
 from shardlint.inference.settings import InferenceSettings
 from shardlint.laws.core.values import Spec, Unknown
 from shardlint.model.uses import ParameterUse
+from shardlint.source.sources import source_from_text
 
 CONFIG = SimpleNamespace(
     a=8, b=4, heads=2, pair=(2, 4), window=(3,), yes=True, equation="ab,bc->ac", shape=(8, 4), axis=-1,

@@ -19,8 +19,8 @@ from fuzz_texts import damaged
 
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
-from shardlint.files.sources import read_source
 from shardlint.inference import InferenceSettings, analyze
+from shardlint.source.sources import read_source
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted(FIXTURES.glob("*.py"))

@@ -14,10 +14,10 @@ import pytest
 from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
-from shardlint.files.sources import Source
 from shardlint.inference.resuming import Resumable
 from shardlint.model.findings import Finding
 from shardlint.resuming import Programs
+from shardlint.source.sources import Source
 
 #: Edits of each file; the environment may ask for more.
 EDITS = int(os.environ.get("SHARDLINT_EDITS", "8"))

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from shardlint.api import source_from_text
-from shardlint.files.sources import read_source
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.core.values import Spec
 from shardlint.model.uses import FileProblem, ShardingUse, Use
+from shardlint.source.sources import read_source
 
 HEAD = "import jax\nfrom jax.sharding import PartitionSpec as P, NamedSharding\n"
 MESH = HEAD + "mesh = jax.sharding.Mesh(jax.devices(), ('data',))\n"

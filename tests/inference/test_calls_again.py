@@ -10,7 +10,6 @@ from programs import ERRORS, SETUP, SILENT
 
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
-from shardlint.files import Source, read_source
 from shardlint.inference import InferenceSettings, memory
 from shardlint.inference.analysis import analyze_source
 from shardlint.inference.interpreter import Interpreter
@@ -19,6 +18,7 @@ from shardlint.inference.values import Function, Instance, Value
 from shardlint.model.findings import Finding
 from shardlint.model.spans import Place
 from shardlint.model.uses import Use
+from shardlint.source import Source, read_source
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").glob("*.*"))
 

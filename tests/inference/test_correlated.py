@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from shardlint.api import Linter, Settings
-from shardlint.files.sources import source_from_text
+from shardlint.source.sources import source_from_text
 
 HEADER = """
 import jax, jax.numpy as jnp, numpy as np

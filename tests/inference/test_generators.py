@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.uses import Placement
+from shardlint.source.sources import source_from_text
 
 CASES = int(os.environ.get("SHARDLINT_GENERATOR_CASES", "90"))
 HEADER = """import collections, itertools

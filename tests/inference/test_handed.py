@@ -11,9 +11,9 @@ import itertools
 import pytest
 from python_programs import met, said
 
-from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.core.verdicts import Rejected
+from shardlint.source.sources import source_from_text
 
 PROGRAM = """\
 import jax, jax.numpy as jnp

@@ -9,8 +9,8 @@ from projects import Project, outcomes, read_projects
 
 from shardlint.api import Linter
 from shardlint.config import Settings
-from shardlint.files.sources import read_source
 from shardlint.model.findings import Finding, Severity
+from shardlint.source.sources import read_source
 
 PROJECTS = read_projects()
 

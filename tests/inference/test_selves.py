@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.core.values import Spec
 from shardlint.model.uses import Placement
+from shardlint.source.sources import source_from_text
 
 HEAD = """\
 import jax, jax.numpy as jnp

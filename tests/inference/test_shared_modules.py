@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shardlint.api import Linter, Settings, load_settings
-from shardlint.files.sources import read_source
+from shardlint.source.sources import read_source
 
 MAIN = """
 import jax, jax.numpy as jnp

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from shardlint.api import read_source, source_from_cells, source_from_text
 from shardlint.confirm.runner import Unit, blanked, units_of
-from shardlint.files import Source
+from shardlint.source import Source
 
 SUFFIXES = (".py", ".ipynb", ".md")
 _FENCE = re.compile(r"^(?P<fence>```+)\s*(?P<language>\S*)[^\n]*\n(?P<body>.*?)^(?P=fence)\s*$", re.M | re.S)

@@ -9,9 +9,9 @@ import einops
 import numpy as np
 import pytest
 
-from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.model.uses import Placement
+from shardlint.source.sources import source_from_text
 
 PROGRAM = """
 import jax, jax.numpy as jnp, numpy as np, einops

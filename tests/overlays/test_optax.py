@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import optax
 import pytest
 
-from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.inference.overlays import optax_losses
 from shardlint.model.uses import Placement
+from shardlint.source.sources import source_from_text
 
 PROGRAM = """
 import jax, jax.numpy as jnp, numpy as np, optax

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.uses import CallUse
+from shardlint.source.sources import source_from_text
 
 PRELUDE = """import jax, jax.numpy as jnp
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec as P

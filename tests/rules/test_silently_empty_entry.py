@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.rules import RuleSettings, judge
+from shardlint.source.sources import source_from_text
 
 _HEAD = """
 import jax

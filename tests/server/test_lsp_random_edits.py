@@ -21,8 +21,8 @@ from pygls.workspace import PositionCodec
 from random_edits import RandomEdits
 
 from shardlint.api import Linter, Settings, load_settings, read_source, source_from_cells
-from shardlint.files import Source
 from shardlint.inference.project import forget
+from shardlint.source import Source
 from shardlint_server.convert import Text, split_lines, to_diagnostic
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"

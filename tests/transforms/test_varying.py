@@ -11,10 +11,10 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh, PartitionSpec
 
-from shardlint.files.sources import source_from_text
 from shardlint.inference import InferenceSettings, analyze
 from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.model.uses import Placement
+from shardlint.source.sources import source_from_text
 
 CASES = int(os.environ.get("SHARDLINT_VARYING_CASES", "150"))
 SPECS = ("P()", "P('x')", "P('y')", "P(('x', 'y'))", "P(None, 'y')")

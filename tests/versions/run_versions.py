@@ -20,10 +20,10 @@ from typing import Any
 
 from shardlint.api import Linter, Settings, read_source, source_from_text
 from shardlint.confirm.confirmer import Confirmer
-from shardlint.files import Source
 from shardlint.laws.versions import Release, Target
 from shardlint.model.findings import Confirmation, Finding, Severity
 from shardlint.rules import all_rules
+from shardlint.source import Source
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

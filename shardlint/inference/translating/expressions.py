@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import libcst as cst
 
-from shardlint.files.lexing import STRING_OR_COMMENT
 from shardlint.inference.translating.making import MAKE, OPERATORS
 from shardlint.inference.translating.written import Untranslated, Written, extent
+from shardlint.source.lexing import STRING_OR_COMMENT
 
 _DEFAULT = cst.MaybeSentinel.DEFAULT
 ASYNC = cst.Asynchronous()

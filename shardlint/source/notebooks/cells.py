@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from shardlint.files.lexing import NEWLINE, STRING_OR_COMMENT
+from shardlint.source.lexing import NEWLINE, STRING_OR_COMMENT
 
 #: Cell magics whose body is Python run in the notebook's namespace.
 _PYTHON_CELL_MAGICS = frozenset({"time", "timeit", "capture", "prun", "memit", "mprun", "python_cell"})

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 
-from shardlint.files.lexing import NEWLINE, STRING_OR_COMMENT, split_lines
+from shardlint.source.lexing import NEWLINE, STRING_OR_COMMENT, split_lines
 from shardlint.support.lazy_dataclass import dataclass
 
 _TOKEN = re.compile(

@@ -12,9 +12,9 @@ from json.decoder import JSONDecoder, scanstring  # type: ignore[attr-defined]
 from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from typing import Any
 
-from shardlint.files.lexing import NEWLINE
-from shardlint.files.notebook import BrokenNotebook, cells_of, text_of
 from shardlint.model.spans import Span
+from shardlint.source.lexing import NEWLINE
+from shardlint.source.notebooks.cells import BrokenNotebook, cells_of, text_of
 
 #: One character of a string as JSON writes it; a pair of surrogates is one code point.
 _CHARACTER = re.compile(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shardlint.files.lexing import NEWLINE, STRING_OR_COMMENT
+from shardlint.source.lexing import NEWLINE, STRING_OR_COMMENT
 from shardlint.support.lazy_dataclass import dataclass
 
 #: Nested brackets: CPython's own limit ("too many nested parentheses").

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shardlint.model.spans import Span
 
 if TYPE_CHECKING:
-    from shardlint.files.notebook_places import NotebookPlaces
+    from shardlint.source.notebooks.json_positions import NotebookPlaces
 
 
 class Excerpts:
@@ -30,17 +30,17 @@ class Excerpts:
         return span if span.cell is None else self._places(span.path).span(span)
 
     def _read_cells(self, path: str) -> dict[int | None, Sequence[str]]:
-        from shardlint.files.lexing import split_lines
-        from shardlint.files.sources import read_source
+        from shardlint.source.lexing import split_lines
+        from shardlint.source.sources import read_source
 
         return {
             cell.index: split_lines(cell.written) for cell in read_source(path, self._unsaved.get(path)).cells
         }
 
     def _read_places(self, path: str) -> NotebookPlaces:
-        from shardlint.files.notebook_places import NotebookPlaces
-        from shardlint.files.sources import MAX_NOTEBOOK_BYTES
-        from shardlint.seen import read
+        from shardlint.source.notebooks.json_positions import NotebookPlaces
+        from shardlint.source.sources import MAX_NOTEBOOK_BYTES
+        from shardlint.source.workspace.file_access import read
 
         try:
             data = self._unsaved[path] if path in self._unsaved else read(path, MAX_NOTEBOOK_BYTES)

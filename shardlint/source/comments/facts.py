@@ -16,7 +16,7 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from shardlint.files.lexing import Comment, comments, next_code_line
+from shardlint.source.lexing import Comment, comments, next_code_line
 from shardlint.support.lazy_dataclass import dataclass
 
 _COMMENT = re.compile(r"#\s*shardlint:")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from shardlint.files.lexing import without_prose
+from shardlint.source.lexing import without_prose
 
 #: Of these, every program with something to judge mentions one: its specs, meshes and shardings, its
 #: collectives, its partitioned parameters, or a comment to shardlint. Parts of names on purpose:

@@ -1,4 +1,4 @@
-"""Where a module is, by the path that its dotted name leads to; every look is noted (`seen`)."""
+"""Where a module is, by the path that its dotted name leads to; every look is noted (`file_access`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from shardlint import seen
+from shardlint.source.workspace import file_access
 
 #: In how many folders above a file the packages that it imports are looked for.
 _ABOVE = 5
@@ -45,13 +45,13 @@ def module_file(folder: str, parts: Sequence[str]) -> str | None:
     """
     for part in parts[:-1]:
         folder = os.path.join(folder, part)
-        if not seen.is_folder(folder):
+        if not file_access.is_folder(folder):
             return None
     path = os.path.join(folder, *parts[-1:])
     # A path without a name (`from .. import x` above everything) can only be a package.
-    if os.path.basename(path) not in ("", os.curdir, os.pardir) and seen.is_file(f"{path}.py"):
+    if os.path.basename(path) not in ("", os.curdir, os.pardir) and file_access.is_file(f"{path}.py"):
         return f"{path}.py"
-    if parts and not seen.is_folder(path):
+    if parts and not file_access.is_folder(path):
         return None
     package = os.path.join(path, "__init__.py")
-    return package if seen.is_file(package) else None
+    return package if file_access.is_file(package) else None

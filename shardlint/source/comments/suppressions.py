@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from shardlint.files.lexing import Comment, comments, next_code_line
-from shardlint.files.statements import Statements, statements
+from shardlint.source.lexing import Comment, comments, next_code_line
+from shardlint.source.logical_lines import Statements, statements
 from shardlint.support.lazy_dataclass import dataclass
 
 _DIRECTIVE = re.compile(

@@ -7,17 +7,17 @@ import re
 import tokenize
 from collections.abc import Iterable
 
-from shardlint import seen
-from shardlint.files import danger
-from shardlint.files.notebook import BrokenNotebook, blank_magics, is_indented, read_cells
-from shardlint.files.suppressions import device_count
 from shardlint.model.spans import Span
 from shardlint.model.uses import FileProblem
+from shardlint.source import parse_guard
+from shardlint.source.comments.suppressions import device_count
+from shardlint.source.notebooks.cells import BrokenNotebook, blank_magics, is_indented, read_cells
+from shardlint.source.workspace import file_access
 from shardlint.support.lazy_dataclass import dataclass
 
 #: Larger files hold data, not programs. A notebook's size is mostly pictures, so it may be larger.
 MAX_BYTES = 10 * 2**20
-MAX_NOTEBOOK_BYTES = seen.MOST_BYTES
+MAX_NOTEBOOK_BYTES = file_access.MOST_BYTES
 
 #: Stands for a cell that cannot be parsed: it may have bound any name.
 _OPAQUE = "from _unreadable_cell import *\n"
@@ -57,7 +57,7 @@ def read_source(path: str, data: bytes | None = None) -> Source:
     limit = MAX_NOTEBOOK_BYTES if notebook else MAX_BYTES
     try:
         if data is None:
-            data = seen.read(path, limit)
+            data = file_access.read(path, limit)
         if len(data) > limit:
             return _broken(
                 path, "too-large", f"this file is larger than {limit >> 20} MiB, and is not checked"
@@ -68,7 +68,7 @@ def read_source(path: str, data: bytes | None = None) -> Source:
     except FileNotFoundError:
         return _broken(path, "missing", "this path does not exist")
     except OSError as error:
-        what = "folder" if seen.is_folder(path) else "file"
+        what = "folder" if file_access.is_folder(path) else "file"
         return _broken(path, "unreadable", f"this {what} cannot be read: {error.strerror or error}")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1 if data else 1
@@ -104,7 +104,7 @@ def _checked(path: str, cells: list[Cell]) -> Source:
     problems: list[FileProblem] = []
     cells = [Cell(_whole(cell.text), cell.index, _whole(cell.written)) for cell in cells]
     for position, cell in enumerate(cells):
-        if (found := danger.find(cell.text)) is not None:
+        if (found := parse_guard.find(cell.text)) is not None:
             place = Span(path, found.line, 1, found.line, 1, cell.index)
             problems.append(FileProblem("too-deep", found.message, place))
             cells[position] = Cell(_OPAQUE, cell.index, cell.written)

@@ -10,8 +10,8 @@ import ast
 from collections.abc import Iterator
 from enum import StrEnum
 
-from shardlint.files.sources import Cell, Source
 from shardlint.model.spans import Span
+from shardlint.source.sources import Cell, Source
 from shardlint.support.lazy_dataclass import dataclass
 
 

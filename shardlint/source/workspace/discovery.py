@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from shardlint import seen
-from shardlint.seen import IGNORES, SUFFIXES
+from shardlint.source.workspace import file_access
+from shardlint.source.workspace.file_access import IGNORES, SUFFIXES
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def discover(paths: Iterable[str], filters: Filters) -> list[Discovered]:
     walker = _Walker(filters)
     found: dict[str, Discovered] = {}
     for path in paths:
-        if seen.is_folder(path):
+        if file_access.is_folder(path):
             for file, real in walker.walk(path):
                 found.setdefault(real, Discovered(os.path.normpath(file), False))
         elif not _forced_out(os.path.abspath(path), filters):
@@ -109,7 +109,7 @@ class _Walker:
                 continue
             self._seen.add(real)
             try:
-                entries = seen.entries(here)
+                entries = file_access.entries(here)
             except (FileNotFoundError, NotADirectoryError):
                 continue  # it went meanwhile
             except OSError:
@@ -122,11 +122,11 @@ class _Walker:
             folders = []
             for entry in entries:
                 path = os.path.join(absolute, entry.name)
-                kind = seen.kind_of_entry(entry)
-                if kind == seen.FOLDER:
+                kind = file_access.kind_of_entry(entry)
+                if kind == file_access.FOLDER:
                     if not _excluded(path + "/", filter, ignores):
                         folders.append((entry.path, ignores))
-                elif kind != seen.FILE or not entry.name.endswith(SUFFIXES):
+                elif kind != file_access.FILE or not entry.name.endswith(SUFFIXES):
                     continue
                 elif filter.includes(path) and not _excluded(path, filter, ignores):
                     there = os.path.join(real, entry.name)
@@ -181,7 +181,7 @@ def _plain(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
 
 @lru_cache(maxsize=256)
 def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec:
-    from shardlint.files.patterns import ignore_spec
+    from shardlint.source.workspace.gitignore import ignore_spec
 
     return ignore_spec(patterns)
 
@@ -190,7 +190,7 @@ def _ignores_above(folder: str) -> list[tuple[str, GitIgnoreSpec]]:
     """Return the `.gitignore` files between the top of the repository and a folder, outermost first."""
     above = []
     here = folder
-    while not seen.exists(os.path.join(here, ".git")):
+    while not file_access.exists(os.path.join(here, ".git")):
         parent = os.path.dirname(here)
         if parent == here:
             return []
@@ -200,10 +200,10 @@ def _ignores_above(folder: str) -> list[tuple[str, GitIgnoreSpec]]:
 
 
 def _read_ignore(folder: str) -> list[tuple[str, GitIgnoreSpec]]:
-    from shardlint.files.patterns import ignore_spec
+    from shardlint.source.workspace.gitignore import ignore_spec
 
     try:
-        data = seen.read(os.path.join(folder, IGNORES), _MOST_BYTES)
+        data = file_access.read(os.path.join(folder, IGNORES), _MOST_BYTES)
     except OSError:
         return []
     text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
