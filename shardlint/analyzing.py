@@ -14,7 +14,7 @@ from shardlint.support.gc_policy import collecting_seldom
 from shardlint.working import Analyzed, Work, work_on
 
 if TYPE_CHECKING:
-    from shardlint.cache.results import Results
+    from shardlint.cache.inference_results import Results
     from shardlint.cache.store import Store
     from shardlint.inference import InferenceSettings
     from shardlint.resuming import Programs
@@ -45,7 +45,7 @@ class Analyzer:
     def begin(self) -> None:
         """Begin a check: files may have changed since the last one."""
         if self._store is not None:
-            from shardlint.cache.results import Results
+            from shardlint.cache.inference_results import Results
 
             self._results = Results(self._store, file_access.so_far())
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shardlint.analyzing import Analyzer
-from shardlint.cache.facts import Facts, now, written
+from shardlint.cache.validation import Facts, now, written
 from shardlint.confirm.isolation import home_of, leads_into
 from shardlint.model.spans import Span
 from shardlint.resuming import Programs

@@ -10,10 +10,10 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, overload
 
-from shardlint.cache import facts
+from shardlint.cache import validation
 from shardlint.cache.codec import CannotDecode, CannotEncode, decode, encode
 from shardlint.cache.store import FOLDER, Store
-from shardlint.cache.tool import tool_digest
+from shardlint.cache.tool_digest import tool_digest
 from shardlint.checked import Report
 from shardlint.model.findings import Finding
 from shardlint.source.workspace import file_access
@@ -71,7 +71,7 @@ class Recall:
 
     def __init__(self, store: Store, options: argparse.Namespace) -> None:
         self._store = store
-        self._since = facts.now()
+        self._since = validation.now()
         told = {name: value for name, value in sorted(vars(options).items()) if name not in _ASIDE}
         about = blake2b(tool_digest(store), digest_size=20)
         about.update(repr((os.getcwd(), told)).encode(errors="surrogatepass"))
@@ -84,7 +84,7 @@ class Recall:
             return None
         try:
             before, _, result = kept.partition(b"\n")
-            record, now = json.loads(before), facts.Facts()
+            record, now = json.loads(before), validation.Facts()
             if not now.hold(record):
                 return None
             findings, notes, files, paths, has_baseline = decode(result.decode())
@@ -95,7 +95,7 @@ class Recall:
             return None
         if now.read:
             # Their stamps will be older the next time, and then need not be read.
-            record = facts.written(now.met, self._since)
+            record = validation.written(now.met, self._since)
             self._store.keep(self._key, _line(record) + result)
         return Recalled(Report(findings, notes, files, _Sources(paths)), has_baseline)
 
@@ -110,7 +110,7 @@ class Recall:
             result = encode((findings, report.notes, report.files, paths, has_baseline))
         except CannotEncode:
             return
-        self._store.keep(self._key, _line(facts.written(read, self._since)) + result.encode())
+        self._store.keep(self._key, _line(validation.written(read, self._since)) + result.encode())
 
 
 def _line(record: object) -> bytes:

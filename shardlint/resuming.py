@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from shardlint.cache.facts import Facts, now, written
+from shardlint.cache.validation import Facts, now, written
 from shardlint.source import Source
 from shardlint.source.workspace import file_access
 from shardlint.support.cancellation import Stopped

@@ -94,7 +94,7 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.working": TYPES | {"shardlint.source", "shardlint.inference", "shardlint.cache.codec"},
     "shardlint.resuming": TYPES
     | {
-        "shardlint.cache.facts",
+        "shardlint.cache.validation",
         "shardlint.source",
         "shardlint.inference",
         "shardlint.support.cancellation",

@@ -16,7 +16,7 @@ import pytest
 from kept_project import FILES, checked, codes, process, written
 
 from shardlint import analyzing, processes
-from shardlint.cache import facts
+from shardlint.cache import validation
 from shardlint.cache.store import Store
 from shardlint.checking import _store
 from shardlint.inference.settings import InferenceSettings
@@ -98,11 +98,11 @@ def test_nothing_is_read_that_has_not_changed(project: Path, monkeypatch: pytest
     old = time.time() - 60
     for path in project.rglob("*"):
         os.utime(path, (old, old))
-    monkeypatch.setattr(facts, "_COARSE", 0)
+    monkeypatch.setattr(validation, "_COARSE", 0)
     time.sleep(0.05)
     checked(project)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(facts.file_access, "read", lambda *_: pytest.fail("a text was read"))
+        patch.setattr(validation.file_access, "read", lambda *_: pytest.fail("a text was read"))
         assert checked(project)[0] == 1
 
 

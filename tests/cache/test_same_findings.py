@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from kept_project import FILES, checked, codes, written
 
-from shardlint.cache import facts
+from shardlint.cache import validation
 
 Change = Callable[[Path], object]
 
@@ -195,7 +195,7 @@ def test_random_changes_are_seen(
     seed: int, coarse: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int = 12
 ) -> None:
     """By stamps, where a run trusts those of files that are older than 20 ms, and by texts."""
-    monkeypatch.setattr(facts, "_COARSE", coarse)
+    monkeypatch.setattr(validation, "_COARSE", coarse)
     monkeypatch.setenv("SHARDLINT_CACHE_DIR", str(tmp_path / "cache"))
     project = written(tmp_path / "project")
     choose = random.Random(seed)

@@ -8,10 +8,10 @@ from collections.abc import Hashable
 from hashlib import blake2b
 from typing import Any
 
-from shardlint.cache import facts
+from shardlint.cache import validation
 from shardlint.cache.codec import CannotDecode, decode
 from shardlint.cache.store import Store
-from shardlint.cache.tool import tool_digest
+from shardlint.cache.tool_digest import tool_digest
 from shardlint.source.sources import Source
 from shardlint.source.workspace import file_access
 
@@ -26,7 +26,7 @@ class Results:
     def __init__(self, store: Store, known: file_access.Seen) -> None:
         self.store = store
         self._tool = tool_digest(store)
-        self._facts = facts.Facts(known)
+        self._facts = validation.Facts(known)
 
     def key(self, source: Source, settings: Hashable) -> bytes:
         """What a source has in common with another of the same result, as far as one sees by itself."""
@@ -54,7 +54,7 @@ class Results:
     def keep(self, key: bytes, result: str, read: file_access.Seen) -> None:
         """Keep an encoded result, and what it was made from."""
         if not read.torn:
-            made_from = facts.written(read, None)
+            made_from = validation.written(read, None)
             self.store.keep(
                 key, json.dumps(made_from, separators=(",", ":")).encode() + b"\n" + result.encode()
             )
