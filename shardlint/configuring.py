@@ -103,8 +103,8 @@ def _value(key: str, value: Any) -> Any:
 
 def show(options: argparse.Namespace) -> str:
     """What `shardlint config` prints. Raises ConfigError."""
-    from shardlint.config.schema import schema
-    from shardlint.config.shown import as_json, as_text, chosen
+    from shardlint.config.keys.display import as_json, as_text, chosen
+    from shardlint.config.keys.json_schema import schema
     from shardlint.support.media import json_document
 
     if options.schema:

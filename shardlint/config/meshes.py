@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shardlint.config.errors import ConfigError
-from shardlint.config.kinds import At, Kind, Schema, whole
+from shardlint.config.keys.value_kinds import At, Kind, Schema, whole
 
 if TYPE_CHECKING:
     from shardlint.laws.core.values import AxisType, Mesh

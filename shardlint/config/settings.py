@@ -10,9 +10,9 @@ from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.config.deployments import Deployment
+    from shardlint.config.loading.logical_axes import LogicalRule
     from shardlint.laws.core.values import Mesh
     from shardlint.laws.versions import Target
-    from shardlint.logical_config import LogicalRule
     from shardlint.source.workspace.discovery import Filter
 
 #: Folders that hold no code of the project's own.

@@ -13,10 +13,10 @@ from jsonschema import Draft202012Validator
 
 from shardlint.cli import main
 from shardlint.config import ConfigError, load_settings
-from shardlint.config.keys import KEYS
-from shardlint.config.kinds import written
-from shardlint.config.reference import renewed
-from shardlint.config.schema import schema
+from shardlint.config.keys.json_schema import schema
+from shardlint.config.keys.reference import renewed
+from shardlint.config.keys.table import KEYS
+from shardlint.config.keys.value_kinds import written
 from shardlint.config.settings import Settings
 
 VALIDATOR = Draft202012Validator(schema())
@@ -122,5 +122,5 @@ def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_documentation_has_every_key() -> None:
     page = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text()
-    assert renewed(page) == page, "python -m shardlint.config.reference docs/configuration.md"
+    assert renewed(page) == page, "python -m shardlint.config.keys.reference docs/configuration.md"
     assert all(f"### `{key.name}`" in page for key in KEYS)

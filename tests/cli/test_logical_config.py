@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shardlint.config import ConfigError, load_settings
-from shardlint.logical_config import LogicalRule
+from shardlint.config.loading.logical_axes import LogicalRule
 
 RULES: tuple[LogicalRule, ...] = (
     ("batch", ("data", "fsdp")),

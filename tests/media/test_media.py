@@ -164,7 +164,7 @@ def test_xml_loses_only_what_it_cannot_write(text: str) -> None:
 @patient
 @given(texts)
 def test_toml_loses_nothing(text: str) -> None:
-    from shardlint.config.kinds import written
+    from shardlint.config.keys.value_kinds import written
 
     text = text.encode("utf-8", "replace").decode()
     shown = f"x = {written(text)}\n"

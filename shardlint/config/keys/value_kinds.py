@@ -217,7 +217,7 @@ def _flat_dims(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _logical_axes(value: Any, at: At) -> Any:
-    from shardlint.logical_config import read_logical_axes
+    from shardlint.config.loading.logical_axes import read_logical_axes
 
     try:
         return read_logical_axes(value, str(at), at.folder)

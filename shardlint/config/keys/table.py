@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shardlint.config.kinds import (
+from shardlint.config.keys.value_kinds import (
     ADDRESS,
     BOOLEAN,
     BYTES,

@@ -10,9 +10,9 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from shardlint.config.errors import ConfigError
-from shardlint.config.keys import BY_NAME, KEYS, Key
-from shardlint.config.kinds import At
-from shardlint.config.layers import (
+from shardlint.config.keys.table import BY_NAME, KEYS, Key
+from shardlint.config.keys.value_kinds import At
+from shardlint.config.loading.layers import (
     FILES,
     Entry,
     Layer,
@@ -194,7 +194,7 @@ class Configurations:
             file, parent = os.path.join(folder, "pyproject.toml"), os.path.dirname(folder)
             found: tuple[Target | None, str | None] = (None, None)
             if file_access.is_file(file):
-                from shardlint.requirements import jax_requirement
+                from shardlint.config.loading.jax_requirement import jax_requirement
 
                 with contextlib.suppress(ConfigError):
                     found = jax_requirement(read_toml(file)[1]), file

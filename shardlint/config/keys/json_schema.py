@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from shardlint.config.keys import KEYS, Key
-from shardlint.config.kinds import DEFINITIONS
+from shardlint.config.keys.table import KEYS, Key
+from shardlint.config.keys.value_kinds import DEFINITIONS
 
 
 def schema() -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.config.errors import ConfigError, nearest_of
-from shardlint.config.keys import KEYS, SECTIONS
-from shardlint.config.kinds import bare, written
-from shardlint.config.loading import InForce
+from shardlint.config.keys.table import KEYS, SECTIONS
+from shardlint.config.keys.value_kinds import bare, written
+from shardlint.config.loading.loader import InForce
 from shardlint.support.media import json_document, terminal
 
 

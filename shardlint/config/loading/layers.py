@@ -9,9 +9,9 @@ from dataclasses import field
 from typing import Any
 
 from shardlint.config.errors import ConfigError, nearest_of
-from shardlint.config.keys import BY_NAME, SECTIONS
-from shardlint.config.kinds import At
-from shardlint.config.toml_lines import line_of
+from shardlint.config.keys.table import BY_NAME, SECTIONS
+from shardlint.config.keys.value_kinds import At
+from shardlint.config.loading.toml_positions import line_of
 from shardlint.source.workspace import file_access
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -1,6 +1,6 @@
 """The reference of all keys, as Markdown.
 
-``python -m shardlint.config.reference docs/configuration.md`` renews that page.
+``python -m shardlint.config.keys.reference docs/configuration.md`` renews that page.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from shardlint.config.keys import KEYS, Key
-from shardlint.config.kinds import written
+from shardlint.config.keys.table import KEYS, Key
+from shardlint.config.keys.value_kinds import written
 
 BEGIN, END = "<!-- keys: begin -->", "<!-- keys: end -->"
 
