@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from shardlint import editing
 from shardlint.analyzing import Analyzer, Progress
-from shardlint.announced import announces, expectations_of
 from shardlint.checked import Report
 from shardlint.config import (
     CommandLine,
@@ -22,6 +21,7 @@ from shardlint.config import (
     parse_mesh,
 )
 from shardlint.config.selection import ignored_codes, selected_codes, severities, without_effect
+from shardlint.confirm.fixtures.announcements import announces, expectations_of
 from shardlint.explaining.analysis import Analysis, axes_of
 from shardlint.fixing.rewriting import with_fix
 from shardlint.laws.core.values import Mesh
@@ -39,14 +39,14 @@ from shardlint.suppression import Suppressor
 from shardlint.working import Analyzed
 
 if TYPE_CHECKING:
-    from shardlint.confirm.expectations import Expectation
+    from shardlint.confirm.fixtures.expectations import Expectation
+    from shardlint.confirm.fixtures.results import FixtureResult, FixtureTable
     from shardlint.coverage import Judged
     from shardlint.explaining.axes import Axis as Axis
     from shardlint.explaining.axes import AxisIndex as AxisIndex
     from shardlint.explaining.knowledge import Hint as Hint
     from shardlint.explaining.knowledge import Knowledge as Knowledge
     from shardlint.explaining.knowledge import Known as Known
-    from shardlint.fixture_tables import FixtureResult, FixtureTable
     from shardlint.report.values import InitReport, ParameterReport
 
 __all__ = [
@@ -216,7 +216,7 @@ class Linter:
         self, paths: Iterable[str], python: str | None = None, progress: Progress | None = None
     ) -> list[FixtureTable]:
         """Execute fixtures, their own code included, and set what JAX does beside what is found."""
-        from shardlint.fixture_tables import FixtureTable, table_of
+        from shardlint.confirm.fixtures.results import FixtureTable, table_of
 
         everything = dataclasses.replace(self.settings, exhaustive=True)
         sources = [
@@ -243,9 +243,9 @@ class Linter:
         """Run the fixtures that could be read, a few at a time, each in a process of its own."""
         from concurrent.futures import ThreadPoolExecutor
 
-        from shardlint.confirm.comparison import compare
-        from shardlint.confirm.fixtures import run_fixture
-        from shardlint.fixture_tables import FixtureResult
+        from shardlint.confirm.fixtures.comparison import compare
+        from shardlint.confirm.fixtures.results import FixtureResult
+        from shardlint.confirm.fixtures.runs import run_fixture
 
         def result(source: Source) -> FixtureResult:
             run = run_fixture(source.path, python=python, timeout=2 * self.settings.confirm_timeout)

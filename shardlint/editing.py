@@ -28,8 +28,8 @@ from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.config import Settings
+    from shardlint.confirm.child_process import Child
     from shardlint.confirm.confirmer import Confirmer
-    from shardlint.confirm.processes import Child
     from shardlint.model.findings import Edit, Finding, Fix
     from shardlint.model.uses import MeshUse
 
@@ -168,7 +168,7 @@ def fixed(
 
 def is_confirmable(finding: Finding) -> bool:
     """Whether there is a witness that JAX can be asked about."""
-    from shardlint.confirm.witness import witness_of
+    from shardlint.confirm.witnesses.builder import witness_of
 
     return witness_of(finding) is not None
 
@@ -213,10 +213,10 @@ def run_fixture(
 
     ``started`` is given the process, which another thread may close.
     """
-    from shardlint.announced import expectations_of
-    from shardlint.confirm.comparison import compare
-    from shardlint.confirm.fixtures import run_fixture
-    from shardlint.fixture_tables import jax_said
+    from shardlint.confirm.fixtures.announcements import expectations_of
+    from shardlint.confirm.fixtures.comparison import compare
+    from shardlint.confirm.fixtures.results import jax_said
+    from shardlint.confirm.fixtures.runs import run_fixture
     from shardlint.source.file_problems import fixture_finding
 
     run = run_fixture(source.path, python=python, timeout=2 * settings.confirm_timeout, started=started)

@@ -72,12 +72,13 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.rules": TYPES | LAWS | {"shardlint.support.cancellation"},
     "shardlint.confirm.worker": set(),
     "shardlint.confirm": TYPES | LAWS,
-    "shardlint.announced": TYPES | {"shardlint.confirm.expectations", "shardlint.source"},
+    "shardlint.confirm.fixtures.announcements": TYPES
+    | {"shardlint.confirm.fixtures.expectations", "shardlint.source"},
     "shardlint.explaining": TYPES | LAWS | {"shardlint.source", "shardlint.output.layout"},
     "shardlint.coverage": TYPES | LAWS | {"shardlint.source"},
     "shardlint.report": TYPES
     | LAWS
-    | {"shardlint.source", "shardlint.config", "shardlint.confirm.abstract_init", "shardlint.rules.wording"},
+    | {"shardlint.source", "shardlint.config", "shardlint.confirm.init_request", "shardlint.rules.wording"},
     "shardlint.output.report": TYPES
     | LAWS
     | {
@@ -88,7 +89,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "shardlint.output": TYPES
     | LAWS
-    | {"shardlint.coverage", "shardlint.source.api_sites", "shardlint.fixture_tables"},
+    | {"shardlint.coverage", "shardlint.source.api_sites", "shardlint.confirm.fixtures.results"},
     "shardlint.eras": TYPES | LAWS,
     "shardlint.cache": TYPES | LAWS | VERSION | {"shardlint.source"},
     "shardlint.working": TYPES | {"shardlint.source", "shardlint.inference", "shardlint.cache.codec"},
@@ -126,7 +127,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "shardlint.reading": TYPES | {"shardlint.config", "shardlint.source", "shardlint.inference"},
     "shardlint.configuring": {"shardlint.config", "shardlint.support.media"},
-    "shardlint.fixture_tables": TYPES | {"shardlint.confirm", "shardlint.source"},
+    "shardlint.confirm.fixtures.results": TYPES | {"shardlint.confirm", "shardlint.source"},
     "shardlint.deployments": TYPES | LAWS | {"shardlint.config.deployments"},
     "shardlint.config.loading.jax_requirement": LAWS,
     "shardlint.config": VERSION | {"shardlint."},
@@ -243,7 +244,7 @@ def test_each_room_imports_only_what_it_may(name: str) -> None:
         ("shardlint.source.workspace.prefilter", "import libcst"),
         ("shardlint.source.notebooks", "from shardlint.laws.core.values import Mesh"),
         ("shardlint.output.full", "from shardlint.api import Linter"),
-        ("shardlint.confirm.witness", "import jax.numpy as jnp"),
+        ("shardlint.confirm.witnesses.builder", "import jax.numpy as jnp"),
         ("shardlint.confirm.worker", "from shardlint.laws.core.values import Mesh"),
         ("shardlint.api", "import flax"),
         ("shardlint.api", "from shardlint_server.server import main"),

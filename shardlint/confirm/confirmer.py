@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from shardlint.confirm.child_process import Child, ChildLost
 from shardlint.confirm.connection import Connection
-from shardlint.confirm.processes import Child, ChildLost
-from shardlint.confirm.requests import Witness
-from shardlint.confirm.sizes import MAX_DEVICES
-from shardlint.confirm.witness import devices_needed, witness_of
+from shardlint.confirm.witnesses.builder import devices_needed, witness_of
+from shardlint.confirm.witnesses.requests import Witness
+from shardlint.confirm.witnesses.sizes import MAX_DEVICES
 from shardlint.laws.versions import Release
 from shardlint.model.findings import Confirmation, Finding, Severity
 from shardlint.support.lazy_dataclass import dataclass

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from shardlint.confirm.processes import Child, ChildLost
+from shardlint.confirm.child_process import Child, ChildLost
 
 #: What runs witnesses: a folder, as Python runs one, on its path alone.
 WORKER = Path(__file__).with_name("worker")

@@ -11,7 +11,7 @@ from shardlint.support.media import lines, terminal
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from shardlint.fixture_tables import FixtureTable
+    from shardlint.confirm.fixtures.results import FixtureTable
 
 #: Columns of a table that is not drawn on a terminal.
 _WIDTH = 140

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from shardlint.confirm.abstract_init import InitArray, Initialized
+from shardlint.confirm.init_request import InitArray, Initialized
 from shardlint.laws.core.values import Spec
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.flax.path_rules import PathRule, first_match, needs_rule, separator_of

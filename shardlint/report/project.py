@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from shardlint.config import ConfigError, Settings
-from shardlint.confirm.abstract_init import InitFailed, abstract_init
+from shardlint.confirm.init_request import InitFailed, abstract_init
 from shardlint.model.uses import FileProblem, Use
 from shardlint.report.initialized import Run, init_report
 from shardlint.report.parameters import parameter_report

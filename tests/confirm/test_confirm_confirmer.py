@@ -13,8 +13,8 @@ import pytest
 from confirm_cases import MESH, rejected
 
 from shardlint.confirm.confirmer import Confirmer, agreed, judged
-from shardlint.confirm.requests import Witness
-from shardlint.confirm.witness import witness_of
+from shardlint.confirm.witnesses.builder import witness_of
+from shardlint.confirm.witnesses.requests import Witness
 from shardlint.laws.core.values import Junk, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Undecided
 from shardlint.model.findings import Confirmation, Finding, Severity

@@ -12,9 +12,9 @@ import confirm_cases as cases
 import pytest
 from confirm_cases import rejected
 
-from shardlint.confirm.comparison import compare
-from shardlint.confirm.expectations import Expectation, parse_expectations, read_expectations
-from shardlint.confirm.fixtures import FixtureRun, run_fixture
+from shardlint.confirm.fixtures.comparison import compare
+from shardlint.confirm.fixtures.expectations import Expectation, parse_expectations, read_expectations
+from shardlint.confirm.fixtures.runs import FixtureRun, run_fixture
 from shardlint.laws.core.values import Spec
 from shardlint.laws.core.verdicts import Api, Cause
 from shardlint.model.findings import Finding, Severity

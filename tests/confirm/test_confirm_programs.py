@@ -10,7 +10,7 @@ import confirm_cases as cases
 import pytest
 
 from shardlint.confirm.confirmer import Confirmer
-from shardlint.confirm.witness import witness_of
+from shardlint.confirm.witnesses.builder import witness_of
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import symbol
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown

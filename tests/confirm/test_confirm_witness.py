@@ -9,8 +9,8 @@ import confirm_cases as cases
 import pytest
 from confirm_cases import EXPLICIT, MESH, rejected
 
-from shardlint.confirm.requests import Witness
-from shardlint.confirm.witness import devices_needed, witness_of
+from shardlint.confirm.witnesses.builder import devices_needed, witness_of
+from shardlint.confirm.witnesses.requests import Witness
 from shardlint.laws.core.dims import symbol
 from shardlint.laws.core.values import AxisType, Junk, Marker, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Undecided

@@ -11,9 +11,9 @@ from typing import Any
 import confirm_cases as cases
 import pytest
 
+from shardlint.confirm.child_process import fake_environment
 from shardlint.confirm.connection import WORKER, Connection
-from shardlint.confirm.processes import fake_environment
-from shardlint.confirm.witness import witness_of
+from shardlint.confirm.witnesses.builder import witness_of
 from shardlint.laws.core.verdicts import Accepted, Api, Cause
 from shardlint.model.findings import Finding
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.confirm.confirmer import Confirmer
-from shardlint.confirm.fixtures import FixtureRun, UnitRun, run_fixture
+from shardlint.confirm.fixtures.runs import FixtureRun, UnitRun, run_fixture
 from shardlint.model.findings import Confirmation, Finding, Severity
 from shardlint.rules import all_rules
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shardlint.api import read_source, source_from_cells, source_from_text
-from shardlint.confirm.runner import Unit, blanked, units_of
+from shardlint.confirm.fixtures.runner import Unit, blanked, units_of
 from shardlint.source import Source
 
 SUFFIXES = (".py", ".ipynb", ".md")
@@ -23,7 +23,7 @@ _DIRECTIVES = re.compile(r"\A(?:---\n.*?^---\n|(?::[^\n]*\n)+\n?)", re.M | re.S)
 class Program:
     """A program's text by cell; a Python file has one, with the index -1.
 
-    ``units`` and ``statements`` are those of `shardlint.confirm.runner.units_of`.
+    ``units`` and ``statements`` are those of `shardlint.confirm.fixtures.runner.units_of`.
     """
 
     path: str

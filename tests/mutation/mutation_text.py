@@ -9,7 +9,7 @@ from functools import cached_property
 
 from mutation_programs import Program
 
-from shardlint.confirm.runner import blanked
+from shardlint.confirm.fixtures.runner import blanked
 
 
 @dataclass(frozen=True, slots=True)

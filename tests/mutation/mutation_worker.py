@@ -20,7 +20,7 @@ import traceback
 import types
 from typing import Any
 
-from shardlint.confirm import runner
+from shardlint.confirm.fixtures import runner
 
 LIBRARIES = ("jax", "jax.numpy", "numpy", "flax.linen", "flax.nnx", "optax")
 #: Whose checks these are: a program's own exceptions, and numpy's, say nothing about sharding.

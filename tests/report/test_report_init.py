@@ -11,7 +11,7 @@ import pytest
 
 from shardlint.api import Linter, load_settings
 from shardlint.cli import main
-from shardlint.confirm.abstract_init import InitFailed, abstract_init
+from shardlint.confirm.init_request import InitFailed, abstract_init
 from shardlint.laws.core.values import AxisType, Mesh, Spec
 from shardlint.report.values import InitReport
 

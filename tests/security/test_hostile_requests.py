@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 pytest.importorskip("jax")
 
+from shardlint.confirm.child_process import fake_environment
 from shardlint.confirm.connection import WORKER
-from shardlint.confirm.processes import fake_environment
 
 #: What runs the user's program on purpose, which the worker never loads.
 APART = {"initializer.py", "initialization.py"}

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from shardlint.confirm.child_process import ChildLost
 from shardlint.confirm.connection import INITIALIZER, Connection
-from shardlint.confirm.processes import ChildLost
 from shardlint.laws.core.values import Entry, Junk, Marker, Mesh, Spec
 from shardlint.laws.core.witness_data import mesh_data
 from shardlint.laws.flax.path_rules import PathRule

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from shardlint.confirm import repair
-from shardlint.confirm.requests import (
+from shardlint.confirm.witnesses import repair
+from shardlint.confirm.witnesses.requests import (
     NotRunnable,
     Request,
     Witness,
@@ -15,7 +15,7 @@ from shardlint.confirm.requests import (
     known,
     known_int,
 )
-from shardlint.confirm.sizes import MAX_DEVICES, MAX_ELEMENTS, Sizes, integers
+from shardlint.confirm.witnesses.sizes import MAX_DEVICES, MAX_ELEMENTS, Sizes, integers
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Cause, Rejected

@@ -7,8 +7,8 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shardlint.confirm.requests import NotRunnable, Request, Witness, expected_of, known
-from shardlint.confirm.sizes import MAX_DEVICES, integers, parts_of, small_mesh
+from shardlint.confirm.witnesses.requests import NotRunnable, Request, Witness, expected_of, known
+from shardlint.confirm.witnesses.sizes import MAX_DEVICES, integers, parts_of, small_mesh
 from shardlint.laws.core.array_types import ArrayType
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import AxisType, Data, Mesh, Unknown

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from shardlint.confirm import repair
-from shardlint.confirm.programs import request_of
-from shardlint.confirm.requests import (
+from shardlint.confirm.witnesses import repair
+from shardlint.confirm.witnesses.programs import request_of
+from shardlint.confirm.witnesses.requests import (
     NotRunnable,
     Request,
     Witness,
@@ -15,7 +15,7 @@ from shardlint.confirm.requests import (
     known,
     known_int,
 )
-from shardlint.confirm.sizes import MAX_DEVICES, Sizes, integers
+from shardlint.confirm.witnesses.sizes import MAX_DEVICES, Sizes, integers
 from shardlint.laws.core.values import Data, Spec, Unknown
 from shardlint.laws.core.verdicts import Api, Cause, Rejected
 from shardlint.laws.core.witness_data import (

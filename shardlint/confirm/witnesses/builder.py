@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from shardlint.confirm.collectives import collective
-from shardlint.confirm.constructions import arity, mesh_construction, reference
-from shardlint.confirm.placements import parameter, placement, varying
-from shardlint.confirm.programs import carry, operation, whole_call
-from shardlint.confirm.requests import NotRunnable, Request, Witness
+from shardlint.confirm.witnesses.collectives import collective
+from shardlint.confirm.witnesses.constructions import arity, mesh_construction, reference
+from shardlint.confirm.witnesses.placements import parameter, placement, varying
+from shardlint.confirm.witnesses.programs import carry, operation, whole_call
+from shardlint.confirm.witnesses.requests import NotRunnable, Request, Witness
 from shardlint.laws.core.values import AxisType, Mesh, Unknown
 from shardlint.laws.core.verdicts import Api, Cause, Rejected, Undecided
 from shardlint.model.findings import Finding

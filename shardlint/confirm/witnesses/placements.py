@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from shardlint.confirm import repair
-from shardlint.confirm.requests import (
+from shardlint.confirm.witnesses import repair
+from shardlint.confirm.witnesses.requests import (
     NotRunnable,
     Request,
     Witness,
@@ -16,7 +16,7 @@ from shardlint.confirm.requests import (
     mesh_json,
     spec_json,
 )
-from shardlint.confirm.sizes import Sizes, even, integers, parts_of, shrunk, ways
+from shardlint.confirm.witnesses.sizes import Sizes, even, integers, parts_of, shrunk, ways
 from shardlint.laws.core.values import AxisType, Junk, Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
 from shardlint.model.uses import ParameterUse, Placement
