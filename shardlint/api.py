@@ -23,7 +23,7 @@ from shardlint.config import (
 from shardlint.config.selection import ignored_codes, selected_codes, severities, without_effect
 from shardlint.confirm.fixtures.announcements import announces, expectations_of
 from shardlint.explaining.analysis import Analysis, axes_of
-from shardlint.fixing.rewriting import with_fix
+from shardlint.fixes.rewrites.registry import with_fix
 from shardlint.laws.core.values import Mesh
 from shardlint.laws.versions import NEWEST_ONLY, Release, Target
 from shardlint.model.findings import Finding, Severity, ordered

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from shardlint.fixing.documents import write_bytes
+from shardlint.fixes.documents import write_bytes
 from shardlint.model.findings import Finding, Severity
 from shardlint.source.lexing import STRING_OR_COMMENT, split_lines
 from shardlint.source.logical_lines import statements

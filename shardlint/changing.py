@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from shardlint.api import Linter, Progress, Report
     from shardlint.baseline import Entry
-    from shardlint.fixing.documents import Document
-    from shardlint.fixing.rounds import Fixed
+    from shardlint.fixes.documents import Document
+    from shardlint.fixes.fixpoint import Fixed
     from shardlint.model.findings import Finding
     from shardlint.source.sources import Source
 
@@ -156,7 +156,7 @@ class _Known:
     def shrunk(self) -> tuple[str, ...]:
         """Take what is gone out of the file; return what there is to say of it."""
         from shardlint import baseline
-        from shardlint.fixing.documents import is_writable
+        from shardlint.fixes.documents import is_writable
 
         if not self._gone or not self._whole:
             return ()
@@ -185,9 +185,9 @@ def _ignored(linter: Linter, report: Report, reason: str) -> Outcome:
     """Add comments to the lines of all findings, once those that do nothing are out."""
     from dataclasses import replace
 
-    from shardlint.fixing.documents import CannotChange, read_document, write
-    from shardlint.fixing.ignoring import UNSILENCED, ignoring
-    from shardlint.fixing.rounds import fix_all
+    from shardlint.fixes.documents import CannotChange, read_document, write
+    from shardlint.fixes.fixpoint import fix_all
+    from shardlint.fixes.ignore_comments import UNSILENCED, ignoring
 
     if any(char in reason for char in "\r\n#"):
         raise CannotDo("the reason of --add-ignores must be one line without a #")
@@ -232,8 +232,8 @@ def _fixed(
     known: _Known | None,
     progress: Progress | None,
 ) -> Outcome:
-    from shardlint.fixing.documents import CannotChange, read_document, write
-    from shardlint.fixing.rounds import fix_all
+    from shardlint.fixes.documents import CannotChange, read_document, write
+    from shardlint.fixes.fixpoint import fix_all
 
     def check(sources: Sequence[Source]) -> list[Finding]:
         found = linter.check_sources(sources)

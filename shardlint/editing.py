@@ -124,21 +124,21 @@ def page_of(finding: Finding, settings: Settings) -> str | None:
 
 def ignoring(source: Source, finding: Finding, reason: str) -> tuple[Edit, ...]:
     """The edits that add a comment which ignores a finding; none where no comment can."""
-    from shardlint.fixing.ignoring import ignoring
+    from shardlint.fixes.ignore_comments import ignoring
 
     return ignoring(source, [finding], reason).edits
 
 
 def alternatives(source: Source, finding: Finding) -> list[Fix]:
     """What else could be written in place of what is wrong."""
-    from shardlint.fixing.rewriting import alternatives
+    from shardlint.fixes.rewrites.registry import alternatives
 
     return alternatives(finding, source)
 
 
 def axis_types(source: Source, use: MeshUse, settings: Settings) -> list[Fix]:
     """The fixes that say of which type a mesh's axes are."""
-    from shardlint.fixing.axis_types import with_axis_types
+    from shardlint.fixes.rewrites.axis_types import with_axis_types
     from shardlint.laws.core.values import AxisType
     from shardlint.laws.versions import NEWEST_ONLY, is_removed
 
@@ -157,8 +157,8 @@ def fixed(
 
     ``findings`` are those to begin with, and ``check`` tells which there are then.
     """
-    from shardlint.fixing.open_documents import OpenDocument, open_document
-    from shardlint.fixing.rounds import fix_all
+    from shardlint.fixes.fixpoint import fix_all
+    from shardlint.fixes.open_documents import OpenDocument, open_document
 
     before = open_document(source)
     after = fix_all([before], findings, False, check).after.get(source.path, before)

@@ -62,13 +62,13 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.inference": TYPES
     | LAWS
     | {"shardlint.support.gc_policy", "shardlint.source", "shardlint.support.cancellation"},
-    "shardlint.fixing": TYPES
+    "shardlint.fixes": TYPES
     | LAWS
     | {"shardlint.source", "shardlint.inference.nodes", "shardlint.inference.offsets"},
     "shardlint.suppression": TYPES
     | LAWS
     | {"shardlint.source", "shardlint.rules.all_rules", "shardlint.rules.base"},
-    "shardlint.baseline": TYPES | {"shardlint.source", "shardlint.fixing.documents"},
+    "shardlint.baseline": TYPES | {"shardlint.source", "shardlint.fixes.documents"},
     "shardlint.rules": TYPES | LAWS | {"shardlint.support.cancellation"},
     "shardlint.confirm.worker": set(),
     "shardlint.confirm": TYPES | LAWS,
@@ -149,7 +149,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "flax": ("shardlint.confirm.worker",),
     "pygls": ("shardlint_server",),
     "lsprotocol": ("shardlint_server",),
-    "libcst": ("shardlint.inference", "shardlint.fixing"),
+    "libcst": ("shardlint.inference", "shardlint.fixes"),
 }
 
 HEAVY = ("libcst", "rich", "pathspec", "jax", "flax", "numpy", "pygls", "lsprotocol")

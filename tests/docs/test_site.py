@@ -20,7 +20,7 @@ import jax_says
 import rule_pages
 from shardlint.api import Settings
 from shardlint.cli import main
-from shardlint.fixing.rewriting import REWRITES
+from shardlint.fixes.rewrites.registry import REWRITES
 from shardlint.rules import AnyRule, all_rules
 
 DOCS = build.DOCS

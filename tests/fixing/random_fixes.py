@@ -21,8 +21,8 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 from programs_to_fix import random_program
 
 from shardlint.api import Linter, Settings
-from shardlint.fixing.documents import Document
-from shardlint.fixing.rounds import Fixed, fix_all
+from shardlint.fixes.documents import Document
+from shardlint.fixes.fixpoint import Fixed, fix_all
 from shardlint.source.notebooks.cells import read_cells
 
 LINTER = Linter(Settings(devices=8))

@@ -7,7 +7,7 @@ import pytest
 from jax.sharding import AxisType
 
 from shardlint.api import Linter, Settings, editing, source_from_text
-from shardlint.fixing.documents import Document
+from shardlint.fixes.documents import Document
 from shardlint.laws.versions import Release, Target
 from shardlint.model.findings import Applicability, Fix
 from shardlint.model.uses import MeshUse

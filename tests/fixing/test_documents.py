@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shardlint.fixing.documents import CannotChange, Document, read_document, write
+from shardlint.fixes.documents import CannotChange, Document, read_document, write
 from shardlint.model.findings import Edit
 from shardlint.model.spans import Span
 from shardlint.source.lexing import NEWLINE

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from command import BAD, HEADER, OLD, check, write_notebook
 
-from shardlint.fixing.documents import Document
-from shardlint.fixing.rounds import MOST_ROUNDS, fix_all
+from shardlint.fixes.documents import Document
+from shardlint.fixes.fixpoint import MOST_ROUNDS, fix_all
 from shardlint.model.findings import Applicability, Edit, Finding, Fix, Severity
 from shardlint.model.spans import Span
 from shardlint.source import Source

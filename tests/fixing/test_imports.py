@@ -7,7 +7,7 @@ import textwrap
 import pytest
 from random_fixes import fixed, run
 
-from shardlint.fixing.documents import Document
+from shardlint.fixes.documents import Document
 
 MESH = 'mesh = jax.make_mesh((2, 4), ("a", "b"))\n'
 USE = 'print(NamedSharding(mesh, ("a", None)))\n'

@@ -14,10 +14,10 @@ import pytest
 from programs_with_fixes import CASES, HEADER, MAPPED, Case
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.fixing.documents import Document, read_document
-from shardlint.fixing.rewriting import REWRITES
-from shardlint.fixing.rounds import fix_all
-from shardlint.fixing.trees import Tree
+from shardlint.fixes.documents import Document, read_document
+from shardlint.fixes.fixpoint import fix_all
+from shardlint.fixes.rewrites.registry import REWRITES
+from shardlint.fixes.syntax.program_tree import Tree
 from shardlint.model.findings import Applicability, Finding
 from shardlint.source.sources import Source
 

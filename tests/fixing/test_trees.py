@@ -5,9 +5,9 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
-from shardlint.fixing.applying import changed, changes
-from shardlint.fixing.desk import in_place_of, literal
-from shardlint.fixing.trees import CannotFix, Tree
+from shardlint.fixes.rewrites.fix_request import in_place_of, literal
+from shardlint.fixes.syntax.program_tree import CannotFix, Tree
+from shardlint.fixes.text_edits import changed, changes
 
 
 def rewritten(text: str, old: str, new: str) -> tuple[str, int]:

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 
 import libcst as cst
 
-from shardlint.fixing.trees import CannotFix, Program, Tree
+from shardlint.fixes.syntax.program_tree import CannotFix, Program, Tree
 from shardlint.inference.nodes import parts, walk
 from shardlint.support.lazy_dataclass import dataclass
 

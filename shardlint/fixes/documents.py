@@ -9,8 +9,8 @@ import tempfile
 import tokenize
 from collections.abc import Iterable
 
-from shardlint.fixing import notebook_json
-from shardlint.fixing.applying import OutOfPlace, changed, changes
+from shardlint.fixes import notebook_json
+from shardlint.fixes.text_edits import OutOfPlace, changed, changes
 from shardlint.model.findings import Edit
 from shardlint.source.notebooks.cells import BrokenNotebook, read_cells
 from shardlint.source.sources import Source, read_source

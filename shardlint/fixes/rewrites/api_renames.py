@@ -8,11 +8,11 @@ from typing import Any
 
 import libcst as cst
 
-from shardlint.fixing.calls import appended, by_keyword, named, with_keyword
-from shardlint.fixing.desk import SAFE, UNSAFE, Desk, in_place_of
-from shardlint.fixing.importing import Names
-from shardlint.fixing.scopes import dotted, scopes_of
-from shardlint.fixing.trees import CannotFix, Change
+from shardlint.fixes.rewrites.calls import appended, by_keyword, named, with_keyword
+from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, Desk, in_place_of
+from shardlint.fixes.syntax.imports import Names
+from shardlint.fixes.syntax.program_tree import CannotFix, Change
+from shardlint.fixes.syntax.scopes import dotted, scopes_of
 from shardlint.laws.versions import is_removed
 from shardlint.laws.versions.equivalents import EQUIVALENT, RENAMED_ARGUMENTS
 from shardlint.model.findings import Fix

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 import libcst as cst
 
-from shardlint.fixing.importing import Names
-from shardlint.fixing.trees import CannotFix, Change, Program, Tree
+from shardlint.fixes.syntax.imports import Names
+from shardlint.fixes.syntax.program_tree import CannotFix, Change, Program, Tree
 from shardlint.laws.versions import Target
 from shardlint.model.findings import Applicability, Edit, Finding, Fix
 from shardlint.model.uses import Use

@@ -7,8 +7,8 @@ from difflib import get_close_matches
 
 import libcst as cst
 
-from shardlint.fixing.desk import UNSAFE, Desk, in_place_of, literal
-from shardlint.fixing.trees import CannotFix, Change
+from shardlint.fixes.rewrites.fix_request import UNSAFE, Desk, in_place_of, literal
+from shardlint.fixes.syntax.program_tree import CannotFix, Change
 from shardlint.inference.nodes import walk
 from shardlint.laws.core.values import Mesh, Unknown
 from shardlint.laws.core.verdicts import Rejected

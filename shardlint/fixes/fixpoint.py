@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from shardlint.fixing.applying import compatible, paths_of
-from shardlint.fixing.documents import CannotChange, Document
+from shardlint.fixes.documents import CannotChange, Document
+from shardlint.fixes.text_edits import compatible, paths_of
 from shardlint.model.findings import Applicability, Edit, Finding, Severity
 from shardlint.model.spans import Span
 from shardlint.source.sources import Source

@@ -16,7 +16,7 @@ from shardlint.model.findings import Finding, Fix
 from shardlint.source.sources import Source
 
 if TYPE_CHECKING:
-    from shardlint.fixing.desk import Rewrite
+    from shardlint.fixes.rewrites.fix_request import Rewrite
 
 #: Axes that are offered for one that is not known.
 _MOST_AXES = 8
@@ -39,9 +39,9 @@ REWRITES = {
     "SHL502": ("calls", "names"),
     "SHL505": ("axes", "axis"),
     "SHL507": ("calls", "rules"),
-    "SHL801": ("renaming", "renamed"),
-    "SHL802": ("renaming", "renamed"),
-    "SHL804": ("renaming", "renamed"),
+    "SHL801": ("api_renames", "renamed"),
+    "SHL802": ("api_renames", "renamed"),
+    "SHL804": ("api_renames", "renamed"),
 }
 
 
@@ -60,7 +60,7 @@ def alternatives(finding: Finding, source: Source) -> list[Fix]:
     """The other axes that could stand for one that is not known: which is meant, only the author knows."""
     if finding.use is None or REWRITES.get(finding.code) != ("axes", "axis"):
         return []
-    from shardlint.fixing.axes import axis, wrong_axis
+    from shardlint.fixes.rewrites.axes import axis, wrong_axis
 
     _, known = wrong_axis(finding.use)
     first = finding.fix.edits if finding.fix else ()
@@ -73,12 +73,12 @@ def _rewritten(
 ) -> Fix | None:
     if finding.use is None:
         return None
-    from shardlint.fixing.desk import Desk
-    from shardlint.fixing.trees import CannotFix, program_of
+    from shardlint.fixes.rewrites.fix_request import Desk
+    from shardlint.fixes.syntax.program_tree import CannotFix, program_of
 
     program = program_of(source)
     module, function = REWRITES[finding.code]
-    rewrite = rewrite or getattr(import_module(f"shardlint.fixing.{module}"), function)
+    rewrite = rewrite or getattr(import_module(f"shardlint.fixes.rewrites.{module}"), function)
     try:
         return rewrite(Desk(program, finding, finding.use, target))
     except (CannotFix, RecursionError):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from shardlint.fixing.desk import SAFE, UNSAFE, Desk, in_place_of, literal
-from shardlint.fixing.trees import CannotFix, Change
+from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, Desk, in_place_of, literal
+from shardlint.fixes.syntax.program_tree import CannotFix, Change
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.findings import Fix
 from shardlint.model.uses import ParameterUse

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from shardlint.fixing.applying import Change
+from shardlint.fixes.text_edits import Change
 from shardlint.support.lazy_dataclass import dataclass
 
 _BLANKS = re.compile(r"[ \t\r\n]*")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from shardlint.fixing.calls import appended, by_keyword
-from shardlint.fixing.importing import Names
-from shardlint.fixing.trees import CannotFix, program_of
+from shardlint.fixes.rewrites.calls import appended, by_keyword
+from shardlint.fixes.syntax.imports import Names
+from shardlint.fixes.syntax.program_tree import CannotFix, program_of
 from shardlint.laws.core.values import AxisType
 from shardlint.laws.versions import Release, holds
 from shardlint.laws.versions.api_changes import EXPLICIT_BY_DEFAULT

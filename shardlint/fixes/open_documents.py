@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from shardlint.fixing.applying import OutOfPlace, changed, changes
-from shardlint.fixing.documents import CannotChange, Document
+from shardlint.fixes.documents import CannotChange, Document
+from shardlint.fixes.text_edits import OutOfPlace, changed, changes
 from shardlint.model.findings import Edit
 from shardlint.source.sources import Source, source_from_cells, source_from_text
 from shardlint.support.lazy_dataclass import dataclass

@@ -12,8 +12,8 @@ from itertools import takewhile
 
 import libcst as cst
 
-from shardlint.fixing.scopes import Binding, dotted, imports, scopes_of
-from shardlint.fixing.trees import CannotFix, Program, Tree
+from shardlint.fixes.syntax.program_tree import CannotFix, Program, Tree
+from shardlint.fixes.syntax.scopes import Binding, dotted, imports, scopes_of
 from shardlint.model.findings import Edit
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import libcst as cst
 
-from shardlint.fixing.desk import SAFE, UNSAFE, Desk, in_place_of, literal
-from shardlint.fixing.trees import CannotFix
+from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, Desk, in_place_of, literal
+from shardlint.fixes.syntax.program_tree import CannotFix
 from shardlint.inference.nodes import walk
 from shardlint.laws.core.values import Junk, Unknown
 from shardlint.model.findings import Fix

@@ -1,1 +1,0 @@
-"""Changing files: applying edits so that every other byte stays, and the comments that silence findings."""
