@@ -78,14 +78,19 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.coverage": TYPES | LAWS | {"shardlint.source"},
     "shardlint.report": TYPES
     | LAWS
-    | {"shardlint.source", "shardlint.config", "shardlint.confirm.init_request", "shardlint.rules.wording"},
+    | {
+        "shardlint.source",
+        "shardlint.config",
+        "shardlint.confirm.init_request",
+        "shardlint.rules.messages.common",
+    },
     "shardlint.output.report": TYPES
     | LAWS
     | {
         "shardlint.support.media",
         "shardlint.output.tables",
         "shardlint.report.values",
-        "shardlint.rules.wording",
+        "shardlint.rules.messages.common",
     },
     "shardlint.output": TYPES
     | LAWS

@@ -11,7 +11,14 @@ from shardlint.laws.placement.judge import judge_placement
 from shardlint.laws.placement.named_sharding import judge_sharding
 from shardlint.laws.placement.shard_shapes import replication, shard_shape
 from shardlint.report.values import Holding
-from shardlint.rules.wording import axes_text, count_text, names_text, near_miss, shape_text, size_text
+from shardlint.rules.messages.common import (
+    axes_text,
+    count_text,
+    names_text,
+    near_miss,
+    shape_text,
+    size_text,
+)
 
 #: Rules of Flax for logical names, as `shardlint.config` reads them.
 LogicalRules = tuple[tuple[str, str | tuple[str, ...] | None], ...]

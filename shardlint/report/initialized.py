@@ -20,7 +20,7 @@ from shardlint.report.values import (
     RuleRow,
     TableFinding,
 )
-from shardlint.rules.wording import count_text, shape_text
+from shardlint.rules.messages.common import count_text, shape_text
 from shardlint.support.lazy_dataclass import dataclass
 
 #: The arrays of one mesh (None: no mesh was asked for), or why there are none.

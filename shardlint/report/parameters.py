@@ -12,7 +12,7 @@ from shardlint.model.uses import ParameterUse, Placement, ShardingUse, Use
 from shardlint.report.declared import Declarations
 from shardlint.report.holdings import LogicalRules, holding, spec_on, whole_bytes
 from shardlint.report.values import Holding, NamedMesh, Parameter, ParameterReport, Total
-from shardlint.rules.wording import shape_text
+from shardlint.rules.messages.common import shape_text
 from shardlint.source import Source
 from shardlint.support.lazy_dataclass import dataclass
 

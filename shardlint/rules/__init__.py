@@ -1,4 +1,13 @@
-"""The rules: what they are, how to find one, and what they find in uses."""
+"""The rules: each turns uses into problems, and is found by being in one of the folders.
+
+A rule is one file with a page (its docstring), a function ``check(use, settings)`` and a ``RULE``. The
+folders are the hundreds of the codes: `specs` (1xx), `shapes` (2xx), `shard_map` (3xx), `meshes` (4xx),
+`flax` (5xx), `memory` (6xx), `axis_types` (7xx), `versions` (8xx). `base` has the types, `engine` runs
+rules and settles severities and duplicates, `messages` has wording that several rules share.
+
+Rules never see syntax and never resolve names; what is `Unknown` is no mistake. An error is only what JAX
+raises.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +20,23 @@ from functools import cache
 from shardlint.model.findings import Finding
 from shardlint.model.uses import FileProblem, Use
 from shardlint.rules.base import AnyRule, Problem, ProjectRule, Rule, RuleSettings
-from shardlint.rules.judge import judge_with
+from shardlint.rules.engine import judge_with
 
 __all__ = ["AnyRule", "Problem", "ProjectRule", "Rule", "RuleSettings", "all_rules", "find_rule", "judge"]
 
-#: Modules of this package that hold no rule.
-_SHARED = frozenset({"base", "judge", "wording", "wording_operations", "wording_versions"})
+#: The folders of rules, by the hundred of their codes.
+_FOLDERS = ("specs", "shapes", "shard_map", "meshes", "flax", "memory", "axis_types", "versions")
 
 
 @cache
 def all_rules() -> tuple[AnyRule, ...]:
-    """Return every rule, sorted by code: each module of this package holds one, as ``RULE``."""
-    names = (module.name for module in pkgutil.iter_modules(__path__) if module.name not in _SHARED)
-    rules: list[AnyRule] = [importlib.import_module(f"{__name__}.{name}").RULE for name in names]
+    """Return every rule, sorted by code: each module in the folders holds one, as ``RULE``."""
+    names = [
+        f"{__name__}.{folder}.{module.name}"
+        for folder in _FOLDERS
+        for module in pkgutil.iter_modules([f"{__path__[0]}/{folder}"])
+    ]
+    rules: list[AnyRule] = [importlib.import_module(name).RULE for name in names]
     return tuple(sorted(rules, key=lambda rule: rule.code))
 
 

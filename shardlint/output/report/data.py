@@ -6,7 +6,7 @@ from typing import Any
 
 from shardlint.laws.core.dims import Dim
 from shardlint.report.values import Holding, InitReport, Parameter, ParameterReport, TableFinding
-from shardlint.rules.wording import size_text
+from shardlint.rules.messages.common import size_text
 from shardlint.support.media import json_document
 
 Json = dict[str, Any]

@@ -11,7 +11,7 @@ from shardlint.output.report import words
 from shardlint.output.report.pictures import Segment, axes_caption, bar, mesh_picture, share_picture
 from shardlint.output.report.style import CSS, JS
 from shardlint.report.values import Holding, InitReport, Parameter, ParameterReport, RuleRow, TableFinding
-from shardlint.rules.wording import count_text
+from shardlint.rules.messages.common import count_text
 from shardlint.support.media import html
 
 #: A bar names so many parameters by themselves, and so many layouts are drawn.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.report.values import Holding, NamedMesh, Parameter, ParameterReport, TableFinding, Total
-from shardlint.rules.wording import count_text, shape_text, size_text
+from shardlint.rules.messages.common import count_text, shape_text, size_text
 
 NO_MESH = "no mesh is known: give one with --mesh data=2,model=4, or in [tool.shardlint.meshes]"
 

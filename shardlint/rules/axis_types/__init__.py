@@ -1,0 +1,1 @@
+"""Rules SHL7xx: Explicit, Auto and Manual axes, and shardings in types."""

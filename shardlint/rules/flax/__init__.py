@@ -1,0 +1,1 @@
+"""Rules SHL5xx: Flax's metadata, logical axes and lifted transforms."""

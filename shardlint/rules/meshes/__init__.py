@@ -1,0 +1,1 @@
+"""Rules SHL4xx: making meshes, and setting them."""

@@ -1,0 +1,62 @@
+"""# mesh-arguments (SHL406)
+
+## What it does
+Finds meshes that are made of the wrong things: axis names that are `None` or no names at all, `axis_types`
+that are no tuple of `AxisType` (strings, a list, the dict of older releases), numbers where devices are
+meant, arguments that the function does not have.
+
+## Why is this bad?
+JAX rejects the mesh.
+
+## Example
+```python
+import jax
+
+mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=("auto", "auto"))  # raises TypeError
+```
+
+## Use instead
+```python
+import jax
+from jax.sharding import AxisType
+
+mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto, AxisType.Auto))
+```
+
+## What JAX says
+`Mesh`, `jax.make_mesh` and `AbstractMesh` raise `TypeError`, of a name that is None `ValueError`.
+`AbstractMesh` cannot take lists, and its old form `AbstractMesh((("x", 4), ("y", 2)))` is gone.
+`create_hybrid_device_mesh` raises `ValueError` on CPU devices, which are in no slice (JAX 0.10.2).
+
+## References
+- https://docs.jax.dev/en/latest/jax.sharding.html#jax.sharding.Mesh
+- https://docs.jax.dev/en/latest/_autosummary/jax.make_mesh.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.model.uses import CallUse
+from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.rules.messages.common import MESH_FUNCTIONS, call_text, function_text
+
+
+def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
+    """Report an argument that is no part of a mesh."""
+    verdict = use.verdict
+    if not isinstance(verdict, Rejected) or verdict.cause is not Cause.BAD_ARGUMENT:
+        return
+    if use.function in MESH_FUNCTIONS:
+        yield Problem(call_text(function_text(use), verdict.detail), use.place)
+
+
+RULE = Rule(
+    code="SHL406",
+    name="mesh-arguments",
+    summary="A mesh is made of the wrong things: names, axis_types or devices that are none",
+    docs=__doc__,
+    kinds=(CallUse,),
+    check=check,
+)

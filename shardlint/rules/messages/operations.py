@@ -1,0 +1,26 @@
+"""How messages name operations on arrays whose types hold shardings."""
+
+from __future__ import annotations
+
+from shardlint.laws.core.verdicts import Rejected
+from shardlint.model.uses import OperationUse
+from shardlint.rules.messages.common import name_text, size_text
+
+
+def wanted_text(use: OperationUse, verdict: Rejected) -> str:
+    """What the operation wants, what it gets as `jax.typeof` shows it, and where that does not fit."""
+    said = f"{name_text(use.function)} wants {verdict.detail}"
+    if use.operands:
+        said += f", and gets {operands_text(use)}"
+    if verdict.axis is not None and verdict.dimension is not None:
+        size = "" if verdict.size is None else f" of size {size_text(verdict.size)}"
+        said += f': dimension {verdict.dimension}{size} lies along "{verdict.axis}"'
+        if verdict.ways is not None:
+            said += f" ({size_text(verdict.ways)} devices)"
+    return said
+
+
+def operands_text(use: OperationUse) -> str:
+    """The types of the operands: ``f32[8@data, 16] and f32[16]``."""
+    types = [str(kind) for kind in use.operands]
+    return types[0] if len(types) == 1 else f"{', '.join(types[:-1])} and {types[-1]}"

@@ -1,0 +1,103 @@
+"""# uneven-constraint (SHL205)
+
+## What it does
+Finds a `with_sharding_constraint` inside `jit` over a dimension that does not divide.
+
+## Why is this bad?
+Outside `jit` it would be an error. Inside, on Auto axes, nothing is raised, but the constraint is
+not kept: the dimension comes out whole on every device along the axis, and costs the memory that
+sharding it was to save.
+
+## Example
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+
+
+@jax.jit
+def activations(x):
+    return jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P(None, "model")))
+
+
+activations(jnp.ones((8, 10)))
+```
+
+## Use instead
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+
+
+@jax.jit
+def activations(x):
+    return jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P(None, "model")))
+
+
+activations(jnp.ones((8, 12)))
+```
+
+## What JAX says
+Nothing: the result's sharding shows the dimension replicated (JAX 0.10.2).
+
+## References
+- https://docs.jax.dev/en/latest/_autosummary/jax.lax.with_sharding_constraint.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.laws.core.dims import product
+from shardlint.laws.core.values import Unknown, entry_axes
+from shardlint.laws.core.verdicts import Accepted
+from shardlint.model.findings import Group
+from shardlint.model.uses import ParameterUse, Placement
+from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.rules.messages.common import (
+    ARRAY_KINDS,
+    array_text,
+    axes_text,
+    entry_of,
+    meeting,
+    mesh_of,
+    size_text,
+    sizes_text,
+)
+
+
+def check(use: Placement | ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
+    """Report dimensions whose axes JAX silently drops."""
+    verdict, mesh = use.verdict, mesh_of(use)
+    if not isinstance(verdict, Accepted) or mesh is None or isinstance(use.shape, Unknown):
+        return
+    for dimension in verdict.replicated:
+        size, entry = use.shape[dimension], entry_of(use, dimension)
+        ways = product(mesh.size_of(axis) for axis in entry_axes(entry))
+        would = sizes_text(size, ways)
+        place, written = meeting(use, dimension)
+        yield Problem(
+            f"dimension {dimension} of {array_text(use)} has size {size_text(size)}, not divisible by "
+            f"{axes_text(entry, mesh)}: JAX silently replicates it"
+            + (f"; {would} would be split" if would else ""),
+            place,
+            related=written,
+        )
+
+
+RULE = Rule(
+    code="SHL205",
+    name="uneven-constraint",
+    summary="A constraint inside jit that does not divide is silently dropped",
+    docs=__doc__,
+    group=Group.MEMORY,
+    kinds=ARRAY_KINDS,
+    check=check,
+)

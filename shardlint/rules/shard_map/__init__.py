@@ -1,0 +1,1 @@
+"""Rules SHL3xx: `shard_map`, its specs, and the collectives in its body."""

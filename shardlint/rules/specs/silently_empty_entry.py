@@ -1,0 +1,93 @@
+"""# silently-empty-entry (SHL105)
+
+## What it does
+Finds entries of a `PartitionSpec` that JAX silently turns into `None`: `P(0)`, `P("")`, `P(())`,
+`P(False)`. An entry that is computed (`P(mesh.axis_names, None)`, where the mesh may be empty) counts only
+where the spec meets an array.
+
+## Why is this bad?
+It looks as if the dimension were sharded, and nothing is: every device along the axis that was
+meant holds the whole dimension.
+
+## Example
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+x = jax.device_put(jnp.ones((8, 16)), NamedSharding(mesh, P(0, None)))
+```
+
+## Use instead
+```python
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
+x = jax.device_put(jnp.ones((8, 16)), NamedSharding(mesh, P("data", None)))
+```
+
+## What JAX says
+Nothing: an entry that is false becomes `None` (JAX 0.10.2).
+
+## References
+- https://docs.jax.dev/en/latest/jax.sharding.html#jax.sharding.PartitionSpec
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from shardlint.laws.core.values import Entry, Junk, entry_text
+from shardlint.laws.core.verdicts import Rejected
+from shardlint.model.findings import Group
+from shardlint.model.uses import ParameterUse, Placement, SpecUse, Use
+from shardlint.rules.base import Problem, ProjectRule, RuleSettings
+from shardlint.rules.messages.common import entry_place
+
+#: Each use with what is wrong with it.
+Found = Iterable[tuple[Use, Problem]]
+
+
+def check(uses: Sequence[SpecUse | Placement | ParameterUse], settings: RuleSettings) -> Found:
+    """Report entries that shard nothing though they are not None."""
+    # A spec that meets an array brings the places of its entries.
+    met = {use.entry_places for use in uses if not isinstance(use, SpecUse)}
+    for use in uses:
+        if not isinstance(use, SpecUse) or isinstance(use.verdict, Rejected):
+            continue
+        for dimension, entry in enumerate(use.spec.entries):
+            idle = dimension in use.computed and use.entry_places not in met
+            if _is_empty(entry) and not _is_choice(use, entry) and not idle:
+                yield (
+                    use,
+                    Problem(
+                        f"{entry_text(entry)} shards nothing: JAX reads it as None; "
+                        "name a mesh axis, or write None",
+                        entry_place(use, dimension),
+                    ),
+                )
+
+
+def _is_empty(entry: Entry) -> bool:
+    return entry == () or entry == "" or (isinstance(entry, Junk) and entry.falsy)
+
+
+def _is_choice(use: SpecUse, entry: Entry) -> bool:
+    """An empty tuple among several possible values is how programs say "no axes here"."""
+    return entry == () and use.variants > 1
+
+
+RULE = ProjectRule(
+    code="SHL105",
+    name="silently-empty-entry",
+    summary="A PartitionSpec has an entry that JAX silently reads as None",
+    docs=__doc__,
+    group=Group.SUSPICIOUS,
+    kinds=(SpecUse, Placement, ParameterUse),
+    check=check,
+)

@@ -1,0 +1,59 @@
+"""# removed-api (SHL802)
+
+## What it does
+Finds names that JAX no longer has.
+
+## Why is this bad?
+The import, or the line that reaches for the name, fails on current JAX.
+
+## Example
+```python
+from jax.sharding import PositionalSharding  # raises ImportError
+```
+
+## Use instead
+```python
+from jax.sharding import NamedSharding
+```
+
+## What JAX says
+`ImportError` (`ModuleNotFoundError` for a module) from an import, `AttributeError` from an
+attribute (JAX 0.10.2).
+
+## References
+- https://docs.jax.dev/en/latest/changelog.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shardlint.laws.core.verdicts import Rejected
+from shardlint.laws.versions import state_of
+from shardlint.model.findings import Group
+from shardlint.model.uses import ApiReference
+from shardlint.rules.base import Problem, Rule, RuleSettings
+from shardlint.rules.messages.versions import described, is_argument, is_guarded
+
+
+def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
+    """Report a name that is gone, where nothing guards it."""
+    state = state_of(use.name, use.release)
+    if state is None or state.there or state.row is None or is_argument(use.name):
+        return
+    if not isinstance(use.verdict, Rejected) or is_guarded(use):
+        return
+    since = f" since JAX {state.row.since}" if state.row.since else " from JAX"
+    instead = f"; use {state.row.instead}" if state.row.instead else ""
+    yield Problem(f"{described(use.name)} is gone{since}{instead}", use.place)
+
+
+RULE = Rule(
+    code="SHL802",
+    name="removed-api",
+    summary="A name about sharding is gone from JAX",
+    docs=__doc__,
+    group=Group.VERSIONS,
+    kinds=(ApiReference,),
+    check=check,
+)
