@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from shardlint.inference.budget import Work
-from shardlint.inference.effects import EFFECTS, NOTHING, State, When, born, give_back, held
 from shardlint.inference.met import Met
+from shardlint.inference.store.effect_log import EFFECTS, NOTHING, State, When, born, give_back, held
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

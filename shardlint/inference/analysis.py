@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 import libcst as cst
 
-from shardlint.inference import naming
 from shardlint.inference.budget import MAX_FILE_STEPS, Ceiling
 from shardlint.inference.code import Code
 from shardlint.inference.context import Frame
 from shardlint.inference.definitions import define_class, define_function
+from shardlint.inference.domain import name_links
 from shardlint.inference.entries import Entries, guarded
 from shardlint.inference.facts import take_notes, unanswered
 from shardlint.inference.interpreter import Interpreter
@@ -70,15 +70,15 @@ class Program:
             self.interpreter.device_count = source.devices
         self.main = ModuleRun("__main__", source)
         #: What literals write one name, if an editor asks.
-        self.names: naming.Pairs | None = {} if settings.editing else None
-        with naming.collecting(self.names):
+        self.names: name_links.Pairs | None = {} if settings.editing else None
+        with name_links.collecting(self.names):
             self.problems = run_module(self.interpreter, self.main)
         self.entries = Entries(self.interpreter, self.main, self.project)
         self._settling = Settling()
 
     def uses(self, noticed: Noticed | None = None) -> list[Use | FileProblem]:
         """Evaluate the entries too, and return all uses and problems."""
-        with naming.collecting(self.names):
+        with name_links.collecting(self.names):
             self.entries.evaluate()
         share_unchanged()
         i, source = self.interpreter, self.main.source
@@ -108,7 +108,7 @@ def _cut_short(ceiling: Ceiling) -> Iterator[FileProblem]:
         yield FileProblem("cut-short", said, ceiling.where)
 
 
-def _equated(source: Source, names: naming.Pairs) -> list[Use | FileProblem]:
+def _equated(source: Source, names: name_links.Pairs) -> list[Use | FileProblem]:
     """What literals write one name, as uses; they stand where the first of them does."""
     start = Span(source.path, 1, 1, 1, 1, source.cells[0].index if source.cells else None)
     return [

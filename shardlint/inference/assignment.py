@@ -7,18 +7,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.classes import method_called
 from shardlint.inference.context import meant
-from shardlint.inference.editing import note_assigned
-from shardlint.inference.effects import changing
-from shardlint.inference.facts import met
-from shardlint.inference.forgetting import forget
-from shardlint.inference.indexing import get_item
-from shardlint.inference.iterators import items_of
-from shardlint.inference.joins import join, options
-from shardlint.inference.members import attribute_of, evaluate_index
-from shardlint.inference.mutation import delete_attribute, set_attribute, set_item
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import method_called
+from shardlint.inference.domain.havoc import forget
+from shardlint.inference.domain.lattice import join, options
+from shardlint.inference.domain.values import (
     Array,
     Bound,
     Instance,
@@ -27,6 +20,13 @@ from shardlint.inference.values import (
     MeshValue,
     Value,
 )
+from shardlint.inference.editing import note_assigned
+from shardlint.inference.facts import met
+from shardlint.inference.indexing import get_item
+from shardlint.inference.iterators import items_of
+from shardlint.inference.members import attribute_of, evaluate_index
+from shardlint.inference.mutation import delete_attribute, set_attribute, set_item
+from shardlint.inference.store.effect_log import changing
 from shardlint.inference.variables import write
 from shardlint.laws.core.values import Unknown
 from shardlint.support.fast_frozen import altered

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shardlint.inference.alternatives import each_option
-from shardlint.inference.classes import (
+from shardlint.inference.descriptors import is_data, read, read_of
+from shardlint.inference.domain.classes import (
     class_attribute,
     has_unknown_base,
     library_bases,
@@ -13,19 +14,8 @@ from shardlint.inference.classes import (
     may_change,
     stands_for,
 )
-from shardlint.inference.descriptors import is_data, read, read_of
-from shardlint.inference.effects import changed_for_all
-from shardlint.inference.forgetting import NAMESPACE, blur, forget, open_cells
-from shardlint.inference.iterators import is_iterator
-from shardlint.inference.library_names import is_set
-from shardlint.inference.overlays.class_hooks import hides_attributes, instance_attribute
-from shardlint.inference.overlays.object_protocol import object_attribute
-from shardlint.inference.overlays.py_dataclasses import fields_by_name
-from shardlint.inference.overlays.py_iterators import iterator_method
-from shardlint.inference.overlays.py_methods import python_method
-from shardlint.inference.overlays.py_records import named_tuple_class_attribute
-from shardlint.inference.reading import note_attribute
-from shardlint.inference.values import (
+from shardlint.inference.domain.havoc import NAMESPACE, blur, forget, open_cells
+from shardlint.inference.domain.values import (
     NONE,
     Alternatives,
     Array,
@@ -52,6 +42,16 @@ from shardlint.inference.values import (
     Value,
     unsized,
 )
+from shardlint.inference.iterators import is_iterator
+from shardlint.inference.library_names import is_set
+from shardlint.inference.overlays.class_hooks import hides_attributes, instance_attribute
+from shardlint.inference.overlays.object_protocol import object_attribute
+from shardlint.inference.overlays.py_dataclasses import fields_by_name
+from shardlint.inference.overlays.py_iterators import iterator_method
+from shardlint.inference.overlays.py_methods import python_method
+from shardlint.inference.overlays.py_records import named_tuple_class_attribute
+from shardlint.inference.reading import note_attribute
+from shardlint.inference.store.effect_log import changed_for_all
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 

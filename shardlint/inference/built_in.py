@@ -5,8 +5,8 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING
 
+from shardlint.inference.domain.values import Const, External, Value
 from shardlint.inference.library_names import MODULE_NAME, is_set
-from shardlint.inference.values import Const, External, Value
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:

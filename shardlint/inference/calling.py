@@ -13,29 +13,12 @@ from typing import TYPE_CHECKING, TypeVar
 from shardlint.inference.alternatives import each
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.calls import Call, CannotBind
-from shardlint.inference.choices import undecided
-from shardlint.inference.classes import library_bases, method_called
 from shardlint.inference.context import Scope
-from shardlint.inference.effects import changed, now
-from shardlint.inference.forgetting import HOLDING, forget
-from shardlint.inference.functions import bind_parameters, look_at
-from shardlint.inference.generators import generator
-from shardlint.inference.instances import instantiate
-from shardlint.inference.iterators import is_iterator, items_of, spend
-from shardlint.inference.joins import combined, options, tagged
-from shardlint.inference.latest import of_texts
-from shardlint.inference.mutation import set_attribute
-from shardlint.inference.overlays import varying
-from shardlint.inference.overlays.class_hooks import method_context
-from shardlint.inference.overlays.explicit.finishing import finish_call
-from shardlint.inference.overlays.object_protocol import as_argument, object_call
-from shardlint.inference.overlays.py_iterators import SHOWING
-from shardlint.inference.overlays.py_mocks import replace_named
-from shardlint.inference.overlays.registry import transfer
-from shardlint.inference.private_names import mangled
-from shardlint.inference.selves import sets_in
-from shardlint.inference.units import BrokenText
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import library_bases, method_called
+from shardlint.inference.domain.havoc import HOLDING, forget
+from shardlint.inference.domain.lattice import combined, options, tagged
+from shardlint.inference.domain.unknown_choices import undecided
+from shardlint.inference.domain.values import (
     MAX_ALTERNATIVES,
     Alternatives,
     Bound,
@@ -57,6 +40,23 @@ from shardlint.inference.values import (
     Value,
     unsized,
 )
+from shardlint.inference.functions import bind_parameters, look_at
+from shardlint.inference.generators import generator
+from shardlint.inference.instances import instantiate
+from shardlint.inference.iterators import is_iterator, items_of, spend
+from shardlint.inference.latest import of_texts
+from shardlint.inference.mutation import set_attribute
+from shardlint.inference.overlays import varying
+from shardlint.inference.overlays.class_hooks import method_context
+from shardlint.inference.overlays.explicit.finishing import finish_call
+from shardlint.inference.overlays.object_protocol import as_argument, object_call
+from shardlint.inference.overlays.py_iterators import SHOWING
+from shardlint.inference.overlays.py_mocks import replace_named
+from shardlint.inference.overlays.registry import transfer
+from shardlint.inference.private_names import mangled
+from shardlint.inference.selves import sets_in
+from shardlint.inference.store.effect_log import changed, now
+from shardlint.inference.units import BrokenText
 from shardlint.inference.variables import write
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place

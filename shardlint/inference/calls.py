@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from shardlint.inference.values import Value
+from shardlint.inference.domain.values import Value
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shardlint.inference.effects import EFFECTS
+from shardlint.inference.domain.lattice import is_supposed
 from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.joins import is_supposed
+from shardlint.inference.store.effect_log import EFFECTS
 
 #: Whether uses are not recorded, whether a test that is not decided led here, and whether it is one of the
 #: program; whether one did that may never come out so (see `choices`); whether it is not known of any of

@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from shardlint.inference.context import Scope
+from shardlint.inference.domain.kinds import CHANGING, FROZEN
+from shardlint.inference.domain.values import Instance, Value
 from shardlint.inference.kept import Besides, Kept, kept_read
 from shardlint.inference.keys import Keys, TooLarge, scopes_around
-from shardlint.inference.kinds import CHANGING, FROZEN
-from shardlint.inference.looks import ALL
 from shardlint.inference.reading import holder_of, outside
-from shardlint.inference.values import Instance, Value
+from shardlint.inference.store.field_reads import ALL
 
 #: What limits the validity of a run.
 _LIMITS = ("depth", "closes", "height", "nested", "circumstances")

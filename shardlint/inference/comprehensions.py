@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, cast
 import libcst as cst
 
 from shardlint.inference.assignment import assign
-from shardlint.inference.choices import is_doubtful
 from shardlint.inference.code import Code
 from shardlint.inference.context import Frame, Scope
+from shardlint.inference.domain.lattice import join
+from shardlint.inference.domain.truthiness import truth
+from shardlint.inference.domain.unknown_choices import is_doubtful
+from shardlint.inference.domain.values import Const, Function, Instance, LibraryObject, Tuple, Value
 from shardlint.inference.iterators import ENDED, STEPS, Drawn, draw, iterator_of, made
-from shardlint.inference.joins import join
-from shardlint.inference.truth import truth
-from shardlint.inference.values import Const, Function, Instance, LibraryObject, Tuple, Value
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 

@@ -7,10 +7,10 @@ from dataclasses import field
 from functools import cache
 from typing import Any
 
-from shardlint.inference.effects import When, born
+from shardlint.inference.domain.values import Const, MeshValue, Tuple, Value
 from shardlint.inference.private_names import mangled
 from shardlint.inference.settings import InferenceSettings, LogicalRules
-from shardlint.inference.values import Const, MeshValue, Tuple, Value
+from shardlint.inference.store.effect_log import When, born
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Configured, Place

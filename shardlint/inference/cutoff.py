@@ -16,10 +16,10 @@ from shardlint.inference.budget import SURELY_ENOUGH, Exhausted, Work, works_in
 from shardlint.inference.comparing import Comparison
 from shardlint.inference.context import Scope
 from shardlint.inference.kept import Besides, Kept
-from shardlint.inference.looks import ALL
 from shardlint.inference.met import Met
 from shardlint.inference.selves import OfClass
 from shardlint.inference.situation import Situation
+from shardlint.inference.store.field_reads import ALL
 from shardlint.inference.units import BrokenText
 
 if TYPE_CHECKING:

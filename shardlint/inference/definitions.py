@@ -8,18 +8,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.calling import call_value, note_handed, wrapped_function
-from shardlint.inference.classes import attribute_along, class_attribute, lineage
 from shardlint.inference.code import Code
 from shardlint.inference.context import Frame, Scope, meant
 from shardlint.inference.descriptors import intercepts, name_descriptors
-from shardlint.inference.overlays.class_hooks import base_class
-from shardlint.inference.overlays.jax_specs import SPEC, subclassed
-from shardlint.inference.overlays.py_dataclasses import declare_fields, decorator_of, make_dataclass
-from shardlint.inference.overlays.py_enums import is_enumeration, make_members
-from shardlint.inference.selves import method_in, override, set_by_methods
-from shardlint.inference.syntax import FunctionPart
-from shardlint.inference.units import NodePlace, Unit
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import attribute_along, class_attribute, lineage
+from shardlint.inference.domain.values import (
     NONE,
     Bound,
     ClassValue,
@@ -32,6 +25,13 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.overlays.class_hooks import base_class
+from shardlint.inference.overlays.jax_specs import SPEC, subclassed
+from shardlint.inference.overlays.py_dataclasses import declare_fields, decorator_of, make_dataclass
+from shardlint.inference.overlays.py_enums import is_enumeration, make_members
+from shardlint.inference.selves import method_in, override, set_by_methods
+from shardlint.inference.syntax import FunctionPart
+from shardlint.inference.units import NodePlace, Unit
 from shardlint.inference.variables import write
 from shardlint.laws.core.values import Unknown
 

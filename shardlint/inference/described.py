@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardlint.inference.effects import depends
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Alternatives,
     Array,
     Const,
@@ -21,6 +20,7 @@ from shardlint.inference.values import (
     Value,
     as_size,
 )
+from shardlint.inference.store.effect_log import depends
 from shardlint.laws.core import dims
 from shardlint.laws.core.array_types import short_dtype
 from shardlint.laws.core.dims import Dim, Shape

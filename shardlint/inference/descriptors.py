@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from shardlint.inference.classes import class_attribute, has_unknown_base, method_of
-from shardlint.inference.effects import changing
-from shardlint.inference.joins import join
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import class_attribute, has_unknown_base, method_of
+from shardlint.inference.domain.lattice import join
+from shardlint.inference.domain.values import (
     Bound,
     ClassValue,
     Const,
@@ -17,6 +16,7 @@ from shardlint.inference.values import (
     LibraryObject,
     Value,
 )
+from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 

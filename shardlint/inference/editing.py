@@ -9,9 +9,8 @@ import libcst as cst
 
 from shardlint.inference.code import Code, parameters
 from shardlint.inference.context import Frame
-from shardlint.inference.joins import options
-from shardlint.inference.units import NodePlace
-from shardlint.inference.values import (
+from shardlint.inference.domain.lattice import options
+from shardlint.inference.domain.values import (
     Alternatives,
     Array,
     MeshValue,
@@ -19,6 +18,7 @@ from shardlint.inference.values import (
     SpecValue,
     Value,
 )
+from shardlint.inference.units import NodePlace
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.model.spans import Place

@@ -16,18 +16,11 @@ from shardlint.inference.annotations import describe_fields
 from shardlint.inference.assumed import assumed_mesh
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.calling import around_method, call_value, wrapped_function
-from shardlint.inference.choices import Choice
 from shardlint.inference.code import parameters
 from shardlint.inference.context import Context, Frame, assumed_rules
 from shardlint.inference.cutoff import Cutoff
-from shardlint.inference.effects import EFFECTS, born
-from shardlint.inference.functions import run_function
-from shardlint.inference.interpreter import Interpreter
-from shardlint.inference.machine import Machine
-from shardlint.inference.reach import Reach
-from shardlint.inference.selves import OfClass, entry_instance
-from shardlint.inference.units import BrokenText, NodePlace
-from shardlint.inference.values import (
+from shardlint.inference.domain.unknown_choices import Choice
+from shardlint.inference.domain.values import (
     Bound,
     ClassValue,
     External,
@@ -38,6 +31,13 @@ from shardlint.inference.values import (
     Native,
     Value,
 )
+from shardlint.inference.functions import run_function
+from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.machine import Machine
+from shardlint.inference.reach import Reach
+from shardlint.inference.selves import OfClass, entry_instance
+from shardlint.inference.store.effect_log import EFFECTS, born
+from shardlint.inference.units import BrokenText, NodePlace
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place, Span
 

@@ -7,9 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from shardlint.inference.context import Context
-from shardlint.inference.once import Once
-from shardlint.inference.settings import InferenceSettings
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     ClassValue,
     Function,
     Instance,
@@ -18,6 +16,8 @@ from shardlint.inference.values import (
     Tag,
     Value,
 )
+from shardlint.inference.settings import InferenceSettings
+from shardlint.inference.store.identity_set import Once
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.versions import Release

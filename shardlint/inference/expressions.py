@@ -9,27 +9,14 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from shardlint.inference.calling import call_value
-from shardlint.inference.choices import is_doubtful
 from shardlint.inference.code import Code
 from shardlint.inference.comprehensions import comprehension
 from shardlint.inference.context import meant
-from shardlint.inference.editing import TELLING, note_read
-from shardlint.inference.facts import dotted, met
-from shardlint.inference.generators import give
-from shardlint.inference.indexing import get_item
-from shardlint.inference.iteration import hashable, too_large
-from shardlint.inference.iterators import each_left, items_of
-from shardlint.inference.joins import combined, join, join_tagged, join_variables, options, same_kind
-from shardlint.inference.literals import float_literal, integer_literal, text_literal
-from shardlint.inference.members import attribute_of, evaluate_index
-from shardlint.inference.operators import binary_operation, compare, unary_operation
-from shardlint.inference.overlays.py_mocks import replace_written
-from shardlint.inference.overlays.py_strings import formatted
-from shardlint.inference.overlays.registry import transfer
-from shardlint.inference.refine import refine
-from shardlint.inference.truth import truth
-from shardlint.inference.units import NodePlace
-from shardlint.inference.values import (
+from shardlint.inference.domain.iteration import hashable, too_large
+from shardlint.inference.domain.lattice import combined, join, join_tagged, join_variables, options, same_kind
+from shardlint.inference.domain.truthiness import truth
+from shardlint.inference.domain.unknown_choices import is_doubtful
+from shardlint.inference.domain.values import (
     NONE,
     Const,
     DictValue,
@@ -42,6 +29,19 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.editing import TELLING, note_read
+from shardlint.inference.facts import dotted, met
+from shardlint.inference.generators import give
+from shardlint.inference.indexing import get_item
+from shardlint.inference.iterators import each_left, items_of
+from shardlint.inference.literals import float_literal, integer_literal, text_literal
+from shardlint.inference.members import attribute_of, evaluate_index
+from shardlint.inference.operators import binary_operation, compare, unary_operation
+from shardlint.inference.overlays.py_mocks import replace_written
+from shardlint.inference.overlays.py_strings import formatted
+from shardlint.inference.overlays.registry import transfer
+from shardlint.inference.refine import refine
+from shardlint.inference.units import NodePlace
 from shardlint.inference.variables import widened, write
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place

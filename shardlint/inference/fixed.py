@@ -10,9 +10,9 @@ from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.context import Scope
+from shardlint.inference.domain.values import Value
 from shardlint.inference.keys import Keys
 from shardlint.inference.reading import read_of
-from shardlint.inference.values import Value
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

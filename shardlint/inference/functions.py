@@ -12,12 +12,8 @@ import libcst as cst
 from shardlint.inference.annotations import annotated, describe_parameters
 from shardlint.inference.code import Code, LookedAt
 from shardlint.inference.context import Frame, Scope
-from shardlint.inference.editing import note_parameters
-from shardlint.inference.effects import changed
-from shardlint.inference.facts import about_function
-from shardlint.inference.joins import join, join_variables
-from shardlint.inference.releases import of_version
-from shardlint.inference.values import (
+from shardlint.inference.domain.lattice import join, join_variables
+from shardlint.inference.domain.values import (
     NONE,
     Bound,
     DictValue,
@@ -28,6 +24,10 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.editing import note_parameters
+from shardlint.inference.facts import about_function
+from shardlint.inference.releases import of_version
+from shardlint.inference.store.effect_log import changed
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 

@@ -15,13 +15,21 @@ from typing import TYPE_CHECKING, Any, cast
 
 from shardlint.inference.budget import Exhausted
 from shardlint.inference.context import Frame, Scope
-from shardlint.inference.effects import born, changed
-from shardlint.inference.iteration import MAX_UNROLLED
+from shardlint.inference.domain.iteration import MAX_UNROLLED
+from shardlint.inference.domain.lattice import join
+from shardlint.inference.domain.values import (
+    Const,
+    DictValue,
+    Function,
+    Generated,
+    LibraryObject,
+    Value,
+    as_int,
+)
 from shardlint.inference.iterators import STEPS, Drawn, made
-from shardlint.inference.joins import join
-from shardlint.inference.once import Once
 from shardlint.inference.reading import note_read, read_of
-from shardlint.inference.values import Const, DictValue, Function, Generated, LibraryObject, Value, as_int
+from shardlint.inference.store.effect_log import born, changed
+from shardlint.inference.store.identity_set import Once
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 from shardlint.model.uses import Use

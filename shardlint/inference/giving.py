@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from shardlint.inference.effects import EFFECTS
+from shardlint.inference.domain.values import Function, Instance, Tuple, Value
 from shardlint.inference.kept import Given, Kept
 from shardlint.inference.keys import Keys, scopes_around
-from shardlint.inference.looks import note_looks
 from shardlint.inference.met import Met, Note
 from shardlint.inference.reading import note_read
 from shardlint.inference.renewal import Renewal
-from shardlint.inference.values import Function, Instance, Tuple, Value
+from shardlint.inference.store.effect_log import EFFECTS
+from shardlint.inference.store.field_reads import note_looks
 from shardlint.model.spans import Place
 from shardlint.model.uses import Use
 from shardlint.support.fast_frozen import altered

@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from shardlint.inference import naming
 from shardlint.inference.alternatives import each_pair
-from shardlint.inference.classes import class_attribute, method_called
-from shardlint.inference.forgetting import forget
-from shardlint.inference.iteration import hashable, spec_items
-from shardlint.inference.joins import join
-from shardlint.inference.library_names import MODULE_NAME
-from shardlint.inference.mutation import set_item
-from shardlint.inference.overlays import jaxtyping
-from shardlint.inference.overlays.array_methods import index
-from shardlint.inference.overlays.devices import index_devices
-from shardlint.inference.overlays.explicit.finishing import finish_index
-from shardlint.inference.overlays.object_protocol import object_item
-from shardlint.inference.overlays.varying import computed
-from shardlint.inference.values import (
+from shardlint.inference.domain import name_links
+from shardlint.inference.domain.classes import class_attribute, method_called
+from shardlint.inference.domain.havoc import forget
+from shardlint.inference.domain.iteration import hashable, spec_items
+from shardlint.inference.domain.lattice import join
+from shardlint.inference.domain.values import (
     Array,
     ClassValue,
     Const,
@@ -39,6 +31,14 @@ from shardlint.inference.values import (
     looked_up,
     unsized,
 )
+from shardlint.inference.library_names import MODULE_NAME
+from shardlint.inference.mutation import set_item
+from shardlint.inference.overlays import jaxtyping
+from shardlint.inference.overlays.array_methods import index
+from shardlint.inference.overlays.devices import index_devices
+from shardlint.inference.overlays.explicit.finishing import finish_index
+from shardlint.inference.overlays.object_protocol import object_item
+from shardlint.inference.overlays.varying import computed
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
@@ -147,7 +147,7 @@ def _from_dict(interpreter: Evaluator, receiver: DictValue, key: Value, place: P
         if receiver.default is not None:
             forget(receiver)
         return Unknown("looked up by something unknown")
-    naming.look_up(wanted, items)
+    name_links.look_up(wanted, items)
     if wanted in items or receiver.default is None:
         return looked_up(items.get(wanted, Unknown(f"no key {wanted!r}")), key)
     if isinstance(receiver.default, Const):

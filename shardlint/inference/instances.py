@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import (
+from shardlint.inference.domain.classes import (
     PLAIN_BASES,
     all_fields,
     class_attribute,
@@ -13,12 +13,9 @@ from shardlint.inference.classes import (
     library_bases,
     lineage,
 )
-from shardlint.inference.forgetting import forget
-from shardlint.inference.joins import options
-from shardlint.inference.overlays.class_hooks import FIELD_BASES, created, followed_bases, made_instance
-from shardlint.inference.overlays.py_dataclasses import field_default, is_init_only, positional_fields
-from shardlint.inference.overlays.py_enums import member_of_value
-from shardlint.inference.values import (
+from shardlint.inference.domain.havoc import forget
+from shardlint.inference.domain.lattice import options
+from shardlint.inference.domain.values import (
     Bound,
     ClassValue,
     DictValue,
@@ -28,6 +25,9 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.overlays.class_hooks import FIELD_BASES, created, followed_bases, made_instance
+from shardlint.inference.overlays.py_dataclasses import field_default, is_init_only, positional_fields
+from shardlint.inference.overlays.py_enums import member_of_value
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:

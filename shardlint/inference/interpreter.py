@@ -20,25 +20,8 @@ from shardlint.inference.calling import call_value
 from shardlint.inference.circumstances import ask
 from shardlint.inference.context import Context, Frame, Scope, known_call, meant
 from shardlint.inference.described import sized
-from shardlint.inference.expressions import evaluate
-from shardlint.inference.functions import names_by_position, run_function
-from shardlint.inference.indexing import get_item
-from shardlint.inference.joins import combined
-from shardlint.inference.kept import Kept
-from shardlint.inference.memory import Memory
-from shardlint.inference.met import Handed, Note
-from shardlint.inference.once import Once
-from shardlint.inference.operators import binary_operation, compare
-from shardlint.inference.reading import Reads, note_attribute, note_variable
-from shardlint.inference.refine import learn_shape, names_in
-from shardlint.inference.releases import verdict_at
-from shardlint.inference.replaced import verdict_where_replaced
-from shardlint.inference.settings import InferenceSettings
-from shardlint.inference.statements import execute_block
-from shardlint.inference.tests import Tests
-from shardlint.inference.units import NodePlace, Unit, text_at
-from shardlint.inference.unseen import Unseen
-from shardlint.inference.values import (
+from shardlint.inference.domain.lattice import combined
+from shardlint.inference.domain.values import (
     ClassValue,
     Function,
     Instance,
@@ -47,6 +30,23 @@ from shardlint.inference.values import (
     Tag,
     Value,
 )
+from shardlint.inference.expressions import evaluate
+from shardlint.inference.functions import names_by_position, run_function
+from shardlint.inference.indexing import get_item
+from shardlint.inference.kept import Kept
+from shardlint.inference.memory import Memory
+from shardlint.inference.met import Handed, Note
+from shardlint.inference.operators import binary_operation, compare
+from shardlint.inference.reading import Reads, note_attribute, note_variable
+from shardlint.inference.refine import learn_shape, names_in
+from shardlint.inference.releases import verdict_at
+from shardlint.inference.replaced import verdict_where_replaced
+from shardlint.inference.settings import InferenceSettings
+from shardlint.inference.statements import execute_block
+from shardlint.inference.store.identity_set import Once
+from shardlint.inference.tests import Tests
+from shardlint.inference.units import NodePlace, Unit, text_at
+from shardlint.inference.unseen import Unseen
 from shardlint.inference.variables import write
 from shardlint.laws.core import dims
 from shardlint.laws.core.dims import Dim, Shape

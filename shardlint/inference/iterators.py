@@ -12,13 +12,11 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeGuard
 
-from shardlint.inference.classes import class_attribute, method_called
-from shardlint.inference.effects import changing
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.forgetting import ITERATOR, lose_position
-from shardlint.inference.iteration import MAX_UNROLLED, VIEWS, constant, element, hashable, iterate
-from shardlint.inference.joins import join
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import class_attribute, method_called
+from shardlint.inference.domain.havoc import ITERATOR, lose_position
+from shardlint.inference.domain.iteration import MAX_UNROLLED, VIEWS, constant, element, hashable, iterate
+from shardlint.inference.domain.lattice import join
+from shardlint.inference.domain.values import (
     NONE,
     Array,
     Const,
@@ -32,6 +30,8 @@ from shardlint.inference.values import (
     as_int,
     is_none,
 )
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import AxisType, Unknown
 from shardlint.model.spans import Place
 

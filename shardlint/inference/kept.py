@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from shardlint.inference.budget import Work
 from shardlint.inference.circumstances import Circumstances
 from shardlint.inference.context import Scope
+from shardlint.inference.domain.values import Function, Test, Value
 from shardlint.inference.fixed import Fixed
 from shardlint.inference.keys import Keys
-from shardlint.inference.looks import Look
 from shardlint.inference.met import Met
 from shardlint.inference.reading import read_of
 from shardlint.inference.situation import Situation
-from shardlint.inference.values import Function, Test, Value
+from shardlint.inference.store.field_reads import Look
 from shardlint.laws.core.dims import Symbol
 from shardlint.model.spans import Place
 from shardlint.model.uses import Use

@@ -15,12 +15,10 @@ from operator import attrgetter
 from typing import Any
 
 from shardlint.inference.context import Context, Scope, Shard
-from shardlint.inference.joins import Perhaps
-from shardlint.inference.kinds import CHANGING, FROZEN, parts_of
-from shardlint.inference.looks import OPAQUE, ORIGIN
-from shardlint.inference.naming import places_in
-from shardlint.inference.units import NodePlace
-from shardlint.inference.values import (
+from shardlint.inference.domain.kinds import CHANGING, FROZEN, parts_of
+from shardlint.inference.domain.lattice import Perhaps
+from shardlint.inference.domain.name_links import places_in
+from shardlint.inference.domain.values import (
     Alternatives,
     ClassValue,
     Const,
@@ -32,6 +30,8 @@ from shardlint.inference.values import (
     Test,
     kind_name,
 )
+from shardlint.inference.store.field_reads import OPAQUE, ORIGIN
+from shardlint.inference.units import NodePlace
 from shardlint.laws.core.dims import Expr, Symbol, described
 from shardlint.laws.core.values import Mesh, Spec, Unknown
 
@@ -138,7 +138,7 @@ class Keys:
         self._constants.append(value)
 
     def of_looked_at(self, value: Instance, looks: Iterable[str]) -> Hashable:
-        """The key of an object, as far as it was looked at (see `looks`). Raises TooLarge."""
+        """The key of an object, as far as it was looked at (see `field_reads`). Raises TooLarge."""
         self._met += 1
         self._numbers[id(value)] = len(self.objects)
         self.objects.append(value)

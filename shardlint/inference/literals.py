@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.values import Const, Value
+from shardlint.inference.domain.values import Const, Value
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Written
 

@@ -16,11 +16,11 @@ import libcst as cst
 
 from shardlint.inference.code import Code
 from shardlint.inference.context import Context, Frame, Scope
+from shardlint.inference.domain.values import ClassValue, Function, ModuleValue, Native, Tag, Value
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.met import Handed, Note
-from shardlint.inference.once import Once
+from shardlint.inference.store.identity_set import Once
 from shardlint.inference.units import NodePlace, Unit
-from shardlint.inference.values import ClassValue, Function, ModuleValue, Native, Tag, Value
 from shardlint.laws.core.dims import Dim
 from shardlint.model.spans import Place, Span
 from shardlint.model.uses import FileProblem

@@ -5,7 +5,7 @@ variables that it read from outside, the uses that it recorded and the functions
 function is called again under an equal context and those variables are as they were, all this is given
 again, as if the function had run: what it made is made anew, and its steps count. What a constructor sets of
 a new object is a part of what it gives. Of the object that has a method only that counts at which the run
-looked (`looks`): where another one holds the same there, its method gives the same.
+looked (`field_reads`): where another one holds the same there, its method gives the same.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from typing import TYPE_CHECKING, Any, cast
 
 from shardlint.inference.circumstances import hold, of_run
 from shardlint.inference.context import Context, Scope
-from shardlint.inference.effects import EFFECTS, NOTHING, born
-from shardlint.inference.fixed import Read, split
-from shardlint.inference.giving import give_again, pay_for_copies, record, tell_kept
-from shardlint.inference.kept import Given, Kept, Part, kept_read
-from shardlint.inference.keys import Keys, TooLarge, scopes_around, snapshot
-from shardlint.inference.looks import ALL, LOOKS, Look, note_looks
-from shardlint.inference.met import Met, Note
-from shardlint.inference.overlays.flax_modules import in_module
-from shardlint.inference.reading import note_read, read_of
-from shardlint.inference.renewal import NotRenewable, Renewal
-from shardlint.inference.situation import Situation, states
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Function,
     Instance,
     Native,
     Tuple,
     Value,
 )
+from shardlint.inference.fixed import Read, split
+from shardlint.inference.giving import give_again, pay_for_copies, record, tell_kept
+from shardlint.inference.kept import Given, Kept, Part, kept_read
+from shardlint.inference.keys import Keys, TooLarge, scopes_around, snapshot
+from shardlint.inference.met import Met, Note
+from shardlint.inference.overlays.flax_modules import in_module
+from shardlint.inference.reading import note_read, read_of
+from shardlint.inference.renewal import NotRenewable, Renewal
+from shardlint.inference.situation import Situation, states
+from shardlint.inference.store.effect_log import EFFECTS, NOTHING, born
+from shardlint.inference.store.field_reads import ALL, LOOKS, Look, note_looks
 from shardlint.laws.core import dims
 from shardlint.model.spans import Place
 

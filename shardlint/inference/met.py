@@ -6,12 +6,12 @@ from collections.abc import Hashable
 from dataclasses import field, fields
 from typing import TYPE_CHECKING
 
-from shardlint.inference import naming
 from shardlint.inference.context import Context
-from shardlint.inference.effects import When, now
-from shardlint.inference.naming import Pairs
-from shardlint.inference.once import Once
-from shardlint.inference.values import Function, Native
+from shardlint.inference.domain import name_links
+from shardlint.inference.domain.name_links import Pairs
+from shardlint.inference.domain.values import Function, Native
+from shardlint.inference.store.effect_log import When, now
+from shardlint.inference.store.identity_set import Once
 from shardlint.laws.versions import Release
 from shardlint.model.uses import FileProblem, Use
 from shardlint.support.lazy_dataclass import dataclass
@@ -54,7 +54,9 @@ class Met:
 
     def swap(self, interpreter: Machine) -> Met:
         """Note here from now on; returns what was met until now, and where that is noted."""
-        before = Met(**{name: getattr(interpreter, name) for name in _HELD}, pairs=naming.swap(self.pairs))
+        before = Met(
+            **{name: getattr(interpreter, name) for name in _HELD}, pairs=name_links.swap(self.pairs)
+        )
         for name in _HELD:
             setattr(interpreter, name, getattr(self, name))
         return before
@@ -70,7 +72,7 @@ class Met:
             i.handed.setdefault(function, now() if again else when)
         i.turns |= self.turns
         i.asks_mesh = i.asks_mesh or self.asks_mesh
-        naming.add(self.pairs)
+        name_links.add(self.pairs)
 
     def open(self, interpreter: Machine) -> None:
         """Tell which runs are kept of what is not kept itself, and what was met outside of them."""

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from shardlint.inference.context import Scope
+from shardlint.inference.domain.values import ModuleValue
 from shardlint.inference.met import Handed
 from shardlint.inference.syntax import Part, whole_units
 from shardlint.inference.units import BrokenText
-from shardlint.inference.values import ModuleValue
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.versions import Release
 from shardlint.source.sources import Source

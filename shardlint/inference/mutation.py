@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardlint.inference.classes import class_attribute, method_called
 from shardlint.inference.descriptors import deleter_of, setter_of
-from shardlint.inference.effects import changed_for_all, changing
-from shardlint.inference.forgetting import forget
-from shardlint.inference.iteration import hashable
-from shardlint.inference.iterators import each_left, spend
-from shardlint.inference.joins import join, options
-from shardlint.inference.library_names import set_library_name
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import class_attribute, method_called
+from shardlint.inference.domain.havoc import forget
+from shardlint.inference.domain.iteration import hashable
+from shardlint.inference.domain.lattice import join, options
+from shardlint.inference.domain.values import (
     Alternatives,
     Array,
     Bound,
@@ -34,6 +31,9 @@ from shardlint.inference.values import (
     as_int,
     as_str,
 )
+from shardlint.inference.iterators import each_left, spend
+from shardlint.inference.library_names import set_library_name
+from shardlint.inference.store.effect_log import changed_for_all, changing
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place, Span
 

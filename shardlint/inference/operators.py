@@ -7,24 +7,14 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
-from shardlint.inference import naming
 from shardlint.inference.alternatives import each_option, each_pair
-from shardlint.inference.choices import undecided
-from shardlint.inference.classes import class_attribute, lineage, special_method, stands_for
-from shardlint.inference.iteration import VIEWS, hashable, iterate
-from shardlint.inference.iterators import each_left, is_iterator
-from shardlint.inference.joins import options
-from shardlint.inference.overlays import jaxtyping
-from shardlint.inference.overlays.array_methods import binary, unary
-from shardlint.inference.overlays.explicit.finishing import finish_operator
-from shardlint.inference.overlays.jax_specs import spec_operation
-from shardlint.inference.overlays.mesh_arguments import AXIS_TYPES
-from shardlint.inference.overlays.object_protocol import delegate
-from shardlint.inference.overlays.py_strings import percent
-from shardlint.inference.overlays.varying import computed, variation_of, vary
-from shardlint.inference.releases import OF_VERSION, is_of_version, note_comparison
-from shardlint.inference.truth import truth
-from shardlint.inference.values import (
+from shardlint.inference.domain import name_links
+from shardlint.inference.domain.classes import class_attribute, lineage, special_method, stands_for
+from shardlint.inference.domain.iteration import VIEWS, hashable, iterate
+from shardlint.inference.domain.lattice import options
+from shardlint.inference.domain.truthiness import truth
+from shardlint.inference.domain.unknown_choices import undecided
+from shardlint.inference.domain.values import (
     Array,
     ClassValue,
     Const,
@@ -47,6 +37,16 @@ from shardlint.inference.values import (
     as_size,
     integer,
 )
+from shardlint.inference.iterators import each_left, is_iterator
+from shardlint.inference.overlays import jaxtyping
+from shardlint.inference.overlays.array_methods import binary, unary
+from shardlint.inference.overlays.explicit.finishing import finish_operator
+from shardlint.inference.overlays.jax_specs import spec_operation
+from shardlint.inference.overlays.mesh_arguments import AXIS_TYPES
+from shardlint.inference.overlays.object_protocol import delegate
+from shardlint.inference.overlays.py_strings import percent
+from shardlint.inference.overlays.varying import computed, variation_of, vary
+from shardlint.inference.releases import OF_VERSION, is_of_version, note_comparison
 from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.meshes.construction import equal_meshes
@@ -308,7 +308,7 @@ def _ordered(name: str, x: Value, y: Value) -> bool | None:
         try:
             holds = bool(_COMPARE[name][1](x.value, y.value))
             if name in ("Equal", "NotEqual") and holds is (name == "Equal"):
-                naming.equate(x, y)
+                name_links.equate(x, y)
             return holds
         except Exception:  # not comparable in Python either
             return None
@@ -322,7 +322,7 @@ def _ordered(name: str, x: Value, y: Value) -> bool | None:
     if name in ("Equal", "NotEqual"):
         outcome = _equal(x, y)
         if outcome:
-            naming.equate(x, y)
+            name_links.equate(x, y)
         return None if outcome is None else outcome is (name == "Equal")
     return None
 
@@ -454,7 +454,7 @@ def _contains(container: Value, item: Value) -> bool | None:
         found, key = hashable(item)
         if container.items is None or not found:
             return None
-        naming.look_up(key, container.items)
+        name_links.look_up(key, container.items)
         return key in container.items
     if isinstance(container, ClassValue) and container.members is not None:
         return True if item in container.members.values() else None

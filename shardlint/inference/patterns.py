@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.classes import all_fields, class_attribute, is_missing, lineage
-from shardlint.inference.iteration import hashable
-from shardlint.inference.joins import options
-from shardlint.inference.nodes import walk
-from shardlint.inference.truth import truth
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import all_fields, class_attribute, is_missing, lineage
+from shardlint.inference.domain.iteration import hashable
+from shardlint.inference.domain.lattice import options
+from shardlint.inference.domain.truthiness import truth
+from shardlint.inference.domain.values import (
     Array,
     ClassValue,
     Const,
@@ -25,6 +24,7 @@ from shardlint.inference.values import (
     as_items,
     as_str,
 )
+from shardlint.inference.nodes import walk
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:

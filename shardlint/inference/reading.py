@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.context import Scope
-from shardlint.inference.kinds import CHANGING
-from shardlint.inference.values import LibraryObject, Value
+from shardlint.inference.domain.kinds import CHANGING
+from shardlint.inference.domain.values import LibraryObject, Value
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:

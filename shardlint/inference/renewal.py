@@ -7,14 +7,11 @@ from dataclasses import fields
 from operator import is_
 from typing import Any
 
-from shardlint.inference.choices import Choice
 from shardlint.inference.context import Scope
-from shardlint.inference.effects import born
-from shardlint.inference.joins import Perhaps
-from shardlint.inference.kinds import CHANGING, FROZEN, parts_of
-from shardlint.inference.tests import Tests
-from shardlint.inference.units import NodePlace
-from shardlint.inference.values import (
+from shardlint.inference.domain.kinds import CHANGING, FROZEN, parts_of
+from shardlint.inference.domain.lattice import Perhaps
+from shardlint.inference.domain.unknown_choices import Choice
+from shardlint.inference.domain.values import (
     Array,
     ClassValue,
     Function,
@@ -25,6 +22,9 @@ from shardlint.inference.values import (
     Tag,
     Test,
 )
+from shardlint.inference.store.effect_log import born
+from shardlint.inference.tests import Tests
+from shardlint.inference.units import NodePlace
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Expr, Quotient, Remainder, Symbol, renewed
 from shardlint.laws.core.values import Mesh, Unknown

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.overlays.object_protocol import delegate
-from shardlint.inference.units import NodePlace
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Alternatives,
     Array,
     DictValue,
@@ -22,6 +20,8 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.overlays.object_protocol import delegate
+from shardlint.inference.units import NodePlace
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.placement.array_bytes import array_bytes, text_of_bytes

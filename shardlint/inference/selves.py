@@ -11,16 +11,11 @@ from collections.abc import Callable, Hashable, Iterator, Set
 from typing import TYPE_CHECKING
 
 from shardlint.inference.alike import Alike
-from shardlint.inference.choices import Choice
-from shardlint.inference.classes import all_fields, class_attribute, library_bases, lineage
 from shardlint.inference.code import LookedAt
-from shardlint.inference.copies import copied
-from shardlint.inference.effects import born, depends
-from shardlint.inference.instances import is_dataclass
-from shardlint.inference.latest import of_texts
-from shardlint.inference.met import Met
-from shardlint.inference.private_names import mangled
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import all_fields, class_attribute, library_bases, lineage
+from shardlint.inference.domain.deep_copy import copied
+from shardlint.inference.domain.unknown_choices import Choice
+from shardlint.inference.domain.values import (
     Bound,
     ClassValue,
     DictValue,
@@ -33,6 +28,11 @@ from shardlint.inference.values import (
     Value,
     is_none,
 )
+from shardlint.inference.instances import is_dataclass
+from shardlint.inference.latest import of_texts
+from shardlint.inference.met import Met
+from shardlint.inference.private_names import mangled
+from shardlint.inference.store.effect_log import born, depends
 from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass

@@ -9,9 +9,9 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.context import Context, Frame
-from shardlint.inference.effects import EFFECTS
-from shardlint.inference.kinds import CHANGING
-from shardlint.inference.values import Function, Tag, Value
+from shardlint.inference.domain.kinds import CHANGING
+from shardlint.inference.domain.values import Function, Tag, Value
+from shardlint.inference.store.effect_log import EFFECTS
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -11,14 +11,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from shardlint.inference.body_changes import READING_FUNCTIONS, READING_METHODS, BodyChanges, body_changes
-from shardlint.inference.classes import ANY, library_bases, lineage
 from shardlint.inference.context import Scope
-from shardlint.inference.forgetting import HOLDING
-from shardlint.inference.functions import look_at
-from shardlint.inference.iterators import is_iterator
-from shardlint.inference.joins import options
-from shardlint.inference.units import BrokenText
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import ANY, library_bases, lineage
+from shardlint.inference.domain.havoc import HOLDING
+from shardlint.inference.domain.lattice import options
+from shardlint.inference.domain.values import (
     Bound,
     ClassValue,
     External,
@@ -29,6 +26,9 @@ from shardlint.inference.values import (
     Native,
     Value,
 )
+from shardlint.inference.functions import look_at
+from shardlint.inference.iterators import is_iterator
+from shardlint.inference.units import BrokenText
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

@@ -10,14 +10,16 @@ import libcst as cst
 from shardlint.inference.alternatives import met
 from shardlint.inference.annotations import annotated, description
 from shardlint.inference.assignment import assign, bind, delete, held_by
-from shardlint.inference.choices import is_doubtful
 from shardlint.inference.code import Code
 from shardlint.inference.context import meant
 from shardlint.inference.definitions import define_class, define_function
+from shardlint.inference.domain.lattice import combined, join_variables
+from shardlint.inference.domain.truthiness import truth
+from shardlint.inference.domain.unknown_choices import is_doubtful
+from shardlint.inference.domain.values import NONE, ClassValue, External, Value
 from shardlint.inference.expressions import evaluate
 from shardlint.inference.facts import with_notes
 from shardlint.inference.imports import import_from, import_names, import_succeeds
-from shardlint.inference.joins import combined, join_variables
 from shardlint.inference.loops import pick, run_for, run_while
 from shardlint.inference.mutation import augment
 from shardlint.inference.nodes import structure
@@ -25,8 +27,6 @@ from shardlint.inference.operators import binary_operation
 from shardlint.inference.patterns import takes
 from shardlint.inference.refine import learn_rank, refine
 from shardlint.inference.releases import is_of_version, of_version
-from shardlint.inference.truth import truth
-from shardlint.inference.values import NONE, ClassValue, External, Value
 from shardlint.inference.variables import interrupted, watching, widened
 from shardlint.inference.withs import enter_contexts
 from shardlint.laws.core.values import Unknown

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.effects import born, depends
+from shardlint.inference.domain.values import Test, Value
 from shardlint.inference.nodes import structure, walk
-from shardlint.inference.values import Test, Value
+from shardlint.inference.store.effect_log import born, depends
 
 if TYPE_CHECKING:
     from shardlint.inference.context import Scope

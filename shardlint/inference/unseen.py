@@ -8,15 +8,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shardlint.inference.calling import names_in, unfollowed
-from shardlint.inference.classes import may_change
 from shardlint.inference.context import Scope
-from shardlint.inference.effects import changed_for_all, changing
-from shardlint.inference.forgetting import blur, forget
-from shardlint.inference.functions import look_at
-from shardlint.inference.joins import options
-from shardlint.inference.library_names import set_library_name
-from shardlint.inference.special_methods import ReachedChanges, special_methods
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import may_change
+from shardlint.inference.domain.havoc import blur, forget
+from shardlint.inference.domain.lattice import options
+from shardlint.inference.domain.values import (
     Bound,
     ClassValue,
     External,
@@ -25,6 +21,10 @@ from shardlint.inference.values import (
     Partial,
     Value,
 )
+from shardlint.inference.functions import look_at
+from shardlint.inference.library_names import set_library_name
+from shardlint.inference.special_methods import ReachedChanges, special_methods
+from shardlint.inference.store.effect_log import changed_for_all, changing
 from shardlint.inference.variables import write
 from shardlint.laws.core.values import Unknown
 from shardlint.source.lexing import words_in

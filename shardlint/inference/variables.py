@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from shardlint.inference.context import Scope
-from shardlint.inference.effects import changing, now
-from shardlint.inference.forgetting import forget
-from shardlint.inference.joins import join
-from shardlint.inference.values import Tuple, Value
+from shardlint.inference.domain.havoc import forget
+from shardlint.inference.domain.lattice import join
+from shardlint.inference.domain.values import Tuple, Value
+from shardlint.inference.store.effect_log import changing, now
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:

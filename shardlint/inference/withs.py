@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.assignment import assign
-from shardlint.inference.classes import class_attribute, method_called
 from shardlint.inference.context import Context, assumed_rules
-from shardlint.inference.effects import changing
-from shardlint.inference.functions import look_at
-from shardlint.inference.generators import run_body
-from shardlint.inference.joins import join, options
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import class_attribute, method_called
+from shardlint.inference.domain.lattice import join, options
+from shardlint.inference.domain.values import (
     NONE,
     External,
     Function,
@@ -29,6 +26,9 @@ from shardlint.inference.values import (
     SetValue,
     Value,
 )
+from shardlint.inference.functions import look_at
+from shardlint.inference.generators import run_body
+from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 

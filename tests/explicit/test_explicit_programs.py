@@ -10,7 +10,7 @@ import pytest
 from explicit_probes import evaluate
 from explicit_programs import Draw, Program, run
 
-from shardlint.inference.values import Array, Value
+from shardlint.inference.domain.values import Array, Value
 from shardlint.laws.core.verdicts import Rejected
 
 #: How many times as many programs as usual.

@@ -22,7 +22,7 @@ import pytest
 from explicit_probes import evaluate
 from typed_programs import MESHES, Tally, real_type, under
 
-from shardlint.inference.values import Array
+from shardlint.inference.domain.values import Array
 
 PRELUDE = f"""
 import jax

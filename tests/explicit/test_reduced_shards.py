@@ -14,7 +14,7 @@ import jax
 import pytest
 from explicit_probes import evaluate
 
-from shardlint.inference.values import Array
+from shardlint.inference.domain.values import Array
 from shardlint.laws.core.verdicts import Rejected
 
 PRELUDE = """

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 from explicit_probes import evaluate
 
-from shardlint.inference.values import Array
+from shardlint.inference.domain.values import Array
 from shardlint.laws.core.verdicts import Rejected
 
 MESHES = """

@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 from facts_harness import check, codes, interpreter, run_in_jax
 
-from shardlint.inference.joins import options
+from shardlint.inference.domain.lattice import options
+from shardlint.inference.domain.values import Array, Const, External, Sized, Value
 from shardlint.inference.overlays.registry import load_mentioned, merged
-from shardlint.inference.values import Array, Const, External, Sized, Value
 from shardlint.laws.core.size_syntax import configured
 from shardlint.model.spans import Span
 

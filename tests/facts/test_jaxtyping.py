@@ -11,8 +11,8 @@ import pytest
 from facts_harness import check, codes, interpreter, run_in_jax
 
 from shardlint.inference.described import Description, fit
+from shardlint.inference.domain.values import Array
 from shardlint.inference.overlays.jaxtyping import words_of
-from shardlint.inference.values import Array
 from shardlint.laws.core.size_syntax import ArrayPattern
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Span

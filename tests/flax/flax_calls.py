@@ -10,12 +10,7 @@ from typing import Any
 
 from shardlint.inference.analysis import run_module
 from shardlint.inference.calls import Call
-from shardlint.inference.interpreter import Interpreter
-from shardlint.inference.module_run import ModuleRun
-from shardlint.inference.overlays import flax_linen, flax_nnx, jax_initializers
-from shardlint.inference.project import Project
-from shardlint.inference.settings import InferenceSettings
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Const,
     DictValue,
@@ -27,6 +22,11 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.module_run import ModuleRun
+from shardlint.inference.overlays import flax_linen, flax_nnx, jax_initializers
+from shardlint.inference.project import Project
+from shardlint.inference.settings import InferenceSettings
 from shardlint.laws.core.dims import Shape
 from shardlint.model.spans import Span
 from shardlint.model.uses import Use

@@ -12,7 +12,7 @@ from flax import nnx
 from flax_calls import SCALE, run_program
 from layer_programs import LINEN, NNX, POOLS, linen_program, nnx_program, pool_program
 
-from shardlint.inference.values import Array, DictValue, LibraryObject, SpecValue, Value, as_items
+from shardlint.inference.domain.values import Array, DictValue, LibraryObject, SpecValue, Value, as_items
 from shardlint.laws.core.verdicts import Rejected
 
 CASES = 6 * SCALE

@@ -12,8 +12,8 @@ import pytest
 from flax_calls import SCALE, Dtype, Flat, Named, call_of, flat_arrays, flat_specs, interpreter, values_of
 from flax_cases import LINEN, Case, linen_case
 
+from shardlint.inference.domain.values import Array, DictValue, Tuple
 from shardlint.inference.overlays import flax_linen
-from shardlint.inference.values import Array, DictValue, Tuple
 from shardlint.laws.core.dims import Dim, substitute, symbol
 
 CASES = 16 * SCALE

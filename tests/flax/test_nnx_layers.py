@@ -12,9 +12,9 @@ from flax import nnx
 from flax_calls import SCALE, Dtype, Flat, Named, call_of, flat_arrays, flat_specs, interpreter, values_of
 from flax_cases import NNX, Case, nnx_case
 
+from shardlint.inference.domain.values import Array, LibraryObject
 from shardlint.inference.overlays import flax_nnx
 from shardlint.inference.overlays.flax_modules import NOT_EAGER
-from shardlint.inference.values import Array, LibraryObject
 from shardlint.laws.core.dims import substitute, symbol
 
 CASES = 16 * SCALE

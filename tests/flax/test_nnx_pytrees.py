@@ -19,9 +19,9 @@ import jax
 import pytest
 from explicit_probes import evaluate
 
+from shardlint.inference.domain.values import Array, Value
 from shardlint.inference.overlays import nodes
 from shardlint.inference.overlays.prefixes import arrays_in
-from shardlint.inference.values import Array, Value
 from shardlint.laws.core.verdicts import Rejected
 
 PRELUDE = """

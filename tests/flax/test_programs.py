@@ -9,7 +9,7 @@ import pytest
 from flax import nnx
 from flax_calls import flat_arrays, flat_specs, run_program
 
-from shardlint.inference.values import Array
+from shardlint.inference.domain.values import Array
 from shardlint.model.uses import ParameterUse
 
 HEADER = """

@@ -10,8 +10,7 @@ from flax import nnx
 from flax_calls import run_program
 from flax_models import IMPORTS, MODELS
 
-from shardlint.inference.overlays.nodes import parts
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Const,
     DictValue,
@@ -23,6 +22,7 @@ from shardlint.inference.values import (
     Value,
     as_items,
 )
+from shardlint.inference.overlays.nodes import parts
 from shardlint.laws.core.verdicts import Rejected
 
 HEADER = f"""{IMPORTS}

@@ -10,7 +10,7 @@ from shardlint.api import Linter, Settings, source_from_text
 from shardlint.inference import giving, memory
 from shardlint.inference.budget import MAX_STEPS, Budget, Exhausted, Work
 from shardlint.inference.context import Scope
-from shardlint.inference.values import Const
+from shardlint.inference.domain.values import Const
 
 HEAD = """\
 import jax, jax.numpy as jnp, numpy as np

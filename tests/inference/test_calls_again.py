@@ -12,9 +12,9 @@ from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
 from shardlint.inference import InferenceSettings, memory
 from shardlint.inference.analysis import analyze_source
+from shardlint.inference.domain.values import Function, Instance, Value
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.kept import Kept
-from shardlint.inference.values import Function, Instance, Value
 from shardlint.model.findings import Finding
 from shardlint.model.spans import Place
 from shardlint.model.uses import Use

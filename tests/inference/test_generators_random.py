@@ -13,12 +13,8 @@ import pytest
 from shardlint.api import source_from_text
 from shardlint.inference.analysis import run_module
 from shardlint.inference.calls import Call
-from shardlint.inference.interpreter import Interpreter
-from shardlint.inference.joins import options
-from shardlint.inference.module_run import ModuleRun
-from shardlint.inference.project import Project
-from shardlint.inference.settings import InferenceSettings
-from shardlint.inference.values import (
+from shardlint.inference.domain.lattice import options
+from shardlint.inference.domain.values import (
     NONE,
     Alternatives,
     Const,
@@ -29,6 +25,10 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.module_run import ModuleRun
+from shardlint.inference.project import Project
+from shardlint.inference.settings import InferenceSettings
 from shardlint.laws.core.values import Unknown
 
 PROGRAMS = 100

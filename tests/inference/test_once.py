@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 
-from shardlint.inference.once import Once
+from shardlint.inference.store.identity_set import Once
 
 
 class Thing:

@@ -12,9 +12,9 @@ from programs import ERRORS, SETUP, SILENT
 
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.inference import InferenceSettings, analyze, entries
+from shardlint.inference.domain.values import Function, Native
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.reach import Reach
-from shardlint.inference.values import Function, Native
 from shardlint.laws.core.values import Spec
 from shardlint.model.uses import ParameterUse, Use
 from shardlint.source.sources import Source, read_source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from overlay_harness import Case, Draw, Generator, dims
 
-from shardlint.inference.values import Array, Const, ListValue, Value, integer
+from shardlint.inference.domain.values import Array, Const, ListValue, Value, integer
 
 
 def shape_argument(d: Draw) -> Value:

@@ -7,8 +7,8 @@ from dataclasses import replace
 import cases_numpy as shared
 from overlay_harness import Case, Draw, Generator, dims, function
 
+from shardlint.inference.domain.values import Array, Const, External, ListValue, Tuple, Value, integer
 from shardlint.inference.overlays.array_methods import binary
-from shardlint.inference.values import Array, Const, External, ListValue, Tuple, Value, integer
 
 
 def floats(d: Draw) -> Case:

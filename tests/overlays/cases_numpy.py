@@ -57,7 +57,7 @@ from cases_products import (
 )
 from overlay_harness import Case, Draw, Generator, dims
 
-from shardlint.inference.values import Array, Const, ListValue, Tuple, Value, integer
+from shardlint.inference.domain.values import Array, Const, ListValue, Tuple, Value, integer
 
 
 def arrays(d: Draw) -> Case:

@@ -6,7 +6,7 @@ import itertools
 
 from overlay_harness import Case, Draw, Generator
 
-from shardlint.inference.values import Array, Const, ListValue, Tuple, Value, integer
+from shardlint.inference.domain.values import Array, Const, ListValue, Tuple, Value, integer
 
 
 def product_pair(d: Draw) -> tuple[Array, Array]:

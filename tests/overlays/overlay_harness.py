@@ -22,8 +22,7 @@ import numpy as np
 
 from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.context import Context
-from shardlint.inference.overlays.registry import transfer
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Const,
     DictValue,
@@ -36,6 +35,7 @@ from shardlint.inference.values import (
     Value,
     integer,
 )  # fmt: skip
+from shardlint.inference.overlays.registry import transfer
 from shardlint.laws.core.dims import Dim, Shape, substitute, symbol, symbols
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Span

@@ -10,9 +10,9 @@ import pytest
 from overlay_harness import PLACE, FakeInterpreter
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Array, Const, External, LibraryObject, Value
 from shardlint.inference.overlays.dtypes import as_dtype
 from shardlint.inference.overlays.registry import canonical, transfer
-from shardlint.inference.values import Array, Const, External, LibraryObject, Value
 
 NAMES = ("float32", "bfloat16", "float16", "int32", "int8", "uint8", "bool", "float64", "int64")
 LIBRARIES = {"numpy": np, "jax.numpy": jnp}

@@ -31,17 +31,7 @@ from overlay_harness import (
 )  # fmt: skip
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays import (
-    array_methods,
-    devices,
-    jax_convolution,
-    jax_initializers,
-    jax_numpy,
-    jax_tree,
-    numpy_,
-)  # fmt: skip
-from shardlint.inference.overlays.dtypes import as_dtype
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Const,
     Devices,
@@ -56,6 +46,16 @@ from shardlint.inference.values import (
     Value,
     integer,
 )  # fmt: skip
+from shardlint.inference.overlays import (
+    array_methods,
+    devices,
+    jax_convolution,
+    jax_initializers,
+    jax_numpy,
+    jax_tree,
+    numpy_,
+)  # fmt: skip
+from shardlint.inference.overlays.dtypes import as_dtype
 from shardlint.laws.core.dims import symbol, symbols
 from shardlint.laws.core.values import Unknown
 

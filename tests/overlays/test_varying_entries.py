@@ -16,8 +16,8 @@ from test_transfer import DATA_DEPENDENT, ELSEWHERE, TABLES, generator
 
 from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.context import Context
+from shardlint.inference.domain.values import Array, DictValue, ListValue, MeshValue, Tuple, Value
 from shardlint.inference.overlays.varying import COMPUTE, ONE_EACH, PERHAPS_LESS, finish_call, variation_of
-from shardlint.inference.values import Array, DictValue, ListValue, MeshValue, Tuple, Value
 from shardlint.laws.core.values import AxisType, Mesh
 from shardlint.laws.transforms.varying import Variation
 

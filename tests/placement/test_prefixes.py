@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from shardlint.inference.overlays.prefixes import mismatch
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     DictValue,
     ListValue,
@@ -21,6 +20,7 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.overlays.prefixes import mismatch
 from shardlint.laws.core.values import AxisType, Spec
 from shardlint.laws.core.values import Mesh as LawMesh
 

@@ -16,7 +16,7 @@ from jax import lax
 from jax.sharding import AbstractMesh, AxisType, PartitionSpec, reshard
 from probing import evaluate
 
-from shardlint.inference.values import Array
+from shardlint.inference.domain.values import Array
 from shardlint.laws.core.values import entry_axes
 from shardlint.laws.core.verdicts import Rejected
 

@@ -9,7 +9,7 @@ import jax
 import pytest
 from probing import SCALE, evaluate
 
-from shardlint.inference.values import Array
+from shardlint.inference.domain.values import Array
 from shardlint.laws.core.verdicts import Rejected
 
 HEADER = """\

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from probing import evaluate
 
-from shardlint.inference.values import Const, Tuple
+from shardlint.inference.domain.values import Const, Tuple
 from shardlint.laws.core.values import Unknown
 
 PRELUDE = """\

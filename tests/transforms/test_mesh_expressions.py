@@ -13,7 +13,7 @@ import pytest
 from mesh_expressions import KINDS, SETUP
 from probing import SCALE, Evaluated, Tally, compare, evaluate
 
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Devices,
     DictValue,
     External,

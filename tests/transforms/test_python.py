@@ -20,7 +20,7 @@ import pytest
 import yaml
 from probing import SCALE, Tally, compare, evaluate
 
-from shardlint.inference.values import Const, DictValue, ListValue, SetValue, Tuple, Value
+from shardlint.inference.domain.values import Const, DictValue, ListValue, SetValue, Tuple, Value
 
 PRELUDE = """\
 import ast, copy, dataclasses, fnmatch, functools, itertools, json, math, operator, tomllib, yaml

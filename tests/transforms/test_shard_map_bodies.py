@@ -7,7 +7,7 @@ from collections import Counter
 
 from probing import SCALE, evaluate
 
-from shardlint.inference.values import Array
+from shardlint.inference.domain.values import Array
 from shardlint.laws.core.verdicts import Cause, Rejected
 
 HEADER = """\

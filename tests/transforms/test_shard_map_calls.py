@@ -12,7 +12,7 @@ import jax
 import pytest
 from probing import SCALE, evaluate
 
-from shardlint.inference.values import Array, Value
+from shardlint.inference.domain.values import Array, Value
 from shardlint.laws.core.values import Spec
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.transforms.shard_map import SIGNATURES, judge_signature

@@ -11,7 +11,7 @@ import pytest
 from probing import SCALE, Tally, compare, described, evaluate
 from transform_programs import Grower
 
-from shardlint.inference.values import Array, DictValue, ListValue, Tuple, Value
+from shardlint.inference.domain.values import Array, DictValue, ListValue, Tuple, Value
 from shardlint.laws.core.dims import symbol
 from shardlint.laws.core.values import Unknown
 

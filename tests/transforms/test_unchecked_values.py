@@ -19,8 +19,8 @@ from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 from probing import evaluate
 
+from shardlint.inference.domain.values import Array
 from shardlint.inference.overlays.varying import variation_of
-from shardlint.inference.values import Array
 from shardlint.laws.core.verdicts import Rejected
 
 CASES = int(os.environ.get("SHARDLINT_UNCHECKED_CASES", "25"))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Array, Bound, Native, Value
 from shardlint.inference.overlays import array_methods
 from shardlint.inference.overlays.explicit.finishing import finish_attribute, finish_method
 from shardlint.inference.overlays.explicit.types import sharding_in_type
 from shardlint.inference.overlays.registry import Transfer
 from shardlint.inference.overlays.varying import spread
-from shardlint.inference.values import Array, Bound, Native, Value
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 

@@ -7,6 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import (
+    Array,
+    Const,
+    LibraryObject,
+    Native,
+    Tuple,
+    Value,
+    integer,
+    shape_value,
+)
 from shardlint.inference.overlays import (
     elementwise,
     products,
@@ -28,7 +38,6 @@ from shardlint.inference.overlays.dtypes import dtype_value, itemsize, real_part
 from shardlint.inference.overlays.explicit.finishing import finish_update
 from shardlint.inference.overlays.indexing import index
 from shardlint.inference.overlays.varying import computed
-from shardlint.inference.values import Array, Const, LibraryObject, Native, Tuple, Value, integer, shape_value
 from shardlint.laws.core.dims import product
 from shardlint.laws.core.values import Unknown
 

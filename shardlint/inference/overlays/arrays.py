@@ -12,8 +12,7 @@ from functools import wraps
 from typing import NoReturn
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.dtypes import as_dtype, narrowed, promote
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Const,
     Devices,
@@ -28,6 +27,7 @@ from shardlint.inference.values import (
     as_size,
     is_none,
 )  # fmt: skip
+from shardlint.inference.overlays.dtypes import as_dtype, narrowed, promote
 from shardlint.laws.core.dims import Dim, Expr, Quotient, Shape, equal, fresh, lower_bound
 from shardlint.laws.core.values import Unknown
 from shardlint.support.fast_frozen import frozen

@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Bound, ClassValue, External, Instance, Native, Value
 from shardlint.inference.overlays.registry import derived, merged
-from shardlint.inference.values import Bound, ClassValue, External, Instance, Native, Value
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:

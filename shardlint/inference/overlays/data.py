@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Const,
     Devices,

@@ -6,17 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.arrays import Stop, Transfer, is_numpy, known_int, table
-from shardlint.inference.overlays.indexing import indexed
-from shardlint.inference.overlays.shapes_layout import (
-    expanded,
-    permuted,
-    reshaped,
-    squeezed,
-    swapped,
-    target_items,
-)  # fmt: skip
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Const,
     Devices,
     Slice,
@@ -29,6 +19,16 @@ from shardlint.inference.values import (
     is_none,
     shape_value,
 )
+from shardlint.inference.overlays.arrays import Stop, Transfer, is_numpy, known_int, table
+from shardlint.inference.overlays.indexing import indexed
+from shardlint.inference.overlays.shapes_layout import (
+    expanded,
+    permuted,
+    reshaped,
+    squeezed,
+    swapped,
+    target_items,
+)  # fmt: skip
 from shardlint.laws.core.dims import Shape, product
 from shardlint.laws.core.values import Unknown
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from shardlint.inference.values import Const, External, LibraryObject, Value
+from shardlint.inference.domain.values import Const, External, LibraryObject, Value
 
 #: What a 64-bit type becomes in a JAX array.
 _NARROWED = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}

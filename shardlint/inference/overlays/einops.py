@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Array, Const, Value, as_size, as_str
 from shardlint.inference.overlays.arrays import operand, reject, table, unresolved
 from shardlint.inference.overlays.products import einsum
-from shardlint.inference.values import Array, Const, Value, as_size, as_str
 from shardlint.laws.core.dims import Dim, Shape, divisible, equal, floordiv, fresh, product
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Array, Const, Value, as_dim
 from shardlint.inference.overlays.arrays import (
     Stop,
     Transfer,
@@ -21,7 +22,6 @@ from shardlint.inference.overlays.arrays import (
     result,
 )  # fmt: skip
 from shardlint.inference.overlays.dtypes import bits, floating, kind, real_part
-from shardlint.inference.values import Array, Const, Value, as_dim
 from shardlint.laws.core.values import Unknown
 
 #: A rule takes the promoted dtype, its weak type and whether numpy computes, and returns the result's.

@@ -12,17 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import all_fields, lineage
-from shardlint.inference.overlays.arrays import given, table, unresolved
-from shardlint.inference.overlays.equinox_layers import CALLS as LAYER_CALLS
-from shardlint.inference.overlays.equinox_layers import CHILDREN as LAYER_CHILDREN
-from shardlint.inference.overlays.equinox_layers import TABLE as LAYERS
-from shardlint.inference.overlays.jax_jit import function_name
-from shardlint.inference.overlays.jax_placement import constrained
-from shardlint.inference.overlays.nodes import map_parts
-from shardlint.inference.overlays.trees import tree_map
-from shardlint.inference.truth import truth
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import all_fields, lineage
+from shardlint.inference.domain.truthiness import truth
+from shardlint.inference.domain.values import (
     NONE,
     Alternatives,
     Array,
@@ -45,6 +37,14 @@ from shardlint.inference.values import (
     as_items,
     is_none,
 )
+from shardlint.inference.overlays.arrays import given, table, unresolved
+from shardlint.inference.overlays.equinox_layers import CALLS as LAYER_CALLS
+from shardlint.inference.overlays.equinox_layers import CHILDREN as LAYER_CHILDREN
+from shardlint.inference.overlays.equinox_layers import TABLE as LAYERS
+from shardlint.inference.overlays.jax_jit import function_name
+from shardlint.inference.overlays.jax_placement import constrained
+from shardlint.inference.overlays.nodes import map_parts
+from shardlint.inference.overlays.trees import tree_map
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:

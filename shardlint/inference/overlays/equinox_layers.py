@@ -11,19 +11,7 @@ from dataclasses import field
 from itertools import pairwise
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.arrays import (
-    Transfer,
-    given,
-    operand,
-    reject,
-    same_shape,
-    table,
-    unresolved,
-)
-from shardlint.inference.overlays.dtypes import as_dtype, promote
-from shardlint.inference.overlays.explicit.types import made_here
-from shardlint.inference.overlays.flax_layers import dim_of, dims_of, spatial_ints
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     NONE,
     Array,
     Const,
@@ -38,6 +26,18 @@ from shardlint.inference.values import (
     is_none,
     shape_value,
 )
+from shardlint.inference.overlays.arrays import (
+    Transfer,
+    given,
+    operand,
+    reject,
+    same_shape,
+    table,
+    unresolved,
+)
+from shardlint.inference.overlays.dtypes import as_dtype, promote
+from shardlint.inference.overlays.explicit.types import made_here
+from shardlint.inference.overlays.flax_layers import dim_of, dims_of, spatial_ints
 from shardlint.laws.core.dims import Dim, Shape, floordiv
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass

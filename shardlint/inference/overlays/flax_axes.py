@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field, replace
 
-from shardlint.inference.overlays.flax_metadata import names_of
-from shardlint.inference.overlays.prefixes import map_arrays
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     External,
     ListValue,
@@ -18,6 +16,8 @@ from shardlint.inference.values import (
     as_items,
     is_none,
 )
+from shardlint.inference.overlays.flax_metadata import names_of
+from shardlint.inference.overlays.prefixes import map_arrays
 from shardlint.laws.core.dims import Dim, fresh
 from shardlint.laws.core.values import Entry, Spec, Unknown
 from shardlint.model.spans import Place

@@ -9,6 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import (
+    DictValue,
+    LibraryObject,
+    SpecValue,
+    Value,
+    as_int,
+)
 from shardlint.inference.overlays.arrays import table
 from shardlint.inference.overlays.flax_axes import names_with
 from shardlint.inference.overlays.flax_lifted import PARTITION_NAME
@@ -22,13 +29,6 @@ from shardlint.inference.overlays.flax_metadata import (
     with_value,
 )
 from shardlint.inference.overlays.trees import tree_map
-from shardlint.inference.values import (
-    DictValue,
-    LibraryObject,
-    SpecValue,
-    Value,
-    as_int,
-)
 from shardlint.laws.core.values import Spec, Unknown
 
 Rule = Callable[[Call], Value]

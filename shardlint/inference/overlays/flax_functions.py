@@ -8,10 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.arrays import Stop, given, operand, reject
-from shardlint.inference.overlays.dtypes import as_dtype, kind, promote
-from shardlint.inference.overlays.flax_layers import dims_of
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     NONE,
     Array,
     Const,
@@ -22,6 +19,9 @@ from shardlint.inference.values import (
     as_str,
     shape_value,
 )
+from shardlint.inference.overlays.arrays import Stop, given, operand, reject
+from shardlint.inference.overlays.dtypes import as_dtype, kind, promote
+from shardlint.inference.overlays.flax_layers import dims_of
 from shardlint.laws.core.values import Unknown
 
 Rule = Callable[[Call], Value]

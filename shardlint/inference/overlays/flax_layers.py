@@ -6,12 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays import jax_initializers
-from shardlint.inference.overlays.arrays import known_int, reject, unresolved
-from shardlint.inference.overlays.dtypes import as_dtype, kind, promote
-from shardlint.inference.overlays.explicit.types import made_here
-from shardlint.inference.overlays.recording import record_of_value
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Const,
     DictValue,
@@ -28,6 +23,11 @@ from shardlint.inference.values import (
     is_none,
     shape_value,
 )
+from shardlint.inference.overlays import jax_initializers
+from shardlint.inference.overlays.arrays import known_int, reject, unresolved
+from shardlint.inference.overlays.dtypes import as_dtype, kind, promote
+from shardlint.inference.overlays.explicit.types import made_here
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Dim, Shape, floordiv, fresh, lower_bound
 from shardlint.laws.core.values import AxisType, Spec, Unknown

@@ -11,6 +11,24 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import (
+    Array,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    Function,
+    LibraryObject,
+    Native,
+    SpecValue,
+    Tuple,
+    Value,
+    as_dim,
+    as_int,
+    as_items,
+    as_str,
+    is_none,
+)
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.flax_axes import (
     Sizes,
@@ -34,24 +52,6 @@ from shardlint.inference.overlays.flax_modules import (
 )
 from shardlint.inference.overlays.flax_parameters import merge_made
 from shardlint.inference.overlays.prefixes import traced
-from shardlint.inference.values import (
-    Array,
-    ClassValue,
-    Const,
-    DictValue,
-    External,
-    Function,
-    LibraryObject,
-    Native,
-    SpecValue,
-    Tuple,
-    Value,
-    as_dim,
-    as_int,
-    as_items,
-    as_str,
-    is_none,
-)
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import Entry, Spec, Unknown
 from shardlint.laws.core.verdicts import Cause, Rejected

@@ -15,6 +15,26 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import (
+    NONE,
+    Array,
+    Bound,
+    ClassValue,
+    Const,
+    External,
+    Function,
+    Instance,
+    LibraryObject,
+    MeshValue,
+    Native,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_bool,
+    as_str,
+    is_none,
+)
 from shardlint.inference.overlays.arrays import Stop
 from shardlint.inference.overlays.flax_derived import linen_class, linen_layer
 from shardlint.inference.overlays.flax_functions import functions
@@ -59,26 +79,6 @@ from shardlint.inference.overlays.flax_parameters import make_variable, unbox
 from shardlint.inference.overlays.flax_unfollowed import record_box, record_named
 from shardlint.inference.overlays.flax_uses import Meeting, Owner, shape_known
 from shardlint.inference.overlays.varying import vary
-from shardlint.inference.values import (
-    NONE,
-    Array,
-    Bound,
-    ClassValue,
-    Const,
-    External,
-    Function,
-    Instance,
-    LibraryObject,
-    MeshValue,
-    Native,
-    ShardingValue,
-    SpecValue,
-    Tuple,
-    Value,
-    as_bool,
-    as_str,
-    is_none,
-)
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Api, Rejected
 from shardlint.laws.transforms.varying import CONSTANT

@@ -10,6 +10,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import (
+    Array,
+    Const,
+    External,
+    LibraryObject,
+    Tuple,
+    Value,
+    as_items,
+    integer,
+    shape_value,
+)
 from shardlint.inference.overlays.arrays import Stop, operand
 from shardlint.inference.overlays.dtypes import as_dtype
 from shardlint.inference.overlays.flax_layers import dim_of, dims_of, initialized, last
@@ -24,17 +35,6 @@ from shardlint.inference.overlays.flax_recurrent import (
     lstm,
     simple,
     two,
-)
-from shardlint.inference.values import (
-    Array,
-    Const,
-    External,
-    LibraryObject,
-    Tuple,
-    Value,
-    as_items,
-    integer,
-    shape_value,
 )
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Unknown

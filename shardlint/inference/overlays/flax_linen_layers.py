@@ -10,6 +10,15 @@ from collections.abc import Callable
 from dataclasses import field, replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import (
+    Array,
+    Const,
+    LibraryObject,
+    Value,
+    as_bool,
+    as_str,
+    shape_value,
+)
 from shardlint.inference.overlays.arrays import Stop, axes_of, given, operand, reject, shape_of, unresolved
 from shardlint.inference.overlays.dtypes import as_dtype
 from shardlint.inference.overlays.explicit.types import made_here
@@ -39,15 +48,6 @@ from shardlint.inference.overlays.flax_statistics import share_statistics
 from shardlint.inference.overlays.flax_uses import Owner
 from shardlint.inference.overlays.following import is_following
 from shardlint.inference.overlays.varying import computed
-from shardlint.inference.values import (
-    Array,
-    Const,
-    LibraryObject,
-    Value,
-    as_bool,
-    as_str,
-    shape_value,
-)
 from shardlint.laws.core.dims import Dim, Shape, floordiv, fresh, product
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import all_fields
+from shardlint.inference.domain.classes import all_fields
+from shardlint.inference.domain.values import External, LibraryObject, Partial, Tuple, Value, as_items
 from shardlint.inference.overlays.flax_derived import DEFAULT
 from shardlint.inference.overlays.flax_lifted import LIFTED
 from shardlint.inference.overlays.flax_modules import in_module, is_module
-from shardlint.inference.values import External, LibraryObject, Partial, Tuple, Value, as_items
 
 
 def clone(call: Call) -> Value:

@@ -10,6 +10,22 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import (
+    NONE,
+    Array,
+    Const,
+    DictValue,
+    External,
+    ListValue,
+    MeshValue,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_items,
+    as_str,
+    is_none,
+)
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.flax_logical_rules import effective_rules, rules_of
 from shardlint.inference.overlays.flax_logical_uses import (
@@ -27,22 +43,6 @@ from shardlint.inference.overlays.jax_specs import is_unconstrained
 from shardlint.inference.overlays.nodes import map_parts, parts
 from shardlint.inference.overlays.placing import CONSTRAINT, place_array, record_open, text_of
 from shardlint.inference.overlays.prefixes import map_arrays, traced
-from shardlint.inference.values import (
-    NONE,
-    Array,
-    Const,
-    DictValue,
-    External,
-    ListValue,
-    MeshValue,
-    ShardingValue,
-    SpecValue,
-    Tuple,
-    Value,
-    as_items,
-    as_str,
-    is_none,
-)
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict

@@ -11,11 +11,7 @@ from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.context import assumed_rules
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.overlays.data import data_of
-from shardlint.inference.overlays.flax_metadata import entry_of
-from shardlint.inference.overlays.placing import junk_of, text_of
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     NONE,
     Const,
     DictValue,
@@ -25,6 +21,10 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.data import data_of
+from shardlint.inference.overlays.flax_metadata import entry_of
+from shardlint.inference.overlays.placing import junk_of, text_of
 from shardlint.laws.core.values import Junk, Unknown
 from shardlint.laws.flax.logical_axes import LogicalRule, NotAPair, RuleTable, given
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shardlint.inference import naming
+from shardlint.inference.domain import name_links
+from shardlint.inference.domain.values import Value, as_items, as_str
 from shardlint.inference.overlays.flax_metadata import Names
-from shardlint.inference.values import Value, as_items, as_str
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Junk, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Verdict
@@ -59,9 +59,9 @@ class Setting:
     def note_names(self) -> None:
         """Note by which names the rules are looked up."""
         rules = [rule for table in (self.rules, self.own) if isinstance(table, tuple) for rule in table]
-        for name in naming.names_in(self.spec):
+        for name in name_links.names_in(self.spec):
             among = [rule.name for rule in rules if isinstance(rule, LogicalRule)]
-            naming.look_up(name, among, logical=True)
+            name_links.look_up(name, among, logical=True)
 
     def name(self, dimension: int) -> str:
         """One of the names."""

@@ -10,10 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from shardlint.inference.overlays.jax_specs import entry_place, is_unconstrained
-from shardlint.inference.overlays.nodes import map_parts, parts
-from shardlint.inference.overlays.placing import junk_of
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     NONE,
     Array,
     Const,
@@ -31,6 +28,9 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
+from shardlint.inference.overlays.jax_specs import entry_place, is_unconstrained
+from shardlint.inference.overlays.nodes import map_parts, parts
+from shardlint.inference.overlays.placing import junk_of
 from shardlint.laws.core.values import Entry, Marker, Mesh, Spec, Unknown
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass

@@ -19,12 +19,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from weakref import WeakKeyDictionary
 
 from shardlint.inference.circumstances import ask
-from shardlint.inference.effects import born, changed
-from shardlint.inference.overlays.arrays import given
-from shardlint.inference.overlays.flax_metadata import (
-    is_box,
-)
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Bound,
     ClassValue,
     DictValue,
@@ -36,6 +31,11 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
+from shardlint.inference.overlays.arrays import given
+from shardlint.inference.overlays.flax_metadata import (
+    is_box,
+)
+from shardlint.inference.store.effect_log import born, changed
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -12,6 +12,25 @@ from dataclasses import replace
 from functools import partial
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import (
+    NONE,
+    Array,
+    ClassValue,
+    Const,
+    External,
+    LibraryObject,
+    MeshValue,
+    Native,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_bool,
+    as_int,
+    as_items,
+    as_str,
+    is_none,
+)
 from shardlint.inference.overlays.arrays import Stop, given
 from shardlint.inference.overlays.flax_derived import nnx_class, nnx_layer
 from shardlint.inference.overlays.flax_functions import functions
@@ -55,25 +74,6 @@ from shardlint.inference.overlays.flax_nnx_variables import (
     with_metadata,
 )
 from shardlint.inference.overlays.flax_uses import Owner
-from shardlint.inference.values import (
-    NONE,
-    Array,
-    ClassValue,
-    Const,
-    External,
-    LibraryObject,
-    MeshValue,
-    Native,
-    ShardingValue,
-    SpecValue,
-    Tuple,
-    Value,
-    as_bool,
-    as_int,
-    as_items,
-    as_str,
-    is_none,
-)
 from shardlint.laws.core.values import Spec, Unknown
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.placement.named_sharding import judge_sharding

@@ -8,12 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
 
-from shardlint.inference.overlays.arrays import axes_of, given, operand, unresolved
-from shardlint.inference.overlays.flax_layers import dim_of, last
-from shardlint.inference.overlays.flax_nnx_layers import LAYERS as PLAIN
-from shardlint.inference.overlays.flax_nnx_layers import Build, Forward, Layer, construct, operand_of
-from shardlint.inference.overlays.flax_nnx_variables import is_variable
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     NONE,
     Array,
     Const,
@@ -23,6 +18,11 @@ from shardlint.inference.values import (
     Value,
     is_none,
 )
+from shardlint.inference.overlays.arrays import axes_of, given, operand, unresolved
+from shardlint.inference.overlays.flax_layers import dim_of, last
+from shardlint.inference.overlays.flax_nnx_layers import LAYERS as PLAIN
+from shardlint.inference.overlays.flax_nnx_layers import Build, Forward, Layer, construct, operand_of
+from shardlint.inference.overlays.flax_nnx_variables import is_variable
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Unknown
 

@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from shardlint.inference.calls import Call
-from shardlint.inference.effects import changing
+from shardlint.inference.domain.values import NONE, Array, Const, LibraryObject, Value
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.mutation import set_item
 from shardlint.inference.overlays.arrays import Stop, operand
 from shardlint.inference.overlays.flax_nnx_variables import OLD_NAMES, VARIABLES, is_variable
-from shardlint.inference.values import NONE, Array, Const, LibraryObject, Value
+from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
 
 #: Where a layer keeps the shapes that its variables had when it was made.

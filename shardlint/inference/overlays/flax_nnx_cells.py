@@ -10,6 +10,16 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import (
+    Array,
+    Const,
+    External,
+    LibraryObject,
+    Value,
+    as_items,
+    integer,
+    shape_value,
+)
 from shardlint.inference.overlays.arrays import Stop, given, operand
 from shardlint.inference.overlays.dtypes import as_dtype
 from shardlint.inference.overlays.flax_layers import dim_of, initialized
@@ -25,16 +35,6 @@ from shardlint.inference.overlays.flax_recurrent import (
     lstm,
     simple,
     two,
-)
-from shardlint.inference.values import (
-    Array,
-    Const,
-    External,
-    LibraryObject,
-    Value,
-    as_items,
-    integer,
-    shape_value,
 )
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown

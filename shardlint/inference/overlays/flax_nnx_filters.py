@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import lineage
-from shardlint.inference.iteration import constant
-from shardlint.inference.overlays.flax_nnx_variables import PARENTS, VARIABLES
-from shardlint.inference.truth import truth
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import lineage
+from shardlint.inference.domain.iteration import constant
+from shardlint.inference.domain.truthiness import truth
+from shardlint.inference.domain.values import (
     Bound,
     ClassValue,
     Const,
@@ -25,6 +24,7 @@ from shardlint.inference.values import (
     Value,
     as_items,
 )
+from shardlint.inference.overlays.flax_nnx_variables import PARENTS, VARIABLES
 
 _FILTER = "flax.nnx.filterlib.Filter"
 

@@ -10,6 +10,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import (
+    NONE,
+    Array,
+    Const,
+    DictValue,
+    LibraryObject,
+    Tuple,
+    Value,
+    as_bool,
+    as_str,
+    integer,
+    is_none,
+    shape_value,
+)
 from shardlint.inference.overlays.arrays import Stop, axes_of, given, operand, reject, shape_of, unresolved
 from shardlint.inference.overlays.dtypes import as_dtype
 from shardlint.inference.overlays.explicit.types import made_here
@@ -36,20 +50,6 @@ from shardlint.inference.overlays.flax_nnx_variables import METADATA, PARAM, mak
 from shardlint.inference.overlays.flax_statistics import share_statistics
 from shardlint.inference.overlays.flax_unfollowed import record_named
 from shardlint.inference.overlays.flax_uses import Owner
-from shardlint.inference.values import (
-    NONE,
-    Array,
-    Const,
-    DictValue,
-    LibraryObject,
-    Tuple,
-    Value,
-    as_bool,
-    as_str,
-    integer,
-    is_none,
-    shape_value,
-)
 from shardlint.laws.core.dims import Shape, floordiv, product
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass

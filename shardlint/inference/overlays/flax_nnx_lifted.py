@@ -10,16 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.iteration import constant
-from shardlint.inference.overlays.flax_axes import Sizes, names_with, slice_of, stacked_array
-from shardlint.inference.overlays.flax_lifted import PARTITION_NAME
-from shardlint.inference.overlays.flax_logical_uses import Setting, record_mistake
-from shardlint.inference.overlays.flax_metadata import Names, entry_of, names_of
-from shardlint.inference.overlays.flax_nnx_filters import asks_path, filter_of
-from shardlint.inference.overlays.flax_nnx_rngs import RNGS, split_of, split_streams
-from shardlint.inference.overlays.flax_nnx_variables import is_variable
-from shardlint.inference.overlays.prefixes import traced
-from shardlint.inference.values import (
+from shardlint.inference.domain.iteration import constant
+from shardlint.inference.domain.values import (
     NONE,
     Array,
     Const,
@@ -36,6 +28,14 @@ from shardlint.inference.values import (
     as_items,
     is_none,
 )
+from shardlint.inference.overlays.flax_axes import Sizes, names_with, slice_of, stacked_array
+from shardlint.inference.overlays.flax_lifted import PARTITION_NAME
+from shardlint.inference.overlays.flax_logical_uses import Setting, record_mistake
+from shardlint.inference.overlays.flax_metadata import Names, entry_of, names_of
+from shardlint.inference.overlays.flax_nnx_filters import asks_path, filter_of
+from shardlint.inference.overlays.flax_nnx_rngs import RNGS, split_of, split_streams
+from shardlint.inference.overlays.flax_nnx_variables import is_variable
+from shardlint.inference.overlays.prefixes import traced
 from shardlint.laws.core.values import Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.flax.logical_axes import Mistake

@@ -10,9 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.jax_jit import function_name
-from shardlint.inference.overlays.nodes import is_data_node
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     DictValue,
     External,
     LibraryObject,
@@ -22,6 +20,8 @@ from shardlint.inference.values import (
     Value,
     as_items,
 )
+from shardlint.inference.overlays.jax_jit import function_name
+from shardlint.inference.overlays.nodes import is_data_node
 
 _WHOLE = "flax.nnx.whole"
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Array, Const, External, LibraryObject, Value
 from shardlint.inference.overlays.flax_nnx_lifted import map_variables
 from shardlint.inference.overlays.flax_nnx_state import state
 from shardlint.inference.overlays.flax_nnx_variables import OPTIMIZER, is_variable, make_variable
 from shardlint.inference.overlays.flax_uses import Owner
 from shardlint.inference.overlays.optax_states import init_of, updated
-from shardlint.inference.values import Array, Const, External, LibraryObject, Value
 from shardlint.laws.core.values import Unknown
 
 _STEP = Array((), "uint32")

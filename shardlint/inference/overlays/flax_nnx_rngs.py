@@ -12,11 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays import jax_initializers, jax_random
-from shardlint.inference.overlays.explicit.types import made_here
-from shardlint.inference.overlays.flax_linen_layers import KEY
-from shardlint.inference.overlays.flax_nnx_assignment import assign
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     NONE,
     Array,
     Const,
@@ -30,6 +26,10 @@ from shardlint.inference.values import (
     as_dim,
     is_none,
 )
+from shardlint.inference.overlays import jax_initializers, jax_random
+from shardlint.inference.overlays.explicit.types import made_here
+from shardlint.inference.overlays.flax_linen_layers import KEY
+from shardlint.inference.overlays.flax_nnx_assignment import assign
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place

@@ -10,18 +10,7 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.effects import changing
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.mutation import set_item
-from shardlint.inference.overlays.flax_metadata import map_tree
-from shardlint.inference.overlays.flax_nnx_assignment import assign
-from shardlint.inference.overlays.flax_nnx_filters import Filter, Path, filter_of
-from shardlint.inference.overlays.flax_nnx_flat import STATE, in_order
-from shardlint.inference.overlays.flax_nnx_flat import TABLE as FLAT
-from shardlint.inference.overlays.flax_nnx_lifted import map_variables
-from shardlint.inference.overlays.flax_nnx_rngs import RNGS, STREAM
-from shardlint.inference.overlays.flax_nnx_variables import is_variable
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     NONE,
     Array,
     Const,
@@ -34,6 +23,17 @@ from shardlint.inference.values import (
     as_bool,
     as_items,
 )
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.mutation import set_item
+from shardlint.inference.overlays.flax_metadata import map_tree
+from shardlint.inference.overlays.flax_nnx_assignment import assign
+from shardlint.inference.overlays.flax_nnx_filters import Filter, Path, filter_of
+from shardlint.inference.overlays.flax_nnx_flat import STATE, in_order
+from shardlint.inference.overlays.flax_nnx_flat import TABLE as FLAT
+from shardlint.inference.overlays.flax_nnx_lifted import map_variables
+from shardlint.inference.overlays.flax_nnx_rngs import RNGS, STREAM
+from shardlint.inference.overlays.flax_nnx_variables import is_variable
+from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
 
 GRAPH = "flax.nnx.GraphDef"

@@ -11,18 +11,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.overlays.arrays import Stop, operand
-from shardlint.inference.overlays.explicit.types import typed_as
-from shardlint.inference.overlays.flax_layers import initialized, refuse_array
-from shardlint.inference.overlays.flax_logical import as_written, record_axis
-from shardlint.inference.overlays.flax_logical_rules import combined_rules, rules_of
-from shardlint.inference.overlays.flax_logical_uses import Setting, making, record_mistake
-from shardlint.inference.overlays.flax_metadata import NAMING, Names, mesh_of, names_of
-from shardlint.inference.overlays.flax_modules import NOT_EAGER
-from shardlint.inference.overlays.flax_uses import INERT, Meeting, Owner, record_parameter, shape_known
-from shardlint.inference.overlays.recording import record_call
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     NONE,
     Array,
     DictValue,
@@ -35,6 +24,17 @@ from shardlint.inference.values import (
     Value,
     as_bool,
 )
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.arrays import Stop, operand
+from shardlint.inference.overlays.explicit.types import typed_as
+from shardlint.inference.overlays.flax_layers import initialized, refuse_array
+from shardlint.inference.overlays.flax_logical import as_written, record_axis
+from shardlint.inference.overlays.flax_logical_rules import combined_rules, rules_of
+from shardlint.inference.overlays.flax_logical_uses import Setting, making, record_mistake
+from shardlint.inference.overlays.flax_metadata import NAMING, Names, mesh_of, names_of
+from shardlint.inference.overlays.flax_modules import NOT_EAGER
+from shardlint.inference.overlays.flax_uses import INERT, Meeting, Owner, record_parameter, shape_known
+from shardlint.inference.overlays.recording import record_call
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided, Verdict

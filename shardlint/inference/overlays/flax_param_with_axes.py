@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import LibraryObject, Value, as_str, is_none
 from shardlint.inference.overlays.flax_linen import linen_param, linen_variable, owner_of
 from shardlint.inference.overlays.flax_logical import with_logical_constraint
 from shardlint.inference.overlays.flax_modules import current, flax_state, is_module
 from shardlint.inference.overlays.flax_parameters import make_variable
-from shardlint.inference.values import LibraryObject, Value, as_str, is_none
 from shardlint.model.spans import Place
 
 _OWN = ("axes", "module", "fallback")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from shardlint.inference.domain.values import Array, Const, DictValue, LibraryObject, Value
 from shardlint.inference.overlays.flax_logical import (
     as_written,
     foresee,
@@ -32,7 +33,6 @@ from shardlint.inference.overlays.flax_uses import (
     record_parameter,
     shape_known,
 )
-from shardlint.inference.values import Array, Const, DictValue, LibraryObject, Value
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided, Verdict

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.arrays import given, operand, reject, shape_of, unresolved
-from shardlint.inference.overlays.flax_axes import Sizes, slice_of, with_axis
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     NONE,
     Array,
     Const,
@@ -23,6 +21,8 @@ from shardlint.inference.values import (
     as_items,
     is_none,
 )
+from shardlint.inference.overlays.arrays import given, operand, reject, shape_of, unresolved
+from shardlint.inference.overlays.flax_axes import Sizes, slice_of, with_axis
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass

@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import NONE, Array, External, Value
 from shardlint.inference.overlays.arrays import given, reject
 from shardlint.inference.overlays.jax_collectives import REJECTED
-from shardlint.inference.values import NONE, Array, External, Value
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 

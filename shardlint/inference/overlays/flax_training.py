@@ -10,9 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.nodes import with_parts
-from shardlint.inference.overlays.optax_states import TRANSFORMATION, like, updated
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     ClassValue,
     Const,
@@ -23,6 +21,8 @@ from shardlint.inference.values import (
     Native,
     Value,
 )
+from shardlint.inference.overlays.nodes import with_parts
+from shardlint.inference.overlays.optax_states import TRANSFORMATION, like, updated
 from shardlint.laws.core.values import Unknown
 
 TRAIN_STATE = "flax.training.train_state.TrainState"

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import DictValue, LibraryObject, Value, as_bool
 from shardlint.inference.overlays.flax_layers import initialized
 from shardlint.inference.overlays.flax_linen_layers import KEY
 from shardlint.inference.overlays.flax_metadata import Names, carries_names, is_box, mesh_of, names_of
 from shardlint.inference.overlays.flax_uses import Meeting, Owner, record_parameter
-from shardlint.inference.values import DictValue, LibraryObject, Value, as_bool
 from shardlint.laws.core.values import Mesh, Unknown
 from shardlint.laws.core.verdicts import Undecided
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shardlint.inference.context import assumed_rules
+from shardlint.inference.domain.values import Array, Value
 from shardlint.inference.overlays.explicit.sources import held_in_type
 from shardlint.inference.overlays.flax_metadata import Names
-from shardlint.inference.values import Array, Value
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Junk, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from shardlint.inference.context import Context
+from shardlint.inference.domain.values import Array, Value
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.prefixes import map_arrays
-from shardlint.inference.values import Array, Value
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import Variation
 

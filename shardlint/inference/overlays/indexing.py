@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shardlint.inference.domain.values import Array, Const, ListValue, Slice, Tuple, Value, as_dim, is_none
 from shardlint.inference.overlays.arrays import (
     Stop,
     at_most,
@@ -13,7 +14,6 @@ from shardlint.inference.overlays.arrays import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.dtypes import kind
-from shardlint.inference.values import Array, Const, ListValue, Slice, Tuple, Value, as_dim, is_none
 from shardlint.laws.core.dims import Dim, Shape, floordiv, fresh, lower_bound
 
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.havoc import lose_position
+from shardlint.inference.domain.iteration import MAX_UNROLLED
+from shardlint.inference.domain.lattice import join
+from shardlint.inference.domain.truthiness import truth
+from shardlint.inference.domain.values import NONE, Const, Instance, LibraryObject, Tuple, Value, is_none
 from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.forgetting import lose_position
-from shardlint.inference.iteration import MAX_UNROLLED
 from shardlint.inference.iterators import Drawn, draw, each_left, iterator_of, made, spend
-from shardlint.inference.joins import join
-from shardlint.inference.truth import truth
-from shardlint.inference.values import NONE, Const, Instance, LibraryObject, Tuple, Value, is_none
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place, Span
 

@@ -6,12 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.data import data_of
-from shardlint.inference.overlays.following import following, holds_marked, marked
-from shardlint.inference.overlays.placing import context_mesh, place_array
-from shardlint.inference.overlays.prefixes import map_arrays
-from shardlint.inference.overlays.recording import record_of_value
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Devices,
     External,
@@ -20,6 +15,11 @@ from shardlint.inference.values import (
     SpecValue,
     Value,
 )
+from shardlint.inference.overlays.data import data_of
+from shardlint.inference.overlays.following import following, holds_marked, marked
+from shardlint.inference.overlays.placing import context_mesh, place_array
+from shardlint.inference.overlays.prefixes import map_arrays
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Api, Cause, Rejected
 from shardlint.laws.core.witness_data import (

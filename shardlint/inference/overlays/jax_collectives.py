@@ -6,12 +6,7 @@ from collections.abc import Callable
 from dataclasses import field
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.arrays import given
-from shardlint.inference.overlays.following import made_from_marked
-from shardlint.inference.overlays.lowering import DOUBT
-from shardlint.inference.overlays.prefixes import map_arrays, traced
-from shardlint.inference.overlays.varying import manual_axes, variation_of
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Const,
     MeshValue,
@@ -22,6 +17,11 @@ from shardlint.inference.values import (
     as_str,
     integer,
 )
+from shardlint.inference.overlays.arrays import given
+from shardlint.inference.overlays.following import made_from_marked
+from shardlint.inference.overlays.lowering import DOUBT
+from shardlint.inference.overlays.prefixes import map_arrays, traced
+from shardlint.inference.overlays.varying import manual_axes, variation_of
 from shardlint.laws.core.dims import Dim, fresh, product
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided, Verdict

@@ -8,11 +8,7 @@ from dataclasses import replace
 from shardlint.inference.assumed import assumed_mesh, is_assumed
 from shardlint.inference.calls import Call
 from shardlint.inference.context import Context
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.overlays.data import call_of, data_of
-from shardlint.inference.overlays.mesh_arguments import as_thing, by_position, take
-from shardlint.inference.overlays.recording import record_call, record_of_value
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     NONE,
     LibraryObject,
     MeshValue,
@@ -20,6 +16,10 @@ from shardlint.inference.values import (
     Value,
     is_none,
 )
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.data import call_of, data_of
+from shardlint.inference.overlays.mesh_arguments import as_thing, by_position, take
+from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.laws.core.values import AxisType, Failed, Junk, Mesh, Unknown
 from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.laws.core.witness_data import ONE_DEVICE, call_data, mesh_data

@@ -10,20 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.arrays import (
-    Stop,
-    Transfer,
-    given,
-    operand,
-    same_dim,
-    same_shape,
-    table,
-    unresolved,
-)  # fmt: skip
-from shardlint.inference.overlays.following import MARK, unmarked
-from shardlint.inference.overlays.trees import leaves, tree_map
-from shardlint.inference.overlays.varying import manual_axes, variation_of, vary
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Const,
     DictValue,
@@ -37,6 +24,19 @@ from shardlint.inference.values import (
     as_items,
     is_none,
 )
+from shardlint.inference.overlays.arrays import (
+    Stop,
+    Transfer,
+    given,
+    operand,
+    same_dim,
+    same_shape,
+    table,
+    unresolved,
+)  # fmt: skip
+from shardlint.inference.overlays.following import MARK, unmarked
+from shardlint.inference.overlays.trees import leaves, tree_map
+from shardlint.inference.overlays.varying import manual_axes, variation_of, vary
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Dim, fresh
 from shardlint.laws.core.values import Unknown

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Array, Const, LibraryObject, Value, as_items, as_str
 from shardlint.inference.overlays.arrays import (
     Transfer,
     dtype_argument,
@@ -22,7 +23,6 @@ from shardlint.inference.overlays.arrays import (
     table,
     unresolved,
 )  # fmt: skip
-from shardlint.inference.values import Array, Const, LibraryObject, Value, as_items, as_str
 from shardlint.laws.core.dims import Dim, Shape, equal, floordiv, fresh, lower_bound
 
 #: (before, after) an axis, or what JAX works out itself.

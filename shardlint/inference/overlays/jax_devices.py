@@ -6,11 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.overlays import devices as device_arrays
-from shardlint.inference.overlays import numpy_
-from shardlint.inference.overlays.jax_meshes import record_mesh
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Bound,
     Const,
     Devices,
@@ -24,6 +20,10 @@ from shardlint.inference.values import (
     integer,
     is_none,
 )
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays import devices as device_arrays
+from shardlint.inference.overlays import numpy_
+from shardlint.inference.overlays.jax_meshes import record_mesh
 from shardlint.laws.core import dims
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import Failed, Unknown

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Const, External, Native, Value
 from shardlint.inference.overlays.arrays import Transfer, dtype_argument, given, table, unresolved
-from shardlint.inference.values import Const, External, Native, Value
 from shardlint.laws.core.values import Unknown
 
 #: Evaluates the call of an initializer, of this dtype where the call gives none.

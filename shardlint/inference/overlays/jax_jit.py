@@ -7,22 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.overlays.jax_arguments import (
-    TRACING,
-    Argument,
-    check_committed,
-    check_devices,
-    homes,
-    judge_structs,
-    lowers,
-    refuse_keywords,
-)
-from shardlint.inference.overlays.jax_results import note_results
-from shardlint.inference.overlays.lowering import lowered
-from shardlint.inference.overlays.placing import place_array, place_unknown, record_mismatch, rejected_at
-from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Const,
     DictValue,
@@ -40,6 +25,21 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.jax_arguments import (
+    TRACING,
+    Argument,
+    check_committed,
+    check_devices,
+    homes,
+    judge_structs,
+    lowers,
+    refuse_keywords,
+)
+from shardlint.inference.overlays.jax_results import note_results
+from shardlint.inference.overlays.lowering import lowered
+from shardlint.inference.overlays.placing import place_array, place_unknown, record_mismatch, rejected_at
+from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Api
 from shardlint.laws.placement.spec_arity import judge_arity

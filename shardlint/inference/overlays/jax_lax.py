@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Array, Const, Value, as_items, is_none
 from shardlint.inference.overlays import jax_lax_shapes, reductions
 from shardlint.inference.overlays.arrays import (
     Transfer,
@@ -40,7 +41,6 @@ from shardlint.inference.overlays.elementwise import (
 from shardlint.inference.overlays.jax_lax_shapes import with_axis
 from shardlint.inference.overlays.products import contracted, matmul_shape
 from shardlint.inference.overlays.trees import tree_map
-from shardlint.inference.values import Array, Const, Value, as_items, is_none
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Unknown
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Array, Const, Slice, Value, as_items
 from shardlint.inference.overlays import shapes_joining, shapes_layout
 from shardlint.inference.overlays.arrays import (
     Transfer,
@@ -26,7 +27,6 @@ from shardlint.inference.overlays.arrays import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.indexing import sliced
-from shardlint.inference.values import Array, Const, Slice, Value, as_items
 from shardlint.laws.core.dims import Dim, Shape, equal, floordiv, product
 
 

@@ -7,7 +7,21 @@ from dataclasses import replace
 
 from shardlint.inference.assumed import assumed_sizes
 from shardlint.inference.calls import Call
-from shardlint.inference.joins import supposed
+from shardlint.inference.domain.lattice import supposed
+from shardlint.inference.domain.values import (
+    Const,
+    Devices,
+    External,
+    ListValue,
+    MeshValue,
+    Tuple,
+    Value,
+    as_bool,
+    as_items,
+    integer,
+    is_none,
+    shape_value,
+)
 from shardlint.inference.overlays.mesh_arguments import (
     AXIS_TYPES,
     as_thing,
@@ -26,20 +40,6 @@ from shardlint.inference.overlays.mesh_arguments import (
 from shardlint.inference.overlays.placing import shape_text
 from shardlint.inference.overlays.recording import record_call
 from shardlint.inference.releases import holds, is_there
-from shardlint.inference.values import (
-    Const,
-    Devices,
-    External,
-    ListValue,
-    MeshValue,
-    Tuple,
-    Value,
-    as_bool,
-    as_items,
-    integer,
-    is_none,
-    shape_value,
-)
 from shardlint.laws.core.dims import Dim, Shape, fresh, product
 from shardlint.laws.core.values import AxisType, Failed, Junk, Mesh, Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Verdict

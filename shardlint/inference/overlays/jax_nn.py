@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Const, Value, as_int
 from shardlint.inference.overlays import reductions
 from shardlint.inference.overlays.arrays import (
     Transfer,
@@ -24,7 +25,6 @@ from shardlint.inference.overlays.arrays import (
 )  # fmt: skip
 from shardlint.inference.overlays.dtypes import floating, kind
 from shardlint.inference.overlays.elementwise import Rule, apply, inexact, same, strong_inexact
-from shardlint.inference.values import Const, Value, as_int
 from shardlint.laws.core.dims import divisible, floordiv
 
 

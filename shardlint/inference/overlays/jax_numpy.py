@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Array, Native, Value
 from shardlint.inference.overlays import (
     elementwise,
     products,
@@ -15,7 +16,6 @@ from shardlint.inference.overlays import (
 from shardlint.inference.overlays.arrays import Transfer, broadcast, known_rank, operands, table, unresolved
 from shardlint.inference.overlays.elementwise import scalar_constructor
 from shardlint.inference.overlays.trees import tree_map
-from shardlint.inference.values import Array, Native, Value
 from shardlint.laws.core.dims import Shape
 
 

@@ -7,6 +7,20 @@ from dataclasses import replace
 from functools import partial
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import (
+    Array,
+    Const,
+    Devices,
+    LibraryObject,
+    ListValue,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_items,
+    as_shape,
+    is_none,
+)
 from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.dtypes import as_dtype
 from shardlint.inference.overlays.explicit.types import meshless
@@ -25,20 +39,6 @@ from shardlint.inference.overlays.placing import (
 from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.spmd_axes import note_constraint
-from shardlint.inference.values import (
-    Array,
-    Const,
-    Devices,
-    LibraryObject,
-    ListValue,
-    ShardingValue,
-    SpecValue,
-    Tuple,
-    Value,
-    as_items,
-    as_shape,
-    is_none,
-)
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Junk, Unknown
 from shardlint.laws.core.verdicts import Api, Rejected

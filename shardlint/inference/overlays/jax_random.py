@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Array, Const, Value, as_dim
 from shardlint.inference.overlays.arrays import (
     Transfer,
     axis_of,
@@ -18,7 +19,6 @@ from shardlint.inference.overlays.arrays import (
     table,
     unresolved,
 )  # fmt: skip
-from shardlint.inference.values import Array, Const, Value, as_dim
 from shardlint.laws.core.dims import Dim, Shape, lower_bound
 
 #: The dtype of a typed key with the default generator.

@@ -10,11 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.flax_metadata import is_box, names_of
-from shardlint.inference.overlays.nodes import parts
-from shardlint.inference.overlays.placing import inside_shard_map, mesh_facts
-from shardlint.inference.overlays.prefixes import map_arrays
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Alternatives,
     Array,
     DictValue,
@@ -24,6 +20,10 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.overlays.flax_metadata import is_box, names_of
+from shardlint.inference.overlays.nodes import parts
+from shardlint.inference.overlays.placing import inside_shard_map, mesh_facts
+from shardlint.inference.overlays.prefixes import map_arrays
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Api
 from shardlint.laws.placement.array_bytes import array_bytes

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.data import call_of, data_of
-from shardlint.inference.overlays.placing import as_junk, spec_junk, text_of
-from shardlint.inference.overlays.recording import record_of_value
-from shardlint.inference.overlays.shard_map_body import run
-from shardlint.inference.overlays.shard_map_regions import ANY_FUNCTION, Mapped, mapping
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Bound,
     Const,
@@ -30,6 +25,11 @@ from shardlint.inference.values import (
     as_int,
     is_none,
 )
+from shardlint.inference.overlays.data import call_of, data_of
+from shardlint.inference.overlays.placing import as_junk, spec_junk, text_of
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.inference.overlays.shard_map_body import run
+from shardlint.inference.overlays.shard_map_regions import ANY_FUNCTION, Mapped, mapping
 from shardlint.laws.core.values import Spec, Unknown
 from shardlint.laws.core.verdicts import Rejected, Verdict
 from shardlint.laws.core.witness_data import ONE_DEVICE, Known

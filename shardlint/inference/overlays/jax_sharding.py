@@ -7,21 +7,7 @@ from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.circumstances import ask
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.overlays.data import data_of
-from shardlint.inference.overlays.jax_specs import partition_spec
-from shardlint.inference.overlays.mesh_arguments import as_thing, by_position, take
-from shardlint.inference.overlays.placing import (
-    as_held,
-    as_junk,
-    as_mesh,
-    laid_out,
-    mesh_facts,
-    place_array,
-    text_of,
-)
-from shardlint.inference.overlays.recording import record_call, record_of_value
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Bound,
     Const,
@@ -42,6 +28,20 @@ from shardlint.inference.values import (
     is_none,
     shape_value,
 )
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.data import data_of
+from shardlint.inference.overlays.jax_specs import partition_spec
+from shardlint.inference.overlays.mesh_arguments import as_thing, by_position, take
+from shardlint.inference.overlays.placing import (
+    as_held,
+    as_junk,
+    as_mesh,
+    laid_out,
+    mesh_facts,
+    place_array,
+    text_of,
+)
+from shardlint.inference.overlays.recording import record_call, record_of_value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Junk, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Api, Cause, Rejected

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.truthiness import truth
+from shardlint.inference.domain.values import (
+    Alternatives,
+    Const,
+    LibraryObject,
+    ListValue,
+    Tuple,
+    Value,
+    is_none,
+)
 from shardlint.inference.overlays.arrays import Transfer, table, unresolved
 from shardlint.inference.overlays.trees import leaves, tree_map
-from shardlint.inference.truth import truth
-from shardlint.inference.values import Alternatives, Const, LibraryObject, ListValue, Tuple, Value, is_none
 from shardlint.laws.core.values import Unknown
 
 

@@ -8,12 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from shardlint.inference.calls import Call
-from shardlint.inference.iteration import constant
-from shardlint.inference.overlays.arrays import Transfer, table, unresolved
-from shardlint.inference.overlays.jax_tree import stops, structure
-from shardlint.inference.overlays.trees import leaves_with_path, tree_map_with_path
-from shardlint.inference.truth import truth
-from shardlint.inference.values import (
+from shardlint.inference.domain.iteration import constant
+from shardlint.inference.domain.truthiness import truth
+from shardlint.inference.domain.values import (
     NONE,
     Alternatives,
     Const,
@@ -26,6 +23,9 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
+from shardlint.inference.overlays.arrays import Transfer, table, unresolved
+from shardlint.inference.overlays.jax_tree import stops, structure
+from shardlint.inference.overlays.trees import leaves_with_path, tree_map_with_path
 from shardlint.laws.core.values import Unknown
 
 _UTIL = "jax.tree_util."

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from shardlint.inference.domain.values import Value
 from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.once import Once
 from shardlint.inference.overlays.following import following, holds_marked
-from shardlint.inference.values import Value
+from shardlint.inference.store.identity_set import Once
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.uses import CollectiveUse, Use
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.data import data_of
-from shardlint.inference.overlays.prefixes import map_arrays, scalar
-from shardlint.inference.overlays.recording import record_of_value
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Const,
     DictValue,
@@ -21,6 +18,9 @@ from shardlint.inference.values import (
     as_items,
     is_none,
 )
+from shardlint.inference.overlays.data import data_of
+from shardlint.inference.overlays.prefixes import map_arrays, scalar
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.laws.core.witness_data import (

@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shardlint.inference.calls import Call, CannotBind
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.iteration import constant, spec_items
-from shardlint.inference.overlays.data import call_of, data_of
-from shardlint.inference.overlays.placing import junk_of, number_junk, spec_junk, text_of
-from shardlint.inference.overlays.recording import record_of_value
-from shardlint.inference.values import (
+from shardlint.inference.domain.iteration import constant, spec_items
+from shardlint.inference.domain.values import (
     Array,
     Const,
     Devices,
@@ -30,6 +26,10 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.data import call_of, data_of
+from shardlint.inference.overlays.placing import junk_of, number_junk, spec_junk, text_of
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core import dims
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import AxisType, Junk, Unknown

@@ -6,12 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.overlays.jax_contexts import enter_mesh
-from shardlint.inference.overlays.jax_meshes import TABLE as CONSTRUCTORS
-from shardlint.inference.overlays.mesh_arguments import AXIS_TYPES
-from shardlint.inference.overlays.recording import record_of_value
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Bound,
     Const,
@@ -26,6 +21,11 @@ from shardlint.inference.values import (
     is_none,
     shape_value,
 )
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.jax_contexts import enter_mesh
+from shardlint.inference.overlays.jax_meshes import TABLE as CONSTRUCTORS
+from shardlint.inference.overlays.mesh_arguments import AXIS_TYPES
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import fresh
 from shardlint.laws.core.values import AxisType, Mesh, Unknown
 from shardlint.laws.core.witness_data import call_data, mesh_data

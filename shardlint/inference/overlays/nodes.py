@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from shardlint.inference.classes import all_fields, has_unknown_base, library_bases
-from shardlint.inference.overlays.registry import children
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import all_fields, has_unknown_base, library_bases
+from shardlint.inference.domain.values import (
     Array,
     DictValue,
     Instance,
@@ -22,6 +21,7 @@ from shardlint.inference.values import (
     Value,
     as_bool,
 )
+from shardlint.inference.overlays.registry import children
 from shardlint.laws.core.values import Unknown
 
 #: Library classes whose subclasses are pytrees of their fields.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Const, LibraryObject, Native, Value, as_dim
 from shardlint.inference.overlays import (
     devices,
     elementwise,
@@ -26,7 +27,6 @@ from shardlint.inference.overlays.arrays import (
 )  # fmt: skip
 from shardlint.inference.overlays.elementwise import scalar_constructor
 from shardlint.inference.overlays.jax_numpy import DTYPES
-from shardlint.inference.values import Const, LibraryObject, Native, Value, as_dim
 from shardlint.laws.core.dims import Shape
 
 _SHARED: dict[str, Transfer] = {

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardlint.inference.classes import class_attribute, stands_for
-from shardlint.inference.overlays.array_methods import at_index
-from shardlint.inference.overlays.registry import Transfer, merged
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import class_attribute, stands_for
+from shardlint.inference.domain.values import (
     Bound,
     ClassValue,
     DictValue,
@@ -18,6 +16,8 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.overlays.array_methods import at_index
+from shardlint.inference.overlays.registry import Transfer, merged
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 

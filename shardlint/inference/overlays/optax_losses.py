@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Value
 from shardlint.inference.overlays.arrays import (
     broadcast,
     given,
@@ -13,7 +14,6 @@ from shardlint.inference.overlays.arrays import (
     same_shape,
     table,
 )
-from shardlint.inference.values import Value
 
 
 def _squared(call: Call) -> Value:

@@ -12,12 +12,8 @@ from dataclasses import replace
 from functools import partial
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.arrays import Stop, given
-from shardlint.inference.overlays.dtypes import as_dtype
-from shardlint.inference.overlays.prefixes import map_arrays
-from shardlint.inference.overlays.trees import tree_map
-from shardlint.inference.truth import truth
-from shardlint.inference.values import (
+from shardlint.inference.domain.truthiness import truth
+from shardlint.inference.domain.values import (
     NONE,
     Array,
     Bound,
@@ -33,6 +29,10 @@ from shardlint.inference.values import (
     as_bool,
     is_none,
 )
+from shardlint.inference.overlays.arrays import Stop, given
+from shardlint.inference.overlays.dtypes import as_dtype
+from shardlint.inference.overlays.prefixes import map_arrays
+from shardlint.inference.overlays.trees import tree_map
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -10,6 +10,19 @@ from collections.abc import Hashable
 from functools import partial
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import (
+    NONE,
+    Array,
+    Const,
+    DictValue,
+    LibraryObject,
+    Native,
+    Tuple,
+    Value,
+    as_items,
+    as_str,
+    is_none,
+)
 from shardlint.inference.overlays.arrays import given, table
 from shardlint.inference.overlays.optax_states import (
     COUNT,
@@ -26,19 +39,6 @@ from shardlint.inference.overlays.optax_states import (
     updated,
 )
 from shardlint.inference.overlays.trees import tree_map
-from shardlint.inference.values import (
-    NONE,
-    Array,
-    Const,
-    DictValue,
-    LibraryObject,
-    Native,
-    Tuple,
-    Value,
-    as_items,
-    as_str,
-    is_none,
-)
 from shardlint.laws.core.values import Unknown
 
 # -- transformations of transformations -----------------------------------------------------------------

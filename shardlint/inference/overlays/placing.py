@@ -7,10 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from shardlint.inference.assumed import assumed_mesh
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.overlays.data import data_of
-from shardlint.inference.overlays.explicit.sources import held_in_type, typed_by
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Const,
     DictValue,
@@ -25,6 +22,9 @@ from shardlint.inference.values import (
     Value,
     kind_name,
 )
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.data import data_of
+from shardlint.inference.overlays.explicit.sources import held_in_type, typed_by
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.python_source import constant_source
 from shardlint.laws.core.values import AxisType, Failed, Junk, Mesh, Spec, Unknown

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from shardlint.inference.joins import join_tagged, tagged
-from shardlint.inference.overlays.explicit.types import meshless
-from shardlint.inference.overlays.nodes import (
-    Trees,
-    is_data_node,
-    is_whole,
-    map_parts,
-    parts,
-    with_parts,
-)
-from shardlint.inference.values import (
+from shardlint.inference.domain.lattice import join_tagged, tagged
+from shardlint.inference.domain.values import (
     Alternatives,
     Array,
     Const,
@@ -29,6 +20,15 @@ from shardlint.inference.values import (
     Tuple,
     Value,
     is_none,
+)
+from shardlint.inference.overlays.explicit.types import meshless
+from shardlint.inference.overlays.nodes import (
+    Trees,
+    is_data_node,
+    is_whole,
+    map_parts,
+    parts,
+    with_parts,
 )
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import CONSTANT

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Array, Const, Tuple, Value, as_int, as_items, as_str
 from shardlint.inference.overlays.arrays import (
     Transfer,
     axes_of,
@@ -28,7 +29,6 @@ from shardlint.inference.overlays.arrays import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.dtypes import floating, real_part
-from shardlint.inference.values import Array, Const, Tuple, Value, as_int, as_items, as_str
 from shardlint.laws.core.dims import Dim, Shape, fresh, product
 
 #: Accepted by every contraction of JAX.

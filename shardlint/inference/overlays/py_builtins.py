@@ -7,12 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import class_attribute, method_called, stands_for
-from shardlint.inference.iteration import VIEWS, constant, hashable, iterate, viewed
-from shardlint.inference.iterators import is_iterator, items_of
-from shardlint.inference.overlays.py_strings import text_of
-from shardlint.inference.truth import truth
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import class_attribute, method_called, stands_for
+from shardlint.inference.domain.iteration import VIEWS, constant, hashable, iterate, viewed
+from shardlint.inference.domain.truthiness import truth
+from shardlint.inference.domain.values import (
     NONE,
     Array,
     ClassValue,
@@ -31,6 +29,8 @@ from shardlint.inference.values import (
     as_dim,
     integer,
 )
+from shardlint.inference.iterators import is_iterator, items_of
+from shardlint.inference.overlays.py_strings import text_of
 from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place

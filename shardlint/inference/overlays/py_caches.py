@@ -6,11 +6,10 @@ from collections.abc import Callable, Hashable
 from contextlib import nullcontext
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import class_attribute, has_unknown_base, library_bases, lineage
-from shardlint.inference.effects import changing, lose
-from shardlint.inference.iteration import hashable
-from shardlint.inference.joins import join
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import class_attribute, has_unknown_base, library_bases, lineage
+from shardlint.inference.domain.iteration import hashable
+from shardlint.inference.domain.lattice import join
+from shardlint.inference.domain.values import (
     NONE,
     ClassValue,
     Const,
@@ -23,6 +22,7 @@ from shardlint.inference.values import (
     as_int,
     is_none,
 )
+from shardlint.inference.store.effect_log import changing, lose
 from shardlint.laws.core.values import Unknown
 
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from shardlint.inference.calls import Call
-from shardlint.inference.iteration import constant, hashable
-from shardlint.inference.iterators import items_of
-from shardlint.inference.values import (
+from shardlint.inference.domain.iteration import constant, hashable
+from shardlint.inference.domain.values import (
     NONE,
     Const,
     DictValue,
@@ -20,6 +19,7 @@ from shardlint.inference.values import (
     as_int,
     is_none,
 )
+from shardlint.inference.iterators import items_of
 from shardlint.laws.core.values import Unknown
 
 

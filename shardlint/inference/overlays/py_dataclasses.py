@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import all_fields, has_unknown_base, lineage
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import all_fields, has_unknown_base, lineage
+from shardlint.inference.domain.values import (
     NONE,
     ClassValue,
     Const,

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import class_attribute, has_unknown_base, library_bases
-from shardlint.inference.joins import same
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import class_attribute, has_unknown_base, library_bases
+from shardlint.inference.domain.lattice import same
+from shardlint.inference.domain.values import (
     Bound,
     ClassValue,
     Const,

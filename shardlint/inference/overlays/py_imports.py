@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
-from shardlint.inference.values import Const, Value, as_items, as_str, is_none
+from shardlint.inference.domain.values import Const, Value, as_items, as_str, is_none
 from shardlint.laws.core.values import Unknown
 
 

@@ -8,12 +8,11 @@ from contextlib import ExitStack
 from functools import cmp_to_key
 
 from shardlint.inference.calls import Call
-from shardlint.inference.forgetting import forget
-from shardlint.inference.iteration import MAX_UNROLLED
-from shardlint.inference.iterators import Items, drain, draw, each_left, is_iterator, items_of
-from shardlint.inference.joins import join
-from shardlint.inference.truth import truth
-from shardlint.inference.values import (
+from shardlint.inference.domain.havoc import forget
+from shardlint.inference.domain.iteration import MAX_UNROLLED
+from shardlint.inference.domain.lattice import join
+from shardlint.inference.domain.truthiness import truth
+from shardlint.inference.domain.values import (
     NONE,
     Bound,
     Const,
@@ -28,6 +27,7 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
+from shardlint.inference.iterators import Items, drain, draw, each_left, is_iterator, items_of
 from shardlint.laws.core.values import Unknown
 
 #: What shows how far a loop is.

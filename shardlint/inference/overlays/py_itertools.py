@@ -6,10 +6,22 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 
 from shardlint.inference.calls import Call
-from shardlint.inference.effects import changing
+from shardlint.inference.domain.havoc import lose_position
+from shardlint.inference.domain.iteration import MAX_UNROLLED
+from shardlint.inference.domain.lattice import join, options
+from shardlint.inference.domain.truthiness import truth
+from shardlint.inference.domain.values import (
+    NONE,
+    Const,
+    Instance,
+    LibraryObject,
+    ListValue,
+    Tuple,
+    Value,
+    as_int,
+    is_none,
+)
 from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.forgetting import lose_position
-from shardlint.inference.iteration import MAX_UNROLLED
 from shardlint.inference.iterators import (
     ENDED,
     STEPS,
@@ -23,7 +35,6 @@ from shardlint.inference.iterators import (
     reversed_of,
     spend,
 )
-from shardlint.inference.joins import join, options
 from shardlint.inference.overlays.iterator_steps import (
     apply,
     choosing,
@@ -36,18 +47,7 @@ from shardlint.inference.overlays.iterator_steps import (
     place_of,
     row,
 )
-from shardlint.inference.truth import truth
-from shardlint.inference.values import (
-    NONE,
-    Const,
-    Instance,
-    LibraryObject,
-    ListValue,
-    Tuple,
-    Value,
-    as_int,
-    is_none,
-)
+from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
 
 

@@ -5,19 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from shardlint.inference import naming
 from shardlint.inference.calls import Call
-from shardlint.inference.effects import changing, lose
-from shardlint.inference.iteration import hashable, iterate
-from shardlint.inference.iterators import Items, spend
-from shardlint.inference.mutation import extend
-from shardlint.inference.overlays.py_collections import SET_METHODS, entries, most_common
-from shardlint.inference.overlays.py_iterators import sort
-from shardlint.inference.overlays.py_re import regex_attribute
-from shardlint.inference.overlays.py_records import named_tuple_method
-from shardlint.inference.overlays.py_strings import METHODS as STRING_METHODS
-from shardlint.inference.truth import truth
-from shardlint.inference.values import (
+from shardlint.inference.domain import name_links
+from shardlint.inference.domain.iteration import hashable, iterate
+from shardlint.inference.domain.truthiness import truth
+from shardlint.inference.domain.values import (
     NONE,
     Bound,
     Const,
@@ -31,6 +23,14 @@ from shardlint.inference.values import (
     as_int,
     looked_up,
 )
+from shardlint.inference.iterators import Items, spend
+from shardlint.inference.mutation import extend
+from shardlint.inference.overlays.py_collections import SET_METHODS, entries, most_common
+from shardlint.inference.overlays.py_iterators import sort
+from shardlint.inference.overlays.py_re import regex_attribute
+from shardlint.inference.overlays.py_records import named_tuple_method
+from shardlint.inference.overlays.py_strings import METHODS as STRING_METHODS
+from shardlint.inference.store.effect_log import changing, lose
 from shardlint.laws.core.values import Unknown
 
 _Method = Callable[[Call], Value]
@@ -194,7 +194,7 @@ def _get(call: Call) -> Value:
     found, wanted = hashable(key)
     if not found:
         return Unknown("looked up by something unknown")
-    naming.look_up(wanted, receiver.items)
+    name_links.look_up(wanted, receiver.items)
     return looked_up(receiver.items.get(wanted, default), key)
 
 

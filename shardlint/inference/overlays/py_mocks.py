@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import ClassValue, External, Instance, ModuleValue, Value, as_str
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.mutation import set_attribute
-from shardlint.inference.values import ClassValue, External, Instance, ModuleValue, Value, as_str
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 

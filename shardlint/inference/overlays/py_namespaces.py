@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import class_attribute
 from shardlint.inference.descriptors import is_data
-from shardlint.inference.forgetting import NAMESPACE, blur, forget
-from shardlint.inference.mutation import delete_attribute, hold, set_attribute
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import class_attribute
+from shardlint.inference.domain.havoc import NAMESPACE, blur, forget
+from shardlint.inference.domain.values import (
     NONE,
     ClassValue,
     DictValue,
@@ -20,6 +19,7 @@ from shardlint.inference.values import (
     Value,
     as_str,
 )
+from shardlint.inference.mutation import delete_attribute, hold, set_attribute
 from shardlint.laws.core.values import Unknown
 
 _FRAME = "types.FrameType"

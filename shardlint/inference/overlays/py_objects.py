@@ -7,7 +7,8 @@ from collections import abc
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import (
+from shardlint.inference.descriptors import is_computed, read
+from shardlint.inference.domain.classes import (
     attribute_along,
     class_attribute,
     has_unknown_base,
@@ -18,18 +19,9 @@ from shardlint.inference.classes import (
     new_instance,
     stands_for,
 )
-from shardlint.inference.descriptors import is_computed, read
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.forgetting import blur, forget, forget_variables
-from shardlint.inference.iterators import is_iterator
-from shardlint.inference.joins import options
-from shardlint.inference.library_names import set_library_name
-from shardlint.inference.mutation import delete_attribute, set_attribute
-from shardlint.inference.overlays.class_hooks import instance_attribute
-from shardlint.inference.overlays.jax_tree_paths import KEYS
-from shardlint.inference.overlays.registry import is_known
-from shardlint.inference.releases import is_there
-from shardlint.inference.values import (
+from shardlint.inference.domain.havoc import blur, forget, forget_variables
+from shardlint.inference.domain.lattice import options
+from shardlint.inference.domain.values import (
     NONE,
     Array,
     Bound,
@@ -53,6 +45,14 @@ from shardlint.inference.values import (
     as_str,
     looked_up,
 )
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.iterators import is_iterator
+from shardlint.inference.library_names import set_library_name
+from shardlint.inference.mutation import delete_attribute, set_attribute
+from shardlint.inference.overlays.class_hooks import instance_attribute
+from shardlint.inference.overlays.jax_tree_paths import KEYS
+from shardlint.inference.overlays.registry import is_known
+from shardlint.inference.releases import is_there
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 

@@ -15,9 +15,18 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 from shardlint.inference.calls import Call
-from shardlint.inference.iteration import constant
+from shardlint.inference.domain.iteration import constant
+from shardlint.inference.domain.values import (
+    Bound,
+    Const,
+    DictValue,
+    ListValue,
+    Native,
+    Value,
+    as_int,
+    as_str,
+)
 from shardlint.inference.iterators import iterator_of
-from shardlint.inference.values import Bound, Const, DictValue, ListValue, Native, Value, as_int, as_str
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 from shardlint.model.uses import PatternUse

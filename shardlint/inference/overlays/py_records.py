@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import all_fields
-from shardlint.inference.effects import changing
-from shardlint.inference.iterators import items_of
-from shardlint.inference.mutation import set_attribute
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import all_fields
+from shardlint.inference.domain.values import (
     NONE,
     ClassValue,
     Const,
@@ -25,6 +22,9 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
+from shardlint.inference.iterators import items_of
+from shardlint.inference.mutation import set_attribute
+from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
 
 _NAMED, _CONFIG = "typing.NamedTuple", "ml_collections.ConfigDict"

@@ -8,12 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import class_attribute
-from shardlint.inference.forgetting import forget
-from shardlint.inference.iterators import is_iterator
-from shardlint.inference.releases import is_of_version
-from shardlint.inference.truth import truth
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import class_attribute
+from shardlint.inference.domain.havoc import forget
+from shardlint.inference.domain.truthiness import truth
+from shardlint.inference.domain.values import (
     NONE,
     Const,
     DictValue,
@@ -28,6 +26,8 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.iterators import is_iterator
+from shardlint.inference.releases import is_of_version
 from shardlint.laws.core.values import Unknown
 
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from shardlint.inference.calls import Call
-from shardlint.inference.classes import class_attribute, library_bases, stands_for
-from shardlint.inference.iteration import constant
+from shardlint.inference.domain.classes import class_attribute, library_bases, stands_for
+from shardlint.inference.domain.iteration import constant
+from shardlint.inference.domain.values import Const, DictValue, Instance, ListValue, Tuple, Value, as_str
 from shardlint.inference.iterators import items_of
 from shardlint.inference.overlays.jax_tree_paths import key_text
-from shardlint.inference.values import Const, DictValue, Instance, ListValue, Tuple, Value, as_str
 from shardlint.laws.core.values import Unknown
 
 #: Longest string that a method may make, and longest number in a format.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Const, LibraryObject, Tuple, Value, as_str
 from shardlint.inference.releases import DISTRIBUTIONS, OF_VERSION, is_of_version, version_text
-from shardlint.inference.values import Const, LibraryObject, Tuple, Value, as_str
 from shardlint.laws.core.values import Unknown
 
 _VERSION = "packaging.version.Version"

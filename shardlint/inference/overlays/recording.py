@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Value
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.data import call_of
-from shardlint.inference.values import Value
 from shardlint.laws.core.verdicts import Verdict
 from shardlint.laws.core.witness_data import Known
 from shardlint.model.spans import Place

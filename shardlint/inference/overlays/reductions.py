@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Const, Value, as_dim, as_items, integer
 from shardlint.inference.overlays.arrays import (
     Transfer,
     arrays_tuple,
@@ -25,7 +26,6 @@ from shardlint.inference.overlays.arrays import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.dtypes import floating, real_part, summed
-from shardlint.inference.values import Const, Value, as_dim, as_items, integer
 from shardlint.laws.core.dims import Shape, product
 
 #: Takes the operand's dtype and whether numpy computes, and returns the result's.

@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import External, LibraryObject, Value
 from shardlint.inference.overlays import aliases
 from shardlint.inference.releases import is_there
-from shardlint.inference.values import External, LibraryObject, Value
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluator import Evaluator

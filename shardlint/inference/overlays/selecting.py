@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Array, Const, Value, as_dim
 from shardlint.inference.overlays.arrays import (
     Transfer,
     arrays_tuple,
@@ -26,7 +27,6 @@ from shardlint.inference.overlays.arrays import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.dtypes import floating
-from shardlint.inference.values import Array, Const, Value, as_dim
 from shardlint.laws.core.dims import Dim, Shape, fresh, lower_bound, product
 
 

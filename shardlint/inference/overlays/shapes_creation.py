@@ -6,6 +6,16 @@ import math
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import (
+    Array,
+    Const,
+    Devices,
+    Tuple,
+    Value,
+    as_dim,
+    as_str,
+    integer,
+)  # fmt: skip
 from shardlint.inference.overlays.arrays import (
     Transfer,
     arrays_list,
@@ -29,16 +39,6 @@ from shardlint.inference.overlays.arrays import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.dtypes import floating
-from shardlint.inference.values import (
-    Array,
-    Const,
-    Devices,
-    Tuple,
-    Value,
-    as_dim,
-    as_str,
-    integer,
-)  # fmt: skip
 from shardlint.laws.core.dims import Dim, fresh, product
 
 #: Accepted everywhere and of no effect on shapes: the placement is the evaluator's to judge.

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Array, Const, Value, as_dim, as_int, as_items
 from shardlint.inference.overlays.arrays import (
     Transfer,
     arrays_list,
@@ -26,7 +27,6 @@ from shardlint.inference.overlays.arrays import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.shapes_layout import raised
-from shardlint.inference.values import Array, Const, Value, as_dim, as_int, as_items
 from shardlint.laws.core.dims import Dim, Shape, divisible, floordiv, fresh, product
 
 #: More parts than this are not followed.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Array, Const, Value, as_dim, as_items, as_size, shape_value
 from shardlint.inference.overlays.arrays import (
     Transfer,
     arrays_list,
@@ -24,7 +25,6 @@ from shardlint.inference.overlays.arrays import (
     shape_of,
     unresolved,
 )  # fmt: skip
-from shardlint.inference.values import Array, Const, Value, as_dim, as_items, as_size, shape_value
 from shardlint.laws.core.dims import Dim, Shape, divisible, equal, floordiv, fresh, product
 
 

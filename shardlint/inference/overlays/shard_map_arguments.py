@@ -8,17 +8,7 @@ from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.context import Shard
-from shardlint.inference.overlays.placing import (
-    laid_out,
-    place_array,
-    place_unknown,
-    record_mismatch,
-    rejected_at,
-)
-from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
-from shardlint.inference.overlays.recording import record_of_value
-from shardlint.inference.overlays.shard_map_regions import Mapped, Region, leaves_in, specs_in
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Const,
     DictValue,
@@ -31,6 +21,16 @@ from shardlint.inference.values import (
     as_items,
     is_none,
 )
+from shardlint.inference.overlays.placing import (
+    laid_out,
+    place_array,
+    place_unknown,
+    record_mismatch,
+    rejected_at,
+)
+from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.inference.overlays.shard_map_regions import Mapped, Region, leaves_in, specs_in
 from shardlint.laws.core.values import AxisType, Mesh, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api
 from shardlint.laws.core.witness_data import NO_SPEC, NONE, apply_data, array_data, call_data, function_data

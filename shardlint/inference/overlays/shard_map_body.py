@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Bound, Function, Partial, SpecValue, Value
 from shardlint.inference.overlays.lowering import lowered
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.shard_map_arguments import named, only_specs, place_arguments, split
@@ -14,7 +15,6 @@ from shardlint.inference.overlays.shard_map_regions import (
     mapping,
 )
 from shardlint.inference.overlays.shard_map_results import place_results
-from shardlint.inference.values import Bound, Function, Partial, SpecValue, Value
 from shardlint.laws.core.values import Spec, Unknown
 from shardlint.laws.core.verdicts import Api, Rejected
 from shardlint.laws.core.witness_data import Known, apply_data, array_data

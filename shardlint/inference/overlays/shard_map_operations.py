@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from shardlint.inference.calls import Call
 from shardlint.inference.context import Shard
+from shardlint.inference.domain.values import Array, DictValue, ListValue, Tuple, Value
 from shardlint.inference.overlays.arrays import Impossible
 from shardlint.inference.overlays.placing import inside_shard_map, shape_text
-from shardlint.inference.values import Array, DictValue, ListValue, Tuple, Value
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.witness_data import Known, array_data
 from shardlint.laws.transforms.shard_map import impossible

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from shardlint.inference import naming
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.data import data_of
-from shardlint.inference.overlays.jax_jit import function_name
-from shardlint.inference.overlays.placing import as_junk, as_mesh, mesh_facts, spec_junk, text_of
-from shardlint.inference.overlays.prefixes import arrays_in, traced
-from shardlint.inference.overlays.recording import record_of_value
-from shardlint.inference.values import (
+from shardlint.inference.domain import name_links
+from shardlint.inference.domain.values import (
     DictValue,
     External,
     ListValue,
@@ -25,6 +20,11 @@ from shardlint.inference.values import (
     as_bool,
     is_none,
 )
+from shardlint.inference.overlays.data import data_of
+from shardlint.inference.overlays.jax_jit import function_name
+from shardlint.inference.overlays.placing import as_junk, as_mesh, mesh_facts, spec_junk, text_of
+from shardlint.inference.overlays.prefixes import arrays_in, traced
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import AxisType, Junk, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Rejected, Verdict
@@ -128,7 +128,7 @@ def enter(call: Call, mapped: Mapped) -> Region | None:
     known = context.mesh if isinstance(context, MeshValue) else context
     holder = as_mesh(interpreter, given) if own else context
     if own and isinstance(holder, MeshValue) and isinstance(known, Mesh) and known.names == holder.mesh.names:
-        naming.equate(holder, known)
+        name_links.equate(holder, known)
     if own and _refused(call, mapped, "mesh", judge_mesh(_mesh_or_junk(holder, given), known)):
         return None
     mesh = holder.mesh if isinstance(holder, MeshValue) else holder
@@ -165,8 +165,8 @@ def _note_names(mapped: Mapped, mesh: Mesh) -> None:
     """Note that the options name axes of the mesh."""
     specs = (leaf for name in ("in_specs", "out_specs") for leaf in specs_in(mapped.options.get(name)))
     for named in (mapped.options.get("axis_names"), *specs):
-        for name in naming.names_in(named):
-            naming.look_up(name, mesh.names)
+        for name in name_links.names_in(named):
+            name_links.look_up(name, mesh.names)
 
 
 def _splits(call: Call, mapped: Mapped) -> bool:

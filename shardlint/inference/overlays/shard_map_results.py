@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Array, MeshValue, SpecValue, Tuple, Value
 from shardlint.inference.overlays.following import MARK
 from shardlint.inference.overlays.placing import laid_out, mesh_facts, place_array, record_mismatch
 from shardlint.inference.overlays.prefixes import meet_prefix, mismatch
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.shard_map_arguments import judge_specs, record_arity
 from shardlint.inference.overlays.shard_map_regions import Mapped, Region
-from shardlint.inference.values import Array, MeshValue, SpecValue, Tuple, Value
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api, Rejected

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shardlint.inference import naming
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.following import following, is_marked, marked
-from shardlint.inference.overlays.placing import context_mesh
-from shardlint.inference.overlays.prefixes import meet_prefix
-from shardlint.inference.overlays.recording import record_of_value
-from shardlint.inference.values import (
+from shardlint.inference.domain import name_links
+from shardlint.inference.domain.values import (
     Array,
     MeshValue,
     ShardingValue,
@@ -20,6 +16,10 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
+from shardlint.inference.overlays.following import following, is_marked, marked
+from shardlint.inference.overlays.placing import context_mesh
+from shardlint.inference.overlays.prefixes import meet_prefix
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import Mesh, Spec
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.core.witness_data import (
@@ -78,8 +78,8 @@ def refuse_constraints(
     with following(interpreter, watched=found):
         interpreter.call(function, whole, {}, call.place)
     for place, spec, mesh in found:
-        for name in (*axes, *naming.names_in(spec)):
-            naming.look_up(name, mesh.names)
+        for name in (*axes, *name_links.names_in(spec)):
+            name_links.look_up(name, mesh.names)
         verdict = judge_spmd(axes, spec, mesh)
         if isinstance(verdict, Rejected):
             record_of_value(interpreter, "jax.vmap", verdict, place, *_calls(tuple(axes), spec, mesh))

@@ -6,11 +6,9 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from shardlint.inference.classes import has_unknown_base, lineage
-from shardlint.inference.iteration import constant
-from shardlint.inference.overlays.arrays import reject, unresolved
-from shardlint.inference.overlays.nodes import is_whole, parts, with_parts
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import has_unknown_base, lineage
+from shardlint.inference.domain.iteration import constant
+from shardlint.inference.domain.values import (
     Alternatives,
     ClassValue,
     Const,
@@ -23,6 +21,8 @@ from shardlint.inference.values import (
     Value,
     is_none,
 )
+from shardlint.inference.overlays.arrays import reject, unresolved
+from shardlint.inference.overlays.nodes import is_whole, parts, with_parts
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -11,10 +11,7 @@ from dataclasses import replace
 
 from shardlint.inference.calls import Call
 from shardlint.inference.context import Context
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.overlays import jax_convolution, jax_lax, jax_nn, jax_numpy, jax_random, optax_losses
-from shardlint.inference.overlays.following import READING, is_following
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Const,
     Devices,
@@ -31,6 +28,9 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays import jax_convolution, jax_lax, jax_nn, jax_numpy, jax_random, optax_losses
+from shardlint.inference.overlays.following import READING, is_following
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType
 from shardlint.laws.transforms.varying import CONSTANT, NO_AXES, UNKNOWN, Variation, combined

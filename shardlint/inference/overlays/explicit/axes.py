@@ -6,11 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays.explicit.types import in_types_of
-from shardlint.inference.overlays.placing import RESHARD, place_array
-from shardlint.inference.overlays.prefixes import map_arrays, meet_prefix, traced, untyped
-from shardlint.inference.overlays.recording import record_of_value
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     MeshValue,
     Native,
@@ -20,6 +16,10 @@ from shardlint.inference.values import (
     as_str,
     is_none,
 )
+from shardlint.inference.overlays.explicit.types import in_types_of
+from shardlint.inference.overlays.placing import RESHARD, place_array
+from shardlint.inference.overlays.prefixes import map_arrays, meet_prefix, traced, untyped
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import AxisType, Mesh, Unknown
 from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.laws.core.witness_data import IDENTITY, NO_SPEC, Known, apply_data, array_data, call_data

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Const, Value, as_int, as_items
 from shardlint.inference.overlays.arrays import axes_of, given
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, dimensions, rank
-from shardlint.inference.values import Const, Value, as_int, as_items
 from shardlint.laws.core.array_types import ArrayType
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import Entry

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Value, as_str
 from shardlint.inference.overlays.arrays import given
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, rank, shape_of
-from shardlint.inference.values import Value, as_str
 from shardlint.laws.core.array_types import ArrayType
 
 #: Stand for the dimensions of an ellipsis, the last ones for the last.

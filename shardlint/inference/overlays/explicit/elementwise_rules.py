@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Array, Const, Value, is_none
 from shardlint.inference.overlays import elementwise, jax_nn
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, shape_of
 from shardlint.inference.overlays.explicit.types import meshless
-from shardlint.inference.values import Array, Const, Value, is_none
 from shardlint.laws.core.array_types import ArrayType
 
 #: A number of Python's.

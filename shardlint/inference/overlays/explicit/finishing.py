@@ -11,7 +11,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from shardlint.inference.calls import Call, CannotBind
-from shardlint.inference.effects import changing
+from shardlint.inference.domain.values import (
+    Array,
+    DictValue,
+    LibraryObject,
+    ListValue,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_items,
+)
 from shardlint.inference.evaluator import Evaluator
 from shardlint.inference.overlays.arrays import Stop, given
 from shardlint.inference.overlays.explicit.recording import (
@@ -32,17 +42,7 @@ from shardlint.inference.overlays.explicit.types import context_of, has_explicit
 from shardlint.inference.overlays.out_shardings import PLACED
 from shardlint.inference.overlays.shard_map_operations import note_impossible
 from shardlint.inference.overlays.varying import computes
-from shardlint.inference.values import (
-    Array,
-    DictValue,
-    LibraryObject,
-    ListValue,
-    ShardingValue,
-    SpecValue,
-    Tuple,
-    Value,
-    as_items,
-)
+from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.model.spans import Place

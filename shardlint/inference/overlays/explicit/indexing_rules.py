@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Array, Const, Slice, Tuple, Value, as_dim, as_str, is_none
 from shardlint.inference.overlays.arrays import axis_of, given
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, entries_of, rank, shape_of
 from shardlint.inference.overlays.indexing import sliced
-from shardlint.inference.values import Array, Const, Slice, Tuple, Value, as_dim, as_str, is_none
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Spec, entry_axes

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from shardlint.inference.calls import Call
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.overlays.data import call_of, data_of, operand
-from shardlint.inference.overlays.explicit.types import type_of
-from shardlint.inference.overlays.placing import text_of
-from shardlint.inference.overlays.recording import record_of_value
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Const,
     Integer,
@@ -21,6 +16,11 @@ from shardlint.inference.values import (
     Value,
     is_none,
 )
+from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.overlays.data import call_of, data_of, operand
+from shardlint.inference.overlays.explicit.types import type_of
+from shardlint.inference.overlays.placing import text_of
+from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.array_types import ArrayType
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided

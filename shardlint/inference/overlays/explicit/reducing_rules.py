@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shardlint.inference.calls import Call
+from shardlint.inference.domain.values import Const, Value, is_none
 from shardlint.inference.overlays.arrays import axes_of, axis_of, given, truth
 from shardlint.inference.overlays.explicit.elementwise_rules import SCALAR, chosen
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, entries_of, rank, shape_of
-from shardlint.inference.values import Const, Value, is_none
 from shardlint.laws.core.array_types import ArrayType
 from shardlint.laws.core.verdicts import Cause
 

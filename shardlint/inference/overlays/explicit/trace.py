@@ -10,9 +10,7 @@ from dataclasses import replace
 from typing import Union
 
 from shardlint.inference.calls import Call
-from shardlint.inference.overlays import arrays
-from shardlint.inference.overlays.explicit.types import meshless, type_of
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Array,
     Const,
     LibraryObject,
@@ -24,6 +22,8 @@ from shardlint.inference.values import (
     as_items,
     is_none,
 )
+from shardlint.inference.overlays import arrays
+from shardlint.inference.overlays.explicit.types import meshless, type_of
 from shardlint.laws import propagation as laws
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Dim, Shape, equal

@@ -8,8 +8,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from shardlint.inference.domain.values import (
+    Array,
+    Const,
+    Integer,
+    MeshValue,
+    ShardingValue,
+    SpecValue,
+    Value,
+)
 from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.values import Array, Const, Integer, MeshValue, ShardingValue, SpecValue, Value
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown

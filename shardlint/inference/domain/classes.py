@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Alternatives,
     Bound,
     ClassValue,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from shardlint.inference.forgetting import ITERATOR
-from shardlint.inference.iteration import VIEWS
-from shardlint.inference.values import (
+from shardlint.inference.domain.havoc import ITERATOR
+from shardlint.inference.domain.iteration import VIEWS
+from shardlint.inference.domain.values import (
     Alternatives,
     Bound,
     ClassValue,

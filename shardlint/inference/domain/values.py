@@ -11,8 +11,8 @@ from collections.abc import Hashable
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Union
 
-from shardlint.inference.effects import born
-from shardlint.inference.looks import ALL, OPAQUE, ORIGIN, look
+from shardlint.inference.store.effect_log import born
+from shardlint.inference.store.field_reads import ALL, OPAQUE, ORIGIN, look
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Dim, Expr, Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown

@@ -7,11 +7,10 @@ from dataclasses import field
 from itertools import compress
 from operator import is_not
 
-from shardlint.inference import naming
-from shardlint.inference.choices import swallowed
-from shardlint.inference.effects import born
-from shardlint.inference.forgetting import forget
-from shardlint.inference.values import (
+from shardlint.inference.domain import name_links
+from shardlint.inference.domain.havoc import forget
+from shardlint.inference.domain.unknown_choices import swallowed
+from shardlint.inference.domain.values import (
     MAX_ALTERNATIVES,
     Alternatives,
     Array,
@@ -21,6 +20,7 @@ from shardlint.inference.values import (
     Value,
     unsized,
 )
+from shardlint.inference.store.effect_log import born
 from shardlint.laws.core.dims import fresh
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import one_of
@@ -164,7 +164,7 @@ def _merged(a: Value, b: Value) -> Value | None:
     """The one value that two are: the same, or arrays that differ in what is known of their variation."""
     if same(a, b):
         if a is not b:
-            naming.equate(a, b)
+            name_links.equate(a, b)
         return a
     if not isinstance(a, Array) or not isinstance(b, Array) or a.varying != b.varying:
         return None

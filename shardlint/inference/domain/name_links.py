@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from shardlint.inference.values import Const, ListValue, MeshValue, SetValue, SpecValue, Tuple
+from shardlint.inference.domain.values import Const, ListValue, MeshValue, SetValue, SpecValue, Tuple
 from shardlint.laws.core.values import Marker, Mesh, Spec
 from shardlint.model.spans import Place, Written
 

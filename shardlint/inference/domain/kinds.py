@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from shardlint.inference.choices import Choice
-from shardlint.inference.joins import Perhaps
-from shardlint.inference.values import (
+from shardlint.inference.domain.lattice import Perhaps
+from shardlint.inference.domain.unknown_choices import Choice
+from shardlint.inference.domain.values import (
     Alternatives,
     Array,
     Bound,

@@ -6,7 +6,7 @@ never be taken, so what is met there is in doubt.
 
 from __future__ import annotations
 
-from shardlint.inference.values import Alternatives, Array, Integer, Value
+from shardlint.inference.domain.values import Alternatives, Array, Integer, Value
 from shardlint.laws.core.values import Unknown
 from shardlint.support.fast_frozen import frozen
 

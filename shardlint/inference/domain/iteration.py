@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Callable, Hashable, Sequence
 
-from shardlint.inference.classes import class_attribute, stands_for
-from shardlint.inference.joins import join, options
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import class_attribute, stands_for
+from shardlint.inference.domain.lattice import join, options
+from shardlint.inference.domain.values import (
     Array,
     ClassValue,
     Const,

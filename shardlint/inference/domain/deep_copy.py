@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shardlint.inference.values import (
+from shardlint.inference.domain.values import (
     Alternatives,
     Bound,
     DictValue,

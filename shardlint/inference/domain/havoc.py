@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from shardlint.inference.classes import library_bases
-from shardlint.inference.effects import changed_for_all, changing, lose
-from shardlint.inference.values import (
+from shardlint.inference.domain.classes import library_bases
+from shardlint.inference.domain.values import (
     Alternatives,
     Array,
     Bound,
@@ -24,6 +23,7 @@ from shardlint.inference.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.store.effect_log import changed_for_all, changing, lose
 from shardlint.laws.core.values import Unknown
 
 #: What holds something that can be forgotten.
