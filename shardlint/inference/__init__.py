@@ -13,7 +13,7 @@ points, edits). A package imports only packages below it; see docs/architecture.
 
 from typing import TYPE_CHECKING
 
-from shardlint.inference.settings import InferenceSettings, Noticed
+from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
 
 if TYPE_CHECKING:
     from shardlint.inference.analysis import analyze

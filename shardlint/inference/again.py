@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from shardlint.inference.budget import Work
+from shardlint.inference.evaluation.budget import Work
 from shardlint.inference.met import Met
 from shardlint.inference.store.effect_log import EFFECTS, NOTHING, State, When, born, give_back, held
 from shardlint.support.lazy_dataclass import dataclass

@@ -13,10 +13,10 @@ from typing import Any
 
 import libcst as cst
 
-from shardlint.inference.context import Scope
 from shardlint.inference.domain.kinds import CHANGING
 from shardlint.inference.domain.name_links import place_of
 from shardlint.inference.domain.values import Function, Native
+from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.met import Met, Note
 from shardlint.inference.nodes import walk
 from shardlint.laws.core.dims import Expr, Symbol, described

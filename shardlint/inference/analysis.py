@@ -8,12 +8,13 @@ from contextlib import contextmanager
 
 import libcst as cst
 
-from shardlint.inference.budget import MAX_FILE_STEPS, Ceiling
 from shardlint.inference.code import Code
-from shardlint.inference.context import Frame
 from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.domain import name_links
 from shardlint.inference.entries import Entries, guarded
+from shardlint.inference.evaluation.budget import MAX_FILE_STEPS, Ceiling
+from shardlint.inference.evaluation.context import Frame
+from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
 from shardlint.inference.facts import take_notes, unanswered
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.machine import Machine
@@ -22,7 +23,6 @@ from shardlint.inference.module_run import ModuleRun
 from shardlint.inference.offsets import RECURSION_LIMIT
 from shardlint.inference.overlays.registry import load_mentioned
 from shardlint.inference.project import Project, share_unchanged
-from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.inference.settling import Settling
 from shardlint.inference.statements import Statement, execute
 from shardlint.inference.syntax import ClassPart, FunctionPart, Parsed, Part, split, units_of

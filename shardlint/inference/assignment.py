@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.context import meant
 from shardlint.inference.domain.classes import method_called
 from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.lattice import join, options
@@ -21,11 +20,12 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.editing import note_assigned
+from shardlint.inference.evaluation.context import meant
+from shardlint.inference.evaluation.iterators import items_of
+from shardlint.inference.evaluation.mutation import delete_attribute, set_attribute, set_item
 from shardlint.inference.facts import met
 from shardlint.inference.indexing import get_item
-from shardlint.inference.iterators import items_of
 from shardlint.inference.members import attribute_of, evaluate_index
-from shardlint.inference.mutation import delete_attribute, set_attribute, set_item
 from shardlint.inference.store.effect_log import changing
 from shardlint.inference.variables import write
 from shardlint.laws.core.values import Unknown

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shardlint.inference.alternatives import each_option
-from shardlint.inference.descriptors import is_data, read, read_of
 from shardlint.inference.domain.classes import (
     class_attribute,
     has_unknown_base,
@@ -42,8 +40,10 @@ from shardlint.inference.domain.values import (
     Value,
     unsized,
 )
-from shardlint.inference.iterators import is_iterator
-from shardlint.inference.library_names import is_set
+from shardlint.inference.evaluation.descriptors import is_data, read, read_of
+from shardlint.inference.evaluation.disjunction import each_option
+from shardlint.inference.evaluation.iterators import is_iterator
+from shardlint.inference.evaluation.monkeypatches import is_set
 from shardlint.inference.overlays.class_hooks import hides_attributes, instance_attribute
 from shardlint.inference.overlays.object_protocol import object_attribute
 from shardlint.inference.overlays.py_dataclasses import fields_by_name

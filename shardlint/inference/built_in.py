@@ -6,7 +6,7 @@ import builtins
 from typing import TYPE_CHECKING
 
 from shardlint.inference.domain.values import Const, External, Value
-from shardlint.inference.library_names import MODULE_NAME, is_set
+from shardlint.inference.evaluation.monkeypatches import MODULE_NAME, is_set
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:

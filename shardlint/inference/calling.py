@@ -10,10 +10,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from shardlint.inference.alternatives import each
-from shardlint.inference.budget import Exhausted
-from shardlint.inference.calls import Call, CannotBind
-from shardlint.inference.context import Scope
 from shardlint.inference.domain.classes import library_bases, method_called
 from shardlint.inference.domain.havoc import HOLDING, forget
 from shardlint.inference.domain.lattice import combined, options, tagged
@@ -40,12 +36,17 @@ from shardlint.inference.domain.values import (
     Value,
     unsized,
 )
+from shardlint.inference.evaluation.budget import Exhausted
+from shardlint.inference.evaluation.call import Call, CannotBind
+from shardlint.inference.evaluation.context import Scope
+from shardlint.inference.evaluation.disjunction import each
+from shardlint.inference.evaluation.iterators import is_iterator, items_of, spend
+from shardlint.inference.evaluation.mutation import set_attribute
+from shardlint.inference.evaluation.name_mangling import mangled
 from shardlint.inference.functions import bind_parameters, look_at
 from shardlint.inference.generators import generator
 from shardlint.inference.instances import instantiate
-from shardlint.inference.iterators import is_iterator, items_of, spend
 from shardlint.inference.latest import of_texts
-from shardlint.inference.mutation import set_attribute
 from shardlint.inference.overlays import varying
 from shardlint.inference.overlays.class_hooks import method_context
 from shardlint.inference.overlays.explicit.finishing import finish_call
@@ -53,7 +54,6 @@ from shardlint.inference.overlays.object_protocol import as_argument, object_cal
 from shardlint.inference.overlays.py_iterators import SHOWING
 from shardlint.inference.overlays.py_mocks import replace_named
 from shardlint.inference.overlays.registry import transfer
-from shardlint.inference.private_names import mangled
 from shardlint.inference.selves import sets_in
 from shardlint.inference.store.effect_log import changed, now
 from shardlint.inference.units import BrokenText
@@ -63,7 +63,7 @@ from shardlint.model.spans import Place
 from shardlint.source.lexing import words_in
 
 if TYPE_CHECKING:
-    from shardlint.inference.context import Scope
+    from shardlint.inference.evaluation.context import Scope
     from shardlint.inference.machine import Machine
 
 T = TypeVar("T")

@@ -7,8 +7,8 @@ from typing import NamedTuple, cast
 
 import libcst as cst
 
+from shardlint.inference.evaluation.name_mangling import mangled
 from shardlint.inference.nodes import parts, walk
-from shardlint.inference.private_names import mangled
 from shardlint.inference.syntax import FunctionPart
 from shardlint.inference.units import BrokenText, Unit
 

@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from shardlint.inference.context import Scope
 from shardlint.inference.domain.kinds import CHANGING, FROZEN
 from shardlint.inference.domain.values import Instance, Value
+from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.kept import Besides, Kept, kept_read
 from shardlint.inference.keys import Keys, TooLarge, scopes_around
 from shardlint.inference.reading import holder_of, outside

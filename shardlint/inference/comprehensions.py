@@ -14,12 +14,12 @@ import libcst as cst
 
 from shardlint.inference.assignment import assign
 from shardlint.inference.code import Code
-from shardlint.inference.context import Frame, Scope
 from shardlint.inference.domain.lattice import join
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.unknown_choices import is_doubtful
 from shardlint.inference.domain.values import Const, Function, Instance, LibraryObject, Tuple, Value
-from shardlint.inference.iterators import ENDED, STEPS, Drawn, draw, iterator_of, made
+from shardlint.inference.evaluation.context import Frame, Scope
+from shardlint.inference.evaluation.iterators import ENDED, STEPS, Drawn, draw, iterator_of, made
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference.again import EntryRun, recorded
 from shardlint.inference.alike import Alike
-from shardlint.inference.budget import SURELY_ENOUGH, Exhausted, Work, works_in
 from shardlint.inference.comparing import Comparison
-from shardlint.inference.context import Scope
+from shardlint.inference.evaluation.budget import SURELY_ENOUGH, Exhausted, Work, works_in
+from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.kept import Besides, Kept
 from shardlint.inference.met import Met
 from shardlint.inference.selves import OfClass

@@ -9,8 +9,6 @@ import libcst as cst
 
 from shardlint.inference.calling import call_value, note_handed, wrapped_function
 from shardlint.inference.code import Code
-from shardlint.inference.context import Frame, Scope, meant
-from shardlint.inference.descriptors import intercepts, name_descriptors
 from shardlint.inference.domain.classes import attribute_along, class_attribute, lineage
 from shardlint.inference.domain.values import (
     NONE,
@@ -25,6 +23,8 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.evaluation.context import Frame, Scope, meant
+from shardlint.inference.evaluation.descriptors import intercepts, name_descriptors
 from shardlint.inference.overlays.class_hooks import base_class
 from shardlint.inference.overlays.jax_specs import SPEC, subclassed
 from shardlint.inference.overlays.py_dataclasses import declare_fields, decorator_of, make_dataclass

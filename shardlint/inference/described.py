@@ -30,7 +30,7 @@ from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.context import Scope
+    from shardlint.inference.evaluation.context import Scope
     from shardlint.inference.machine import Machine
 
 #: What surely is no array, in words.

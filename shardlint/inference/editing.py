@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.code import Code, parameters
-from shardlint.inference.context import Frame
 from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.values import (
     Alternatives,
@@ -18,6 +17,7 @@ from shardlint.inference.domain.values import (
     SpecValue,
     Value,
 )
+from shardlint.inference.evaluation.context import Frame
 from shardlint.inference.units import NodePlace
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown

@@ -13,11 +13,8 @@ import libcst as cst
 
 from shardlint.inference.again import EntryRun, recorded
 from shardlint.inference.annotations import describe_fields
-from shardlint.inference.assumed import assumed_mesh
-from shardlint.inference.budget import Exhausted
 from shardlint.inference.calling import around_method, call_value, wrapped_function
 from shardlint.inference.code import parameters
-from shardlint.inference.context import Context, Frame, assumed_rules
 from shardlint.inference.cutoff import Cutoff
 from shardlint.inference.domain.unknown_choices import Choice
 from shardlint.inference.domain.values import (
@@ -31,6 +28,9 @@ from shardlint.inference.domain.values import (
     Native,
     Value,
 )
+from shardlint.inference.evaluation.budget import Exhausted
+from shardlint.inference.evaluation.context import Context, Frame, assumed_rules
+from shardlint.inference.evaluation.deployment_mesh import assumed_mesh
 from shardlint.inference.functions import run_function
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.machine import Machine

@@ -11,7 +11,6 @@ import libcst as cst
 from shardlint.inference.calling import call_value
 from shardlint.inference.code import Code
 from shardlint.inference.comprehensions import comprehension
-from shardlint.inference.context import meant
 from shardlint.inference.domain.iteration import hashable, too_large
 from shardlint.inference.domain.lattice import combined, join, join_tagged, join_variables, options, same_kind
 from shardlint.inference.domain.truthiness import truth
@@ -30,10 +29,11 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.editing import TELLING, note_read
+from shardlint.inference.evaluation.context import meant
+from shardlint.inference.evaluation.iterators import each_left, items_of
 from shardlint.inference.facts import dotted, met
 from shardlint.inference.generators import give
 from shardlint.inference.indexing import get_item
-from shardlint.inference.iterators import each_left, items_of
 from shardlint.inference.literals import float_literal, integer_literal, text_literal
 from shardlint.inference.members import attribute_of, evaluate_index
 from shardlint.inference.operators import binary_operation, compare, unary_operation

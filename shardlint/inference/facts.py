@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.assumed import is_assumed
 from shardlint.inference.described import Description, Fitted, fit, fit_mesh, read
 from shardlint.inference.domain.values import NONE, Instance, MeshValue, Value
+from shardlint.inference.evaluation.deployment_mesh import is_assumed
 from shardlint.inference.nodes import parts
 from shardlint.inference.reveal import reveal
 from shardlint.inference.store.effect_log import changed
@@ -34,7 +34,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.code import Code
-    from shardlint.inference.context import Scope
+    from shardlint.inference.evaluation.context import Scope
     from shardlint.inference.machine import Machine
 
 

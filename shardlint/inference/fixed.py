@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
-from shardlint.inference.context import Scope
 from shardlint.inference.domain.values import Value
+from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.keys import Keys
 from shardlint.inference.reading import read_of
 from shardlint.support.lazy_dataclass import dataclass

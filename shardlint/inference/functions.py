@@ -11,7 +11,6 @@ import libcst as cst
 
 from shardlint.inference.annotations import annotated, describe_parameters
 from shardlint.inference.code import Code, LookedAt
-from shardlint.inference.context import Frame, Scope
 from shardlint.inference.domain.lattice import join, join_variables
 from shardlint.inference.domain.values import (
     NONE,
@@ -25,8 +24,9 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.editing import note_parameters
+from shardlint.inference.evaluation.context import Frame, Scope
+from shardlint.inference.evaluation.release_queries import of_version
 from shardlint.inference.facts import about_function
-from shardlint.inference.releases import of_version
 from shardlint.inference.store.effect_log import changed
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place

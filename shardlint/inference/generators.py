@@ -13,8 +13,6 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from shardlint.inference.budget import Exhausted
-from shardlint.inference.context import Frame, Scope
 from shardlint.inference.domain.iteration import MAX_UNROLLED
 from shardlint.inference.domain.lattice import join
 from shardlint.inference.domain.values import (
@@ -26,7 +24,9 @@ from shardlint.inference.domain.values import (
     Value,
     as_int,
 )
-from shardlint.inference.iterators import STEPS, Drawn, made
+from shardlint.inference.evaluation.budget import Exhausted
+from shardlint.inference.evaluation.context import Frame, Scope
+from shardlint.inference.evaluation.iterators import STEPS, Drawn, made
 from shardlint.inference.reading import note_read, read_of
 from shardlint.inference.store.effect_log import born, changed
 from shardlint.inference.store.identity_set import Once

@@ -8,7 +8,7 @@ import libcst as cst
 
 from shardlint.inference.assignment import bind
 from shardlint.inference.domain.values import Const, External, ModuleValue, Value, as_items, as_str
-from shardlint.inference.library_names import is_set
+from shardlint.inference.evaluation.monkeypatches import is_set
 from shardlint.inference.overlays.registry import is_known
 from shardlint.laws.core.values import Unknown
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from shardlint.inference.alternatives import each_pair
 from shardlint.inference.domain import name_links
 from shardlint.inference.domain.classes import class_attribute, method_called
 from shardlint.inference.domain.havoc import forget
@@ -31,8 +30,9 @@ from shardlint.inference.domain.values import (
     looked_up,
     unsized,
 )
-from shardlint.inference.library_names import MODULE_NAME
-from shardlint.inference.mutation import set_item
+from shardlint.inference.evaluation.disjunction import each_pair
+from shardlint.inference.evaluation.monkeypatches import MODULE_NAME
+from shardlint.inference.evaluation.mutation import set_item
 from shardlint.inference.overlays import jaxtyping
 from shardlint.inference.overlays.array_methods import index
 from shardlint.inference.overlays.devices import index_devices
@@ -43,7 +43,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
+    from shardlint.inference.evaluation.evaluator import Evaluator
 
 
 def get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place) -> Value:

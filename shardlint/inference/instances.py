@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.classes import (
     PLAIN_BASES,
     all_fields,
@@ -25,13 +24,14 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.class_hooks import FIELD_BASES, created, followed_bases, made_instance
 from shardlint.inference.overlays.py_dataclasses import field_default, is_init_only, positional_fields
 from shardlint.inference.overlays.py_enums import member_of_value
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
+    from shardlint.inference.evaluation.evaluator import Evaluator
 
 _MAKING = ("__new__", "__init__", "__post_init__")
 #: What tuples do that a class may do otherwise.

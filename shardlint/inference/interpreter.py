@@ -12,13 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from shardlint.inference.assumed import verdict_if_meant
 from shardlint.inference.attributes import get_attribute, plain_attribute
-from shardlint.inference.budget import MAX_DEPTH, Budget
 from shardlint.inference.built_in import built_in
 from shardlint.inference.calling import call_value
-from shardlint.inference.circumstances import ask
-from shardlint.inference.context import Context, Frame, Scope, known_call, meant
 from shardlint.inference.described import sized
 from shardlint.inference.domain.lattice import combined
 from shardlint.inference.domain.values import (
@@ -30,6 +26,12 @@ from shardlint.inference.domain.values import (
     Tag,
     Value,
 )
+from shardlint.inference.evaluation.budget import MAX_DEPTH, Budget
+from shardlint.inference.evaluation.context import Context, Frame, Scope, known_call, meant
+from shardlint.inference.evaluation.deployment_mesh import verdict_if_meant
+from shardlint.inference.evaluation.path_queries import ask
+from shardlint.inference.evaluation.release_queries import verdict_at
+from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.expressions import evaluate
 from shardlint.inference.functions import names_by_position, run_function
 from shardlint.inference.indexing import get_item
@@ -39,9 +41,7 @@ from shardlint.inference.met import Handed, Note
 from shardlint.inference.operators import binary_operation, compare
 from shardlint.inference.reading import Reads, note_attribute, note_variable
 from shardlint.inference.refine import learn_shape, names_in
-from shardlint.inference.releases import verdict_at
 from shardlint.inference.replaced import verdict_where_replaced
-from shardlint.inference.settings import InferenceSettings
 from shardlint.inference.statements import execute_block
 from shardlint.inference.store.identity_set import Once
 from shardlint.inference.tests import Tests
@@ -93,10 +93,10 @@ class Interpreter:
         self.kept: Once[Kept] = Once()
         #: Global settings of libraries that the program has changed, by names overlays give them.
         self.switches: set[str] = set()
-        #: The releases from which on JAX answers a question that was asked otherwise (see `releases`).
+        #: The releases from which on JAX answers a question that was asked otherwise (see `release_queries`).
         self.turns: set[Release] = set()
         self.versions_read = 0
-        #: Whether a mesh that the program does not tell matters (see `assumed`).
+        #: Whether a mesh that the program does not tell matters (see `deployment_mesh`).
         self.asks_mesh = False
         self.context = Context()
         self.frames: list[Frame] = []

@@ -6,10 +6,10 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import field, fields
 from typing import Any, NamedTuple
 
-from shardlint.inference.budget import Work
-from shardlint.inference.circumstances import Circumstances
-from shardlint.inference.context import Scope
 from shardlint.inference.domain.values import Function, Test, Value
+from shardlint.inference.evaluation.budget import Work
+from shardlint.inference.evaluation.context import Scope
+from shardlint.inference.evaluation.path_queries import Circumstances
 from shardlint.inference.fixed import Fixed
 from shardlint.inference.keys import Keys
 from shardlint.inference.met import Met

@@ -14,7 +14,6 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import Any
 
-from shardlint.inference.context import Context, Scope, Shard
 from shardlint.inference.domain.kinds import CHANGING, FROZEN, parts_of
 from shardlint.inference.domain.lattice import Perhaps
 from shardlint.inference.domain.name_links import places_in
@@ -30,6 +29,7 @@ from shardlint.inference.domain.values import (
     Test,
     kind_name,
 )
+from shardlint.inference.evaluation.context import Context, Scope, Shard
 from shardlint.inference.store.field_reads import OPAQUE, ORIGIN
 from shardlint.inference.units import NodePlace
 from shardlint.laws.core.dims import Expr, Symbol, described

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import libcst as cst
 
 from shardlint.inference.code import Code
-from shardlint.inference.context import Context, Frame, Scope
 from shardlint.inference.domain.values import ClassValue, Function, ModuleValue, Native, Tag, Value
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.context import Context, Frame, Scope
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.met import Handed, Note
 from shardlint.inference.store.identity_set import Once
 from shardlint.inference.units import NodePlace, Unit
@@ -26,7 +26,7 @@ from shardlint.model.spans import Place, Span
 from shardlint.model.uses import FileProblem
 
 if TYPE_CHECKING:
-    from shardlint.inference.budget import Budget
+    from shardlint.inference.evaluation.budget import Budget
     from shardlint.inference.facts import Noted
     from shardlint.inference.generators import Body
     from shardlint.inference.kept import Kept

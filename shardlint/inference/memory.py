@@ -15,8 +15,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from shardlint.inference.circumstances import hold, of_run
-from shardlint.inference.context import Context, Scope
 from shardlint.inference.domain.values import (
     Function,
     Instance,
@@ -24,6 +22,8 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.evaluation.context import Context, Scope
+from shardlint.inference.evaluation.path_queries import hold, of_run
 from shardlint.inference.fixed import Read, split
 from shardlint.inference.giving import give_again, pay_for_copies, record, tell_kept
 from shardlint.inference.kept import Given, Kept, Part, kept_read

@@ -6,10 +6,10 @@ from collections.abc import Hashable
 from dataclasses import field, fields
 from typing import TYPE_CHECKING
 
-from shardlint.inference.context import Context
 from shardlint.inference.domain import name_links
 from shardlint.inference.domain.name_links import Pairs
 from shardlint.inference.domain.values import Function, Native
+from shardlint.inference.evaluation.context import Context
 from shardlint.inference.store.effect_log import When, now
 from shardlint.inference.store.identity_set import Once
 from shardlint.laws.versions import Release

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from shardlint.inference.context import Scope
 from shardlint.inference.domain.values import ModuleValue
+from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.met import Handed
 from shardlint.inference.syntax import Part, whole_units
 from shardlint.inference.units import BrokenText

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
-from shardlint.inference.alternatives import each_option, each_pair
 from shardlint.inference.domain import name_links
 from shardlint.inference.domain.classes import class_attribute, lineage, special_method, stands_for
 from shardlint.inference.domain.iteration import VIEWS, hashable, iterate
@@ -37,7 +36,9 @@ from shardlint.inference.domain.values import (
     as_size,
     integer,
 )
-from shardlint.inference.iterators import each_left, is_iterator
+from shardlint.inference.evaluation.disjunction import each_option, each_pair
+from shardlint.inference.evaluation.iterators import each_left, is_iterator
+from shardlint.inference.evaluation.release_queries import OF_VERSION, is_of_version, note_comparison
 from shardlint.inference.overlays import jaxtyping
 from shardlint.inference.overlays.array_methods import binary, unary
 from shardlint.inference.overlays.explicit.finishing import finish_operator
@@ -46,7 +47,6 @@ from shardlint.inference.overlays.mesh_arguments import AXIS_TYPES
 from shardlint.inference.overlays.object_protocol import delegate
 from shardlint.inference.overlays.py_strings import percent
 from shardlint.inference.overlays.varying import computed, variation_of, vary
-from shardlint.inference.releases import OF_VERSION, is_of_version, note_comparison
 from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.meshes.construction import equal_meshes
@@ -55,7 +55,7 @@ from shardlint.laws.transforms.varying import combined
 from shardlint.model.spans import Place, Span
 
 if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
+    from shardlint.inference.evaluation.evaluator import Evaluator
 
 #: Largest integer, and longest string or sequence, that arithmetic may make.
 _MAX_BITS, _MAX_LENGTH = 256, 10_000

@@ -10,15 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shardlint.inference.budget import Budget
 from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.values import Const, ModuleValue, Value, as_str
+from shardlint.inference.evaluation.budget import Budget
+from shardlint.inference.evaluation.release_queries import state_of, version_named
 from shardlint.inference.module_run import ModuleRun
 from shardlint.inference.overlays.registry import canonical, names_under
 from shardlint.inference.planned import forget as forget_imports
 from shardlint.inference.planned import planned
 from shardlint.inference.reading import note_variable
-from shardlint.inference.releases import state_of, version_named
 from shardlint.inference.store.effect_log import EFFECTS, NOTHING, born, changed, depends
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided

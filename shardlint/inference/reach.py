@@ -47,10 +47,10 @@ from shardlint.source.workspace.prefilter import speaks_to_shardlint
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.context import Scope
+    from shardlint.inference.evaluation.context import Scope
+    from shardlint.inference.evaluation.settings import InferenceSettings
     from shardlint.inference.module_run import ModuleRun
     from shardlint.inference.project import Project
-    from shardlint.inference.settings import InferenceSettings
 
 #: What may be read of an object: ``x.name``, and ``getattr(x, "name")``.
 _MEMBER = re.compile(r"[.\"'](?:(?<=\.)\s*)?([^\W\d]\w*+)")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shardlint.inference.context import Scope
 from shardlint.inference.domain.kinds import CHANGING
 from shardlint.inference.domain.values import LibraryObject, Value
+from shardlint.inference.evaluation.context import Scope
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from dataclasses import fields
 from operator import is_
 from typing import Any
 
-from shardlint.inference.context import Scope
 from shardlint.inference.domain.kinds import CHANGING, FROZEN, parts_of
 from shardlint.inference.domain.lattice import Perhaps
 from shardlint.inference.domain.unknown_choices import Choice
@@ -22,6 +21,7 @@ from shardlint.inference.domain.values import (
     Tag,
     Test,
 )
+from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.store.effect_log import born
 from shardlint.inference.tests import Tests
 from shardlint.inference.units import NodePlace

@@ -28,10 +28,10 @@ from shardlint.inference.domain.values import (
     Value,
     is_none,
 )
+from shardlint.inference.evaluation.name_mangling import mangled
 from shardlint.inference.instances import is_dataclass
 from shardlint.inference.latest import of_texts
 from shardlint.inference.met import Met
-from shardlint.inference.private_names import mangled
 from shardlint.inference.store.effect_log import born, depends
 from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown

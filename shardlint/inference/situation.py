@@ -8,9 +8,9 @@ from copy import copy
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from shardlint.inference.context import Context, Frame
 from shardlint.inference.domain.kinds import CHANGING
 from shardlint.inference.domain.values import Function, Tag, Value
+from shardlint.inference.evaluation.context import Context, Frame
 from shardlint.inference.store.effect_log import EFFECTS
 from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass

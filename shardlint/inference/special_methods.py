@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from shardlint.inference.body_changes import READING_FUNCTIONS, READING_METHODS, BodyChanges, body_changes
-from shardlint.inference.context import Scope
 from shardlint.inference.domain.classes import ANY, library_bases, lineage
 from shardlint.inference.domain.havoc import HOLDING
 from shardlint.inference.domain.lattice import options
@@ -26,8 +25,9 @@ from shardlint.inference.domain.values import (
     Native,
     Value,
 )
+from shardlint.inference.evaluation.context import Scope
+from shardlint.inference.evaluation.iterators import is_iterator
 from shardlint.inference.functions import look_at
-from shardlint.inference.iterators import is_iterator
 from shardlint.inference.units import BrokenText
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from shardlint.inference.alternatives import met
 from shardlint.inference.annotations import annotated, description
 from shardlint.inference.assignment import assign, bind, delete, held_by
 from shardlint.inference.code import Code
-from shardlint.inference.context import meant
 from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.domain.lattice import combined, join_variables
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.unknown_choices import is_doubtful
 from shardlint.inference.domain.values import NONE, ClassValue, External, Value
+from shardlint.inference.evaluation.context import meant
+from shardlint.inference.evaluation.disjunction import met
+from shardlint.inference.evaluation.mutation import augment
+from shardlint.inference.evaluation.release_queries import is_of_version, of_version
 from shardlint.inference.expressions import evaluate
 from shardlint.inference.facts import with_notes
 from shardlint.inference.imports import import_from, import_names, import_succeeds
 from shardlint.inference.loops import pick, run_for, run_while
-from shardlint.inference.mutation import augment
 from shardlint.inference.nodes import structure
 from shardlint.inference.operators import binary_operation
 from shardlint.inference.patterns import takes
 from shardlint.inference.refine import learn_rank, refine
-from shardlint.inference.releases import is_of_version, of_version
 from shardlint.inference.variables import interrupted, watching, widened
 from shardlint.inference.withs import enter_contexts
 from shardlint.laws.core.values import Unknown

@@ -12,7 +12,7 @@ from shardlint.inference.nodes import structure, walk
 from shardlint.inference.store.effect_log import born, depends
 
 if TYPE_CHECKING:
-    from shardlint.inference.context import Scope
+    from shardlint.inference.evaluation.context import Scope
     from shardlint.inference.machine import Machine
 
 #: The identities of the values that a test reads, None for what is bound nowhere.

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shardlint.inference.calling import names_in, unfollowed
-from shardlint.inference.context import Scope
 from shardlint.inference.domain.classes import may_change
 from shardlint.inference.domain.havoc import blur, forget
 from shardlint.inference.domain.lattice import options
@@ -21,8 +20,9 @@ from shardlint.inference.domain.values import (
     Partial,
     Value,
 )
+from shardlint.inference.evaluation.context import Scope
+from shardlint.inference.evaluation.monkeypatches import set_library_name
 from shardlint.inference.functions import look_at
-from shardlint.inference.library_names import set_library_name
 from shardlint.inference.special_methods import ReachedChanges, special_methods
 from shardlint.inference.store.effect_log import changed_for_all, changing
 from shardlint.inference.variables import write

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from shardlint.inference.context import Scope
 from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.lattice import join
 from shardlint.inference.domain.values import Tuple, Value
+from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.store.effect_log import changing, now
 from shardlint.laws.core.values import Unknown
 

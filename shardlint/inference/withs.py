@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.assignment import assign
-from shardlint.inference.context import Context, assumed_rules
 from shardlint.inference.domain.classes import class_attribute, method_called
 from shardlint.inference.domain.lattice import join, options
 from shardlint.inference.domain.values import (
@@ -26,6 +25,7 @@ from shardlint.inference.domain.values import (
     SetValue,
     Value,
 )
+from shardlint.inference.evaluation.context import Context, assumed_rules
 from shardlint.inference.functions import look_at
 from shardlint.inference.generators import run_body
 from shardlint.inference.store.effect_log import changing

@@ -19,7 +19,7 @@ from shardlint import analyzing, processes
 from shardlint.cache import validation
 from shardlint.cache.store import Store
 from shardlint.checking import _store
-from shardlint.inference.settings import InferenceSettings
+from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.working import Work, work_on
 
 FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")

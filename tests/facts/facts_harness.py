@@ -9,11 +9,11 @@ import sys
 from typing import Any
 
 from shardlint.api import Linter, Settings, source_from_cells, source_from_text
-from shardlint.inference.context import Frame
+from shardlint.inference.evaluation.context import Frame
+from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.module_run import ModuleRun
 from shardlint.inference.project import Project
-from shardlint.inference.settings import InferenceSettings
 from shardlint.laws.core.values import AxisType, Mesh
 from shardlint.model.findings import Finding
 from shardlint.source.sources import source_from_text as read

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from shardlint.inference.analysis import run_module
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -22,11 +21,12 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.module_run import ModuleRun
 from shardlint.inference.overlays import flax_linen, flax_nnx, jax_initializers
 from shardlint.inference.project import Project
-from shardlint.inference.settings import InferenceSettings
 from shardlint.laws.core.dims import Shape
 from shardlint.model.spans import Span
 from shardlint.model.uses import Use

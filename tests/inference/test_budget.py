@@ -8,9 +8,9 @@ import pytest
 
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.inference import giving, memory
-from shardlint.inference.budget import MAX_STEPS, Budget, Exhausted, Work
-from shardlint.inference.context import Scope
 from shardlint.inference.domain.values import Const
+from shardlint.inference.evaluation.budget import MAX_STEPS, Budget, Exhausted, Work
+from shardlint.inference.evaluation.context import Scope
 
 HEAD = """\
 import jax, jax.numpy as jnp, numpy as np

@@ -11,7 +11,7 @@ from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, Settings, read_source, source_from_text
 from shardlint.cache.store import Store
 from shardlint.cli import main
-from shardlint.inference import budget
+from shardlint.inference.evaluation import budget
 from shardlint.resuming import Programs
 from shardlint.rules import all_rules
 from shardlint.rules.base import AnyRule

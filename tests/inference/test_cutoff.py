@@ -8,8 +8,8 @@ from following import EDITS, follow
 from shardlint.api import source_from_text
 from shardlint.inference import entries
 from shardlint.inference.again import EntryRun
+from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
 from shardlint.inference.resuming import Resumable
-from shardlint.inference.settings import InferenceSettings, Noticed
 
 CHAINS = """
 import jax, jax.numpy as jnp

@@ -12,7 +12,6 @@ import pytest
 
 from shardlint.api import source_from_text
 from shardlint.inference.analysis import run_module
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.values import (
     NONE,
@@ -25,10 +24,11 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.module_run import ModuleRun
 from shardlint.inference.project import Project
-from shardlint.inference.settings import InferenceSettings
 from shardlint.laws.core.values import Unknown
 
 PROGRAMS = 100

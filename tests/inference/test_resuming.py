@@ -12,8 +12,8 @@ from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
 from shardlint.inference.analysis import analyze_source
+from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
 from shardlint.inference.resuming import Resumable
-from shardlint.inference.settings import InferenceSettings, Noticed
 from shardlint.model.uses import FileProblem, LocalUse, NameUse, Use, ValueUse
 from shardlint.resuming import Programs
 from shardlint.support.cancellation import NOW, Stop, Stopped, stoppable

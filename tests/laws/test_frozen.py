@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from shardlint.inference.context import Context
 from shardlint.inference.domain.values import Array, Const
+from shardlint.inference.evaluation.context import Context
 from shardlint.laws.core.values import Spec, Unknown
 from shardlint.model.spans import Span
 from shardlint.model.uses import Fact

@@ -7,8 +7,8 @@ import jax
 from cases_lax import ADD, one
 from overlay_harness import Case, Draw, Generator, dims, function
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Array, Const, DictValue, ListValue, Tuple, Value, integer
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.array_methods import binary
 
 

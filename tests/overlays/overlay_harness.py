@@ -20,8 +20,6 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
 import numpy as np
 
-from shardlint.inference.calls import Call, CannotBind
-from shardlint.inference.context import Context
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -35,6 +33,8 @@ from shardlint.inference.domain.values import (
     Value,
     integer,
 )  # fmt: skip
+from shardlint.inference.evaluation.call import Call, CannotBind
+from shardlint.inference.evaluation.context import Context
 from shardlint.inference.overlays.registry import transfer
 from shardlint.laws.core.dims import Dim, Shape, substitute, symbol, symbols
 from shardlint.laws.core.values import Unknown

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from overlay_harness import PLACE, FakeInterpreter
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Array, Const, External, LibraryObject, Value
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.dtypes import as_dtype
 from shardlint.inference.overlays.registry import canonical, transfer
 

@@ -30,7 +30,6 @@ from overlay_harness import (
     run_library,
 )  # fmt: skip
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -46,6 +45,7 @@ from shardlint.inference.domain.values import (
     Value,
     integer,
 )  # fmt: skip
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays import (
     array_methods,
     devices,

@@ -6,7 +6,7 @@ import pytest
 
 from shardlint.api import source_from_text
 from shardlint.inference.analysis import analyze_source
-from shardlint.inference.settings import InferenceSettings
+from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.versions.releases import NEWEST, Release
 from shardlint.model.uses import ShardingUse

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shardlint.inference.calls import Call
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays import (
     aliases,
     jax_collectives,

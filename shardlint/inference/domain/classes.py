@@ -21,7 +21,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
+    from shardlint.inference.evaluation.evaluator import Evaluator
 
 
 def lineage(cls: ClassValue) -> tuple[Value, ...]:

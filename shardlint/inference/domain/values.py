@@ -22,7 +22,7 @@ from shardlint.support.fast_frozen import altered, frozen
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.calls import OnCall
+    from shardlint.inference.evaluation.call import OnCall
 
 MAX_ALTERNATIVES = 8
 

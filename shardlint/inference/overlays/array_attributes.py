@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Array, Bound, Native, Value
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays import array_methods
 from shardlint.inference.overlays.explicit.finishing import finish_attribute, finish_method
 from shardlint.inference.overlays.explicit.types import sharding_in_type
@@ -15,7 +15,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
+    from shardlint.inference.evaluation.evaluator import Evaluator
 
 
 def _attribute(interpreter: Evaluator, value: Array, name: str, _: Place) -> Value:

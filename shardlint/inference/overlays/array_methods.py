@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -17,6 +16,7 @@ from shardlint.inference.domain.values import (
     integer,
     shape_value,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays import (
     elementwise,
     products,

@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import wraps
 from typing import NoReturn
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -27,6 +26,7 @@ from shardlint.inference.domain.values import (
     as_size,
     is_none,
 )  # fmt: skip
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.dtypes import as_dtype, narrowed, promote
 from shardlint.laws.core.dims import Dim, Expr, Quotient, Shape, equal, fresh, lower_bound
 from shardlint.laws.core.values import Unknown

@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Bound, ClassValue, External, Instance, Native, Value
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.registry import derived, merged
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
+    from shardlint.inference.evaluation.evaluator import Evaluator
 
 #: Library classes whose subclasses take their annotated fields as constructor arguments.
 FIELD_BASES = frozenset({"flax.linen.Module", "flax.struct.PyTreeNode", "equinox.Module"})

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Const,
     Devices,
@@ -19,6 +18,7 @@ from shardlint.inference.domain.values import (
     is_none,
     shape_value,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import Stop, Transfer, is_numpy, known_int, table
 from shardlint.inference.overlays.indexing import indexed
 from shardlint.inference.overlays.shapes_layout import (

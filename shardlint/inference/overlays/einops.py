@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Array, Const, Value, as_size, as_str
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import operand, reject, table, unresolved
 from shardlint.inference.overlays.products import einsum
 from shardlint.laws.core.dims import Dim, Shape, divisible, equal, floordiv, fresh, product

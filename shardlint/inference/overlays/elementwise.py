@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Array, Const, Value, as_dim
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import (
     Stop,
     Transfer,

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.classes import all_fields, lineage
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.values import (
@@ -37,6 +36,7 @@ from shardlint.inference.domain.values import (
     as_items,
     is_none,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import given, table, unresolved
 from shardlint.inference.overlays.equinox_layers import CALLS as LAYER_CALLS
 from shardlint.inference.overlays.equinox_layers import CHILDREN as LAYER_CHILDREN
@@ -48,7 +48,7 @@ from shardlint.inference.overlays.trees import tree_map
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
+    from shardlint.inference.evaluation.evaluator import Evaluator
 
 Rule = Callable[[Call], Value]
 

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import field
 from itertools import pairwise
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     NONE,
     Array,
@@ -26,6 +25,7 @@ from shardlint.inference.domain.values import (
     is_none,
     shape_value,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import (
     Transfer,
     given,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     DictValue,
     LibraryObject,
@@ -16,6 +15,7 @@ from shardlint.inference.domain.values import (
     Value,
     as_int,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import table
 from shardlint.inference.overlays.flax_axes import names_with
 from shardlint.inference.overlays.flax_lifted import PARTITION_NAME

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.classes import class_attribute, library_bases, lineage
 from shardlint.inference.domain.values import ClassValue, External, Instance, LibraryObject, Native, Value
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax_nnx_variables import VARIABLES, make_variable
 from shardlint.inference.overlays.flax_uses import Owner
 from shardlint.inference.store.effect_log import changing

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     NONE,
     Array,
@@ -19,6 +18,7 @@ from shardlint.inference.domain.values import (
     as_str,
     shape_value,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import Stop, given, operand, reject
 from shardlint.inference.overlays.dtypes import as_dtype, kind, promote
 from shardlint.inference.overlays.flax_layers import dims_of

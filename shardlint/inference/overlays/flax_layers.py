@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -23,6 +22,7 @@ from shardlint.inference.domain.values import (
     is_none,
     shape_value,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays import jax_initializers
 from shardlint.inference.overlays.arrays import known_int, reject, unresolved
 from shardlint.inference.overlays.dtypes import as_dtype, kind, promote

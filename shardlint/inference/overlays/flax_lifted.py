@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     ClassValue,
@@ -29,7 +28,8 @@ from shardlint.inference.domain.values import (
     as_str,
     is_none,
 )
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.flax_axes import (
     Sizes,
     names_with,

@@ -14,7 +14,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     NONE,
     Array,
@@ -35,6 +34,7 @@ from shardlint.inference.domain.values import (
     as_str,
     is_none,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import Stop
 from shardlint.inference.overlays.flax_derived import linen_class, linen_layer
 from shardlint.inference.overlays.flax_functions import functions
@@ -85,7 +85,7 @@ from shardlint.laws.transforms.varying import CONSTANT
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
+    from shardlint.inference.evaluation.evaluator import Evaluator
 
 ALIASES = aliases("flax.linen")
 _BASE = "flax.linen.Module"

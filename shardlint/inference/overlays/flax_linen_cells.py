@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -21,6 +20,7 @@ from shardlint.inference.domain.values import (
     integer,
     shape_value,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import Stop, operand
 from shardlint.inference.overlays.dtypes import as_dtype
 from shardlint.inference.overlays.flax_layers import dim_of, dims_of, initialized, last

@@ -6,8 +6,8 @@ Flax change keeps its shape; what the program writes itself may be anything.
 
 from __future__ import annotations
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import DictValue, SetValue, Value, as_items, as_str
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax_modules import Run, current, is_module
 from shardlint.inference.overlays.optax_states import like
 from shardlint.inference.overlays.prefixes import map_arrays

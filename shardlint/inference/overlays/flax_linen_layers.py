@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field, replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -19,6 +18,7 @@ from shardlint.inference.domain.values import (
     as_str,
     shape_value,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import Stop, axes_of, given, operand, reject, shape_of, unresolved
 from shardlint.inference.overlays.dtypes import as_dtype
 from shardlint.inference.overlays.explicit.types import made_here

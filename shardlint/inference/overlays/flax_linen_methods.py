@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.classes import all_fields
 from shardlint.inference.domain.values import External, LibraryObject, Partial, Tuple, Value, as_items
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax_derived import DEFAULT
 from shardlint.inference.overlays.flax_lifted import LIFTED
 from shardlint.inference.overlays.flax_modules import in_module, is_module

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
-from shardlint.inference.context import assumed_rules
 from shardlint.inference.domain.values import (
     NONE,
     Const,
@@ -21,7 +19,9 @@ from shardlint.inference.domain.values import (
     as_str,
     is_none,
 )
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.context import assumed_rules
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.flax_metadata import entry_of
 from shardlint.inference.overlays.placing import junk_of, text_of

@@ -26,7 +26,7 @@ from shardlint.model.uses import Fact, LogicalAxesUse
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
+    from shardlint.inference.evaluation.evaluator import Evaluator
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeGuard
 from weakref import WeakKeyDictionary
 
-from shardlint.inference.circumstances import ask
 from shardlint.inference.domain.values import (
     Bound,
     ClassValue,
@@ -31,6 +30,7 @@ from shardlint.inference.domain.values import (
     as_str,
     is_none,
 )
+from shardlint.inference.evaluation.path_queries import ask
 from shardlint.inference.overlays.arrays import given
 from shardlint.inference.overlays.flax_metadata import (
     is_box,
@@ -40,7 +40,7 @@ from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
+    from shardlint.inference.evaluation.evaluator import Evaluator
 
 Module = Instance | LibraryObject
 Path = tuple[str, ...]

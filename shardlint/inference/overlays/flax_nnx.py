@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     NONE,
     Array,
@@ -31,6 +30,7 @@ from shardlint.inference.domain.values import (
     as_str,
     is_none,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import Stop, given
 from shardlint.inference.overlays.flax_derived import nnx_class, nnx_layer
 from shardlint.inference.overlays.flax_functions import functions

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeGuard
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import NONE, Array, Const, LibraryObject, Value
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.mutation import set_item
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.evaluation.mutation import set_item
 from shardlint.inference.overlays.arrays import Stop, operand
 from shardlint.inference.overlays.flax_nnx_variables import OLD_NAMES, VARIABLES, is_variable
 from shardlint.inference.store.effect_log import changing

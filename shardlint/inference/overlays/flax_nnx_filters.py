@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.classes import lineage
 from shardlint.inference.domain.iteration import constant
 from shardlint.inference.domain.truthiness import truth
@@ -24,6 +23,7 @@ from shardlint.inference.domain.values import (
     Value,
     as_items,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax_nnx_variables import PARENTS, VARIABLES
 
 _FILTER = "flax.nnx.filterlib.Filter"

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.iteration import constant, hashable
 from shardlint.inference.domain.values import DictValue, LibraryObject, ListValue, Tuple, Value, as_items
+from shardlint.inference.evaluation.call import Call
 from shardlint.laws.core.values import Unknown
 
 STATE = "flax.nnx.State"

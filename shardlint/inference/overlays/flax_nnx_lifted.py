@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.iteration import constant
 from shardlint.inference.domain.values import (
     NONE,
@@ -28,6 +27,7 @@ from shardlint.inference.domain.values import (
     as_items,
     is_none,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax_axes import Sizes, names_with, slice_of, stacked_array
 from shardlint.inference.overlays.flax_lifted import PARTITION_NAME
 from shardlint.inference.overlays.flax_logical_uses import Setting, record_mistake

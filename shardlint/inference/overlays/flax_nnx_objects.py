@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     DictValue,
     External,
@@ -20,6 +19,7 @@ from shardlint.inference.domain.values import (
     Value,
     as_items,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax_jit import function_name
 from shardlint.inference.overlays.nodes import is_data_node
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Array, Const, External, LibraryObject, Value
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax_nnx_lifted import map_variables
 from shardlint.inference.overlays.flax_nnx_state import state
 from shardlint.inference.overlays.flax_nnx_variables import OPTIMIZER, is_variable, make_variable

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     NONE,
     Array,
@@ -26,6 +25,7 @@ from shardlint.inference.domain.values import (
     as_dim,
     is_none,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays import jax_initializers, jax_random
 from shardlint.inference.overlays.explicit.types import made_here
 from shardlint.inference.overlays.flax_linen_layers import KEY

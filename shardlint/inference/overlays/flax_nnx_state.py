@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     NONE,
     Array,
@@ -23,8 +22,9 @@ from shardlint.inference.domain.values import (
     as_bool,
     as_items,
 )
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.mutation import set_item
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.evaluation.mutation import set_item
 from shardlint.inference.overlays.flax_metadata import map_tree
 from shardlint.inference.overlays.flax_nnx_assignment import assign
 from shardlint.inference.overlays.flax_nnx_filters import Filter, Path, filter_of

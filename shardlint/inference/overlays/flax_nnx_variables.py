@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     NONE,
     Array,
@@ -24,7 +23,8 @@ from shardlint.inference.domain.values import (
     Value,
     as_bool,
 )
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays import Stop, operand
 from shardlint.inference.overlays.explicit.types import typed_as
 from shardlint.inference.overlays.flax_layers import initialized, refuse_array

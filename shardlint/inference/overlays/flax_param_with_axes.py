@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import LibraryObject, Value, as_str, is_none
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax_linen import linen_param, linen_variable, owner_of
 from shardlint.inference.overlays.flax_logical import with_logical_constraint
 from shardlint.inference.overlays.flax_modules import current, flax_state, is_module

@@ -42,7 +42,7 @@ from shardlint.model.uses import Fact
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
+    from shardlint.inference.evaluation.evaluator import Evaluator
 
 
 def make_variable(

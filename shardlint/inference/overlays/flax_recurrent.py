@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     NONE,
     Array,
@@ -21,6 +20,7 @@ from shardlint.inference.domain.values import (
     as_items,
     is_none,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import given, operand, reject, shape_of, unresolved
 from shardlint.inference.overlays.flax_axes import Sizes, slice_of, with_axis
 from shardlint.laws.core.dims import Dim, Shape

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     ClassValue,
@@ -21,6 +20,7 @@ from shardlint.inference.domain.values import (
     Native,
     Value,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.nodes import with_parts
 from shardlint.inference.overlays.optax_states import TRANSFORMATION, like, updated
 from shardlint.laws.core.values import Unknown

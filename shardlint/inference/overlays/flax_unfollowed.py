@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import DictValue, LibraryObject, Value, as_bool
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax_layers import initialized
 from shardlint.inference.overlays.flax_linen_layers import KEY
 from shardlint.inference.overlays.flax_metadata import Names, carries_names, is_box, mesh_of, names_of

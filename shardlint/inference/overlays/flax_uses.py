@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shardlint.inference.context import assumed_rules
 from shardlint.inference.domain.values import Array, Value
+from shardlint.inference.evaluation.context import assumed_rules
 from shardlint.inference.overlays.explicit.sources import held_in_type
 from shardlint.inference.overlays.flax_metadata import Names
 from shardlint.laws.core.dims import Shape
@@ -23,7 +23,7 @@ from shardlint.model.uses import Fact, ParameterUse, Placement
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
+    from shardlint.inference.evaluation.evaluator import Evaluator
 
 
 @dataclass(frozen=True, slots=True)

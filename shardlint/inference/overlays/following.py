@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from shardlint.inference.context import Context
 from shardlint.inference.domain.values import Array, Value
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.context import Context
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.prefixes import map_arrays
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import Variation

@@ -6,14 +6,14 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.havoc import lose_position
 from shardlint.inference.domain.iteration import MAX_UNROLLED
 from shardlint.inference.domain.lattice import join
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.values import NONE, Const, Instance, LibraryObject, Tuple, Value, is_none
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.iterators import Drawn, draw, each_left, iterator_of, made, spend
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.evaluation.iterators import Drawn, draw, each_left, iterator_of, made, spend
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place, Span
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     Devices,
@@ -15,6 +14,7 @@ from shardlint.inference.domain.values import (
     SpecValue,
     Value,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.following import following, holds_marked, marked
 from shardlint.inference.overlays.placing import context_mesh, place_array

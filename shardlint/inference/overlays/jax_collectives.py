@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -17,6 +16,7 @@ from shardlint.inference.domain.values import (
     as_str,
     integer,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import given
 from shardlint.inference.overlays.following import made_from_marked
 from shardlint.inference.overlays.lowering import DOUBT

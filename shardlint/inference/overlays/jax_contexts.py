@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from shardlint.inference.assumed import assumed_mesh, is_assumed
-from shardlint.inference.calls import Call
-from shardlint.inference.context import Context
 from shardlint.inference.domain.values import (
     NONE,
     LibraryObject,
@@ -16,7 +13,10 @@ from shardlint.inference.domain.values import (
     Value,
     is_none,
 )
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.context import Context
+from shardlint.inference.evaluation.deployment_mesh import assumed_mesh, is_assumed
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.data import call_of, data_of
 from shardlint.inference.overlays.mesh_arguments import as_thing, by_position, take
 from shardlint.inference.overlays.recording import record_call, record_of_value

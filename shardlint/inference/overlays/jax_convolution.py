@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Array, Const, LibraryObject, Value, as_items, as_str
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import (
     Transfer,
     dtype_argument,

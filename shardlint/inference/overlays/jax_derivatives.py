@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -16,11 +15,12 @@ from shardlint.inference.domain.values import (
     as_int,
     as_items,
 )
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.release_queries import holds
 from shardlint.inference.overlays.following import MARK, unmarked
 from shardlint.inference.overlays.jax_transforms import Run, Transfer, forward, transform
 from shardlint.inference.overlays.prefixes import map_arrays, traced
 from shardlint.inference.overlays.varying import variation_of
-from shardlint.inference.releases import holds
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import UNKNOWN, Variation
 from shardlint.laws.versions.api_changes import GRADIENTS_ARE_SUMMED

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Bound,
     Const,
@@ -20,7 +19,8 @@ from shardlint.inference.domain.values import (
     integer,
     is_none,
 )
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays import devices as device_arrays
 from shardlint.inference.overlays import numpy_
 from shardlint.inference.overlays.jax_meshes import record_mesh

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Const, External, Native, Value
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import Transfer, dtype_argument, given, table, unresolved
 from shardlint.laws.core.values import Unknown
 

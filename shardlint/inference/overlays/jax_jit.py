@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -25,7 +24,8 @@ from shardlint.inference.domain.values import (
     as_str,
     is_none,
 )
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax_arguments import (
     TRACING,
     Argument,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Array, Const, Value, as_items, is_none
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays import jax_lax_shapes, reductions
 from shardlint.inference.overlays.arrays import (
     Transfer,

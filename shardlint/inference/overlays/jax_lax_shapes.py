@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Array, Const, Slice, Value, as_items
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays import shapes_joining, shapes_layout
 from shardlint.inference.overlays.arrays import (
     Transfer,

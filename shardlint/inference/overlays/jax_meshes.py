@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from shardlint.inference.assumed import assumed_sizes
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.lattice import supposed
 from shardlint.inference.domain.values import (
     Const,
@@ -22,6 +20,9 @@ from shardlint.inference.domain.values import (
     is_none,
     shape_value,
 )
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.deployment_mesh import assumed_sizes
+from shardlint.inference.evaluation.release_queries import holds, is_there
 from shardlint.inference.overlays.mesh_arguments import (
     AXIS_TYPES,
     as_thing,
@@ -39,7 +40,6 @@ from shardlint.inference.overlays.mesh_arguments import (
 )
 from shardlint.inference.overlays.placing import shape_text
 from shardlint.inference.overlays.recording import record_call
-from shardlint.inference.releases import holds, is_there
 from shardlint.laws.core.dims import Dim, Shape, fresh, product
 from shardlint.laws.core.values import AxisType, Failed, Junk, Mesh, Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Verdict

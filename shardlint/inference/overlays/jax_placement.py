@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -21,6 +20,7 @@ from shardlint.inference.domain.values import (
     as_shape,
     is_none,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.dtypes import as_dtype
 from shardlint.inference.overlays.explicit.types import meshless

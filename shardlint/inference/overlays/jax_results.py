@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Alternatives,
     Array,
@@ -20,6 +19,7 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax_metadata import is_box, names_of
 from shardlint.inference.overlays.nodes import parts
 from shardlint.inference.overlays.placing import inside_shard_map, mesh_facts

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     Bound,
@@ -25,6 +24,7 @@ from shardlint.inference.domain.values import (
     as_int,
     is_none,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.data import call_of, data_of
 from shardlint.inference.overlays.placing import as_junk, spec_junk, text_of
 from shardlint.inference.overlays.recording import record_of_value

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
-from shardlint.inference.circumstances import ask
 from shardlint.inference.domain.values import (
     Array,
     Bound,
@@ -28,7 +26,9 @@ from shardlint.inference.domain.values import (
     is_none,
     shape_value,
 )
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.evaluation.path_queries import ask
 from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.jax_specs import partition_spec
 from shardlint.inference.overlays.mesh_arguments import as_thing, by_position, take

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.iteration import spec_items
 from shardlint.inference.domain.values import (
     Bound,
@@ -23,12 +22,13 @@ from shardlint.inference.domain.values import (
     as_items,
     is_none,
 )
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.evaluation.release_queries import holds
 from shardlint.inference.overlays.data import call_of, data_of
 from shardlint.inference.overlays.mesh_arguments import as_thing
 from shardlint.inference.overlays.placing import junk_of, spec_junk, text_of
 from shardlint.inference.overlays.recording import record_call, record_of_value
-from shardlint.inference.releases import holds
 from shardlint.laws.core.values import Entry, Junk, Marker, Name, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Verdict
 from shardlint.laws.core.witness_data import NO_SPEC, call_data

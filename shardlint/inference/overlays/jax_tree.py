@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.values import (
     Alternatives,
@@ -15,6 +14,7 @@ from shardlint.inference.domain.values import (
     Value,
     is_none,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import Transfer, table, unresolved
 from shardlint.inference.overlays.trees import leaves, tree_map
 from shardlint.laws.core.values import Unknown

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.iteration import constant
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.values import (
@@ -23,6 +22,7 @@ from shardlint.inference.domain.values import (
     as_str,
     is_none,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import Transfer, table, unresolved
 from shardlint.inference.overlays.jax_tree import stops, structure
 from shardlint.inference.overlays.trees import leaves_with_path, tree_map_with_path

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Const, External, LibraryObject, Tuple, Value, as_items, as_str
+from shardlint.inference.evaluation.call import Call
 from shardlint.laws.core.size_syntax import ArrayPattern
 from shardlint.laws.core.values import Unknown
 

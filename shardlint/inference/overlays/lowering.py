@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.inference.domain.values import Value
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.following import following, holds_marked
 from shardlint.inference.store.identity_set import Once
 from shardlint.laws.core.verdicts import Rejected

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.domain.iteration import constant, spec_items
 from shardlint.inference.domain.values import (
     Array,
@@ -26,7 +25,8 @@ from shardlint.inference.domain.values import (
     as_str,
     is_none,
 )
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.call import Call, CannotBind
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.data import call_of, data_of
 from shardlint.inference.overlays.placing import junk_of, number_junk, spec_junk, text_of
 from shardlint.inference.overlays.recording import record_of_value

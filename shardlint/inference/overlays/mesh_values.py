@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     Bound,
@@ -21,7 +20,8 @@ from shardlint.inference.domain.values import (
     is_none,
     shape_value,
 )
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.jax_contexts import enter_mesh
 from shardlint.inference.overlays.jax_meshes import TABLE as CONSTRUCTORS
 from shardlint.inference.overlays.mesh_arguments import AXIS_TYPES

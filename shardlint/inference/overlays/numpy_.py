@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Const, LibraryObject, Native, Value, as_dim
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays import (
     devices,
     elementwise,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Array, Const, LibraryObject, Value
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import Transfer, is_numpy, operand, table
 from shardlint.inference.overlays.dtypes import as_dtype, bits, dtype_value, kind, narrowed, promote
 

@@ -22,7 +22,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
+    from shardlint.inference.evaluation.evaluator import Evaluator
 
 
 def object_call(kind: str) -> Transfer | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Value
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import (
     broadcast,
     given,

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.values import (
     NONE,
@@ -29,6 +28,7 @@ from shardlint.inference.domain.values import (
     as_bool,
     is_none,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import Stop, given
 from shardlint.inference.overlays.dtypes import as_dtype
 from shardlint.inference.overlays.prefixes import map_arrays

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 from functools import partial
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     NONE,
     Array,
@@ -23,6 +22,7 @@ from shardlint.inference.domain.values import (
     as_str,
     is_none,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import given, table
 from shardlint.inference.overlays.optax_states import (
     COUNT,

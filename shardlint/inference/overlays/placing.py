@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from shardlint.inference.assumed import assumed_mesh
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -22,7 +21,8 @@ from shardlint.inference.domain.values import (
     Value,
     kind_name,
 )
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.deployment_mesh import assumed_mesh
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.explicit.sources import held_in_type, typed_by
 from shardlint.laws.core.dims import Dim, Shape

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.classes import class_attribute, method_called, stands_for
 from shardlint.inference.domain.iteration import VIEWS, constant, hashable, iterate, viewed
 from shardlint.inference.domain.truthiness import truth
@@ -29,7 +28,8 @@ from shardlint.inference.domain.values import (
     as_dim,
     integer,
 )
-from shardlint.inference.iterators import is_iterator, items_of
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.iterators import is_iterator, items_of
 from shardlint.inference.overlays.py_strings import text_of
 from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from contextlib import nullcontext
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.classes import class_attribute, has_unknown_base, library_bases, lineage
 from shardlint.inference.domain.iteration import hashable
 from shardlint.inference.domain.lattice import join
@@ -22,6 +21,7 @@ from shardlint.inference.domain.values import (
     as_int,
     is_none,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.store.effect_log import changing, lose
 from shardlint.laws.core.values import Unknown
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.iteration import constant, hashable
 from shardlint.inference.domain.values import (
     NONE,
@@ -19,7 +18,8 @@ from shardlint.inference.domain.values import (
     as_int,
     is_none,
 )
-from shardlint.inference.iterators import items_of
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.iterators import items_of
 from shardlint.laws.core.values import Unknown
 
 

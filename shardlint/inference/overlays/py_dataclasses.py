@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.classes import all_fields, has_unknown_base, lineage
 from shardlint.inference.domain.values import (
     NONE,
@@ -23,11 +22,12 @@ from shardlint.inference.domain.values import (
     as_items,
     as_str,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
+    from shardlint.inference.evaluation.evaluator import Evaluator
 
 _FIELD, _INIT_ONLY = "dataclasses.field", "dataclasses.InitVar"
 _ATTRS = ("attr.dataclass", "attrs.define", "attrs.frozen", "attrs.mutable")

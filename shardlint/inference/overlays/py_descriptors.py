@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shardlint.inference.calls import Call
-from shardlint.inference.descriptors import PROPERTY, new_cached, new_property
 from shardlint.inference.domain.values import LibraryObject, Value, is_none
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.descriptors import PROPERTY, new_cached, new_property
 from shardlint.laws.core.values import Unknown
 
 #: The keywords of `property`, by what its own methods of these names change.

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.classes import class_attribute, has_unknown_base, library_bases
 from shardlint.inference.domain.lattice import same
 from shardlint.inference.domain.values import (
@@ -24,11 +23,12 @@ from shardlint.inference.domain.values import (
     Value,
     as_int,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
+    from shardlint.inference.evaluation.evaluator import Evaluator
 
 #: The classes of `enum`, and those whose behaviour a member may have besides.
 _FLAGS = frozenset({"enum.Flag", "enum.IntFlag"})

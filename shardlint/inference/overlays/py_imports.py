@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Const, Value, as_items, as_str, is_none
+from shardlint.inference.evaluation.call import Call
 from shardlint.laws.core.values import Unknown
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cmp_to_key
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.iteration import MAX_UNROLLED
 from shardlint.inference.domain.lattice import join
@@ -27,7 +26,8 @@ from shardlint.inference.domain.values import (
     as_str,
     is_none,
 )
-from shardlint.inference.iterators import Items, drain, draw, each_left, is_iterator, items_of
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.iterators import Items, drain, draw, each_left, is_iterator, items_of
 from shardlint.laws.core.values import Unknown
 
 #: What shows how far a loop is.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.havoc import lose_position
 from shardlint.inference.domain.iteration import MAX_UNROLLED
 from shardlint.inference.domain.lattice import join, options
@@ -21,8 +20,9 @@ from shardlint.inference.domain.values import (
     as_int,
     is_none,
 )
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.iterators import (
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.evaluation.iterators import (
     ENDED,
     STEPS,
     Drawn,

@@ -9,9 +9,9 @@ import tomllib
 from collections.abc import Callable
 from typing import Any
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.iteration import constant
 from shardlint.inference.domain.values import Const, DictValue, External, ListValue, SetValue, Tuple, Value
+from shardlint.inference.evaluation.call import Call
 from shardlint.laws.core.values import Unknown
 
 #: Longest text that is read: Python's own parsers recurse, and so much cannot nest too deep for them.

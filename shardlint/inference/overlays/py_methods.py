@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain import name_links
 from shardlint.inference.domain.iteration import hashable, iterate
 from shardlint.inference.domain.truthiness import truth
@@ -23,8 +22,9 @@ from shardlint.inference.domain.values import (
     as_int,
     looked_up,
 )
-from shardlint.inference.iterators import Items, spend
-from shardlint.inference.mutation import extend
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.iterators import Items, spend
+from shardlint.inference.evaluation.mutation import extend
 from shardlint.inference.overlays.py_collections import SET_METHODS, entries, most_common
 from shardlint.inference.overlays.py_iterators import sort
 from shardlint.inference.overlays.py_re import regex_attribute

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import ClassValue, External, Instance, ModuleValue, Value, as_str
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.mutation import set_attribute
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.evaluation.mutation import set_attribute
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shardlint.inference.calls import Call
-from shardlint.inference.descriptors import is_data
 from shardlint.inference.domain.classes import class_attribute
 from shardlint.inference.domain.havoc import NAMESPACE, blur, forget
 from shardlint.inference.domain.values import (
@@ -19,7 +17,9 @@ from shardlint.inference.domain.values import (
     Value,
     as_str,
 )
-from shardlint.inference.mutation import delete_attribute, hold, set_attribute
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.descriptors import is_data
+from shardlint.inference.evaluation.mutation import delete_attribute, hold, set_attribute
 from shardlint.laws.core.values import Unknown
 
 _FRAME = "types.FrameType"

@@ -6,8 +6,6 @@ import numbers
 from collections import abc
 from collections.abc import Callable
 
-from shardlint.inference.calls import Call
-from shardlint.inference.descriptors import is_computed, read
 from shardlint.inference.domain.classes import (
     attribute_along,
     class_attribute,
@@ -45,14 +43,16 @@ from shardlint.inference.domain.values import (
     as_str,
     looked_up,
 )
-from shardlint.inference.evaluator import Evaluator
-from shardlint.inference.iterators import is_iterator
-from shardlint.inference.library_names import set_library_name
-from shardlint.inference.mutation import delete_attribute, set_attribute
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.descriptors import is_computed, read
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.evaluation.iterators import is_iterator
+from shardlint.inference.evaluation.monkeypatches import set_library_name
+from shardlint.inference.evaluation.mutation import delete_attribute, set_attribute
+from shardlint.inference.evaluation.release_queries import is_there
 from shardlint.inference.overlays.class_hooks import instance_attribute
 from shardlint.inference.overlays.jax_tree_paths import KEYS
 from shardlint.inference.overlays.registry import is_known
-from shardlint.inference.releases import is_there
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 

@@ -14,7 +14,6 @@ from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.iteration import constant
 from shardlint.inference.domain.values import (
     Bound,
@@ -26,7 +25,8 @@ from shardlint.inference.domain.values import (
     as_int,
     as_str,
 )
-from shardlint.inference.iterators import iterator_of
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.iterators import iterator_of
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 from shardlint.model.uses import PatternUse

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.classes import all_fields
 from shardlint.inference.domain.values import (
     NONE,
@@ -22,8 +21,9 @@ from shardlint.inference.domain.values import (
     as_str,
     is_none,
 )
-from shardlint.inference.iterators import items_of
-from shardlint.inference.mutation import set_attribute
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.iterators import items_of
+from shardlint.inference.evaluation.mutation import set_attribute
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.classes import class_attribute
 from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.truthiness import truth
@@ -26,8 +25,9 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
 )
-from shardlint.inference.iterators import is_iterator
-from shardlint.inference.releases import is_of_version
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.iterators import is_iterator
+from shardlint.inference.evaluation.release_queries import is_of_version
 from shardlint.laws.core.values import Unknown
 
 

@@ -7,11 +7,11 @@ import string
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.classes import class_attribute, library_bases, stands_for
 from shardlint.inference.domain.iteration import constant
 from shardlint.inference.domain.values import Const, DictValue, Instance, ListValue, Tuple, Value, as_str
-from shardlint.inference.iterators import items_of
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.iterators import items_of
 from shardlint.inference.overlays.jax_tree_paths import key_text
 from shardlint.laws.core.values import Unknown
 

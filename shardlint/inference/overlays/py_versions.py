@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Const, LibraryObject, Tuple, Value, as_str
-from shardlint.inference.releases import DISTRIBUTIONS, OF_VERSION, is_of_version, version_text
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.release_queries import (
+    DISTRIBUTIONS,
+    OF_VERSION,
+    is_of_version,
+    version_text,
+)
 from shardlint.laws.core.values import Unknown
 
 _VERSION = "packaging.version.Version"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Value
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.data import call_of
 from shardlint.laws.core.verdicts import Verdict
 from shardlint.laws.core.witness_data import Known

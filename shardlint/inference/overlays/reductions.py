@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Const, Value, as_dim, as_items, integer
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import (
     Transfer,
     arrays_tuple,

@@ -8,13 +8,13 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import External, LibraryObject, Value
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.release_queries import is_there
 from shardlint.inference.overlays import aliases
-from shardlint.inference.releases import is_there
 
 if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
+    from shardlint.inference.evaluation.evaluator import Evaluator
 
 T = TypeVar("T")
 Transfer = Callable[[Call], Value]

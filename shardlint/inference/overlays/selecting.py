@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Array, Const, Value, as_dim
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import (
     Transfer,
     arrays_tuple,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Array, Const, Value, as_dim, as_int, as_items
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import (
     Transfer,
     arrays_list,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Array, Const, Value, as_dim, as_items, as_size, shape_value
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import (
     Transfer,
     arrays_list,

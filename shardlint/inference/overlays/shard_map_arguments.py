@@ -6,8 +6,6 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
-from shardlint.inference.context import Shard
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -21,6 +19,8 @@ from shardlint.inference.domain.values import (
     as_items,
     is_none,
 )
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.context import Shard
 from shardlint.inference.overlays.placing import (
     laid_out,
     place_array,

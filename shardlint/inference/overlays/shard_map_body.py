@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Bound, Function, Partial, SpecValue, Value
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.lowering import lowered
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.shard_map_arguments import named, only_specs, place_arguments, split

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from shardlint.inference.calls import Call
-from shardlint.inference.context import Shard
 from shardlint.inference.domain.values import Array, DictValue, ListValue, Tuple, Value
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.context import Shard
 from shardlint.inference.overlays.arrays import Impossible
 from shardlint.inference.overlays.placing import inside_shard_map, shape_text
 from shardlint.laws.core.values import Unknown

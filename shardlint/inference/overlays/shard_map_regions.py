@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain import name_links
 from shardlint.inference.domain.values import (
     DictValue,
@@ -20,6 +19,7 @@ from shardlint.inference.domain.values import (
     as_bool,
     is_none,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.jax_jit import function_name
 from shardlint.inference.overlays.placing import as_junk, as_mesh, mesh_facts, spec_junk, text_of

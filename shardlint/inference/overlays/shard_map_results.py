@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Array, MeshValue, SpecValue, Tuple, Value
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.following import MARK
 from shardlint.inference.overlays.placing import laid_out, mesh_facts, place_array, record_mismatch
 from shardlint.inference.overlays.prefixes import meet_prefix, mismatch

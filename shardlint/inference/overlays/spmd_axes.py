@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain import name_links
 from shardlint.inference.domain.values import (
     Array,
@@ -16,6 +15,7 @@ from shardlint.inference.domain.values import (
     as_str,
     is_none,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.following import following, is_marked, marked
 from shardlint.inference.overlays.placing import context_mesh
 from shardlint.inference.overlays.prefixes import meet_prefix

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
-from shardlint.inference.context import Context
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -28,7 +26,9 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
 )
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.context import Context
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays import jax_convolution, jax_lax, jax_nn, jax_numpy, jax_random, optax_losses
 from shardlint.inference.overlays.following import READING, is_following
 from shardlint.laws.core.dims import equal

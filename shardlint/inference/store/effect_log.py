@@ -40,7 +40,7 @@ class Effects:
     """The effects of the innermost run whose result may be kept.
 
     ``oldest`` is the number of the oldest thing that was changed. ``asked`` is what was asked of how the code
-    was reached (see `circumstances`). ``epoch`` counts the changes of classes and wrappers: that a run reads
+    was reached (see `path_queries`). ``epoch`` counts the changes of classes and wrappers: that a run reads
     them is not noted. ``entered`` is the number at which the evaluation of an entry began. ``before`` are the
     older things that it changed, which other entries may read, by their numbers, with what each held;
     ``leaks`` tells that it changed something older that cannot be changed back. ``touched`` are the numbers

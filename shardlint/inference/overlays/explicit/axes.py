@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     MeshValue,
@@ -16,6 +15,7 @@ from shardlint.inference.domain.values import (
     as_str,
     is_none,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.explicit.types import in_types_of
 from shardlint.inference.overlays.placing import RESHARD, place_array
 from shardlint.inference.overlays.prefixes import map_arrays, meet_prefix, traced, untyped

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Const, LibraryObject, Value, as_items, as_str, is_none
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace
 from shardlint.laws.core.array_types import ArrayType
 

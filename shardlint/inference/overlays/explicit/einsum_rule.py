@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Value, as_str
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import given
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, rank, shape_of
 from shardlint.laws.core.array_types import ArrayType

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Array, Const, Value, is_none
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays import elementwise, jax_nn
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, shape_of
 from shardlint.inference.overlays.explicit.types import meshless

@@ -10,7 +10,6 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from shardlint.inference.calls import Call, CannotBind
 from shardlint.inference.domain.values import (
     Array,
     DictValue,
@@ -22,7 +21,8 @@ from shardlint.inference.domain.values import (
     Value,
     as_items,
 )
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.call import Call, CannotBind
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays import Stop, given
 from shardlint.inference.overlays.explicit.recording import (
     Written,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Array, Const, Slice, Tuple, Value, as_dim, as_str, is_none
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import axis_of, given
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, entries_of, rank, shape_of
 from shardlint.inference.overlays.indexing import sliced

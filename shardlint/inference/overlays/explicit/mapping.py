@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import Array
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.explicit.types import type_of
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import Entry, Spec, Unknown, entry_axes

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shardlint.inference.calls import Call
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.explicit.trace import Rule, Trace
 from shardlint.inference.overlays.out_shardings import SAMPLED
 from shardlint.laws.core.array_types import ArrayType

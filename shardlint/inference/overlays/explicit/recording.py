@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -16,7 +15,8 @@ from shardlint.inference.domain.values import (
     Value,
     is_none,
 )
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.data import call_of, data_of, operand
 from shardlint.inference.overlays.explicit.types import type_of
 from shardlint.inference.overlays.placing import text_of

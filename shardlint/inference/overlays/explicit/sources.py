@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shardlint.inference.domain.values import Array
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.explicit.types import context_of, made_here, padded, type_of, typed_as
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.values import AxisType, Junk, Marker, Mesh, Spec, Unknown

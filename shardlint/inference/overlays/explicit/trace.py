@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Union
 
-from shardlint.inference.calls import Call
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -22,6 +21,7 @@ from shardlint.inference.domain.values import (
     as_items,
     is_none,
 )
+from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays import arrays
 from shardlint.inference.overlays.explicit.types import meshless, type_of
 from shardlint.laws import propagation as laws

@@ -17,7 +17,7 @@ from shardlint.inference.domain.values import (
     SpecValue,
     Value,
 )
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown

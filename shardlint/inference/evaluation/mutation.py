@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardlint.inference.descriptors import deleter_of, setter_of
 from shardlint.inference.domain.classes import class_attribute, method_called
 from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.iteration import hashable
@@ -31,14 +30,15 @@ from shardlint.inference.domain.values import (
     as_int,
     as_str,
 )
-from shardlint.inference.iterators import each_left, spend
-from shardlint.inference.library_names import set_library_name
+from shardlint.inference.evaluation.descriptors import deleter_of, setter_of
+from shardlint.inference.evaluation.iterators import each_left, spend
+from shardlint.inference.evaluation.monkeypatches import set_library_name
 from shardlint.inference.store.effect_log import changed_for_all, changing
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place, Span
 
 if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
+    from shardlint.inference.evaluation.evaluator import Evaluator
 
 #: Where something stands of which that is not known.
 _NOWHERE = Span("", 1, 1, 1, 1)

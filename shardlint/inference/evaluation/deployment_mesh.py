@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardlint.inference.domain.values import MeshValue, Value
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Spec, entry_axes
 from shardlint.laws.core.verdicts import Cause, Rejected, Undecided, Verdict

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from shardlint.inference.context import Context
 from shardlint.inference.domain.lattice import combined, join_tagged, tagged
 from shardlint.inference.domain.values import MAX_ALTERNATIVES, Alternatives, MeshValue, SomeMesh, Tag, Value
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.context import Context
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.laws.core.values import Unknown
 
 T = TypeVar("T")

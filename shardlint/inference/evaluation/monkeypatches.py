@@ -5,7 +5,7 @@ Programs give JAX the names of other releases (``jax.shard_map = shard_map``); t
 
 from __future__ import annotations
 
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.laws.core.values import Unknown
 
 _SETS = "sets "

@@ -13,7 +13,7 @@ from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.evaluator import Evaluator
+    from shardlint.inference.evaluation.evaluator import Evaluator
 
 
 T = TypeVar("T", covariant=True)

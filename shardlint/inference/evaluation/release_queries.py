@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from shardlint.inference.domain.values import Const, Tuple, Value
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.laws import versions
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Api, Rejected, Undecided, Verdict

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 from shardlint.inference.domain.values import Const, MeshValue, Tuple, Value
-from shardlint.inference.private_names import mangled
-from shardlint.inference.settings import InferenceSettings, LogicalRules
+from shardlint.inference.evaluation.name_mangling import mangled
+from shardlint.inference.evaluation.settings import InferenceSettings, LogicalRules
 from shardlint.inference.store.effect_log import When, born
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown

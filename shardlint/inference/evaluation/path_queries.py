@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from shardlint.inference.domain.lattice import is_supposed
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.store.effect_log import EFFECTS
 
 #: Whether uses are not recorded, whether a test that is not decided led here, and whether it is one of the

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from shardlint.inference.context import Context
 from shardlint.inference.domain.values import (
     ClassValue,
     Function,
@@ -16,7 +15,8 @@ from shardlint.inference.domain.values import (
     Tag,
     Value,
 )
-from shardlint.inference.settings import InferenceSettings
+from shardlint.inference.evaluation.context import Context
+from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.store.identity_set import Once
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown
@@ -49,7 +49,7 @@ class Evaluator(Protocol):
     are bodies of generators; ``switches`` name global settings of libraries that the program has changed;
     ``turns`` are the releases from which on JAX answers a question that was asked otherwise,
     ``versions_read`` how often the program read the version of JAX (see `releases`); ``asks_mesh`` is whether
-    a mesh that the program does not tell matters (see `assumed`); ``muted`` is not 0 while nothing is
+    a mesh that the program does not tell matters (see `deployment_mesh`); ``muted`` is not 0 while nothing is
     recorded. ``variants`` says which of how many possible values is followed, ``assumed`` the outcomes of
     undecided tests. ``uses`` are those that the running function recorded so far. ``making`` is an object
     whose constructor is called next.
@@ -88,7 +88,7 @@ class Evaluator(Protocol):
         opaque: bool = False,
         places: dict[int | str, Place] | None = None,
     ) -> Value:
-        """Call any value at ``place``; ``opaque`` and ``places`` as in `calls.Call`."""
+        """Call any value at ``place``; ``opaque`` and ``places`` as in `call.Call`."""
 
     def set_variable(self, scope: Any, name: str, value: Value) -> None:
         """Set a variable of any scope."""

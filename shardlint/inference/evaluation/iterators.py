@@ -30,7 +30,7 @@ from shardlint.inference.domain.values import (
     as_int,
     is_none,
 )
-from shardlint.inference.evaluator import Evaluator
+from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import AxisType, Unknown
 from shardlint.model.spans import Place
