@@ -65,7 +65,7 @@ def read_paths(
 
 def _is_sound(source: Source) -> bool:
     """Whether a source can be read and parsed."""
-    from shardlint.inference.syntax import split
+    from shardlint.inference.syntax.file_parts import split
 
     return not source.problems and not any(
         split(source.path, cell.index, cell.text).errors for cell in source.cells

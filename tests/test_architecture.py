@@ -64,7 +64,11 @@ ROOMS: dict[str, set[str]] = {
     | {"shardlint.support.gc_policy", "shardlint.source", "shardlint.support.cancellation"},
     "shardlint.fixes": TYPES
     | LAWS
-    | {"shardlint.source", "shardlint.inference.nodes", "shardlint.inference.offsets"},
+    | {
+        "shardlint.source",
+        "shardlint.inference.syntax.node_fields",
+        "shardlint.inference.syntax.node_offsets",
+    },
     "shardlint.suppression": TYPES
     | LAWS
     | {"shardlint.source", "shardlint.rules.all_rules", "shardlint.rules.base"},

@@ -18,7 +18,7 @@ from shardlint.inference.domain.name_links import place_of
 from shardlint.inference.domain.values import Function, Native
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.met import Met, Note
-from shardlint.inference.nodes import walk
+from shardlint.inference.syntax.node_fields import walk
 from shardlint.laws.core.dims import Expr, Symbol, described
 from shardlint.model.uses import Use
 

@@ -20,12 +20,12 @@ from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.machine import Machine
 from shardlint.inference.mentions import with_mentions
 from shardlint.inference.module_run import ModuleRun
-from shardlint.inference.offsets import RECURSION_LIMIT
 from shardlint.inference.overlays.registry import load_mentioned
 from shardlint.inference.project import Project, share_unchanged
 from shardlint.inference.settling import Settling
 from shardlint.inference.statements import Statement, execute
-from shardlint.inference.syntax import ClassPart, FunctionPart, Parsed, Part, split, units_of
+from shardlint.inference.syntax.file_parts import ClassPart, FunctionPart, Parsed, Part, split, units_of
+from shardlint.inference.syntax.node_offsets import RECURSION_LIMIT
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Span
 from shardlint.model.uses import Environment, FileProblem, NameUse, Use

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from shardlint.inference.project import LIBRARIES
 from shardlint.inference.relevance import Relevance
-from shardlint.inference.syntax import split
+from shardlint.inference.syntax.file_parts import split
 from shardlint.source.sources import Source, read_source
 from shardlint.source.workspace.module_paths import import_folders
 

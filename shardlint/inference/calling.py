@@ -46,7 +46,6 @@ from shardlint.inference.evaluation.name_mangling import mangled
 from shardlint.inference.functions import bind_parameters, look_at
 from shardlint.inference.generators import generator
 from shardlint.inference.instances import instantiate
-from shardlint.inference.latest import of_texts
 from shardlint.inference.overlays import varying
 from shardlint.inference.overlays.class_hooks import method_context
 from shardlint.inference.overlays.explicit.finishing import finish_call
@@ -56,7 +55,8 @@ from shardlint.inference.overlays.py_mocks import replace_named
 from shardlint.inference.overlays.registry import transfer
 from shardlint.inference.selves import sets_in
 from shardlint.inference.store.effect_log import changed, now
-from shardlint.inference.units import BrokenText
+from shardlint.inference.syntax.text_cache import of_texts
+from shardlint.inference.syntax.units import BrokenText
 from shardlint.inference.variables import write
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place

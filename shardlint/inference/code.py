@@ -8,9 +8,9 @@ from typing import NamedTuple, cast
 import libcst as cst
 
 from shardlint.inference.evaluation.name_mangling import mangled
-from shardlint.inference.nodes import parts, walk
-from shardlint.inference.syntax import FunctionPart
-from shardlint.inference.units import BrokenText, Unit
+from shardlint.inference.syntax.file_parts import FunctionPart
+from shardlint.inference.syntax.node_fields import parts, walk
+from shardlint.inference.syntax.units import BrokenText, Unit
 
 
 class Code:

@@ -20,7 +20,7 @@ from shardlint.inference.met import Met
 from shardlint.inference.selves import OfClass
 from shardlint.inference.situation import Situation
 from shardlint.inference.store.field_reads import ALL
-from shardlint.inference.units import BrokenText
+from shardlint.inference.syntax.units import BrokenText
 
 if TYPE_CHECKING:
     from shardlint.inference.machine import Machine

@@ -30,8 +30,8 @@ from shardlint.inference.overlays.jax_specs import SPEC, subclassed
 from shardlint.inference.overlays.py_dataclasses import declare_fields, decorator_of, make_dataclass
 from shardlint.inference.overlays.py_enums import is_enumeration, make_members
 from shardlint.inference.selves import method_in, override, set_by_methods
-from shardlint.inference.syntax import FunctionPart
-from shardlint.inference.units import NodePlace, Unit
+from shardlint.inference.syntax.file_parts import FunctionPart
+from shardlint.inference.syntax.units import NodePlace, Unit
 from shardlint.inference.variables import write
 from shardlint.laws.core.values import Unknown
 

@@ -18,7 +18,7 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.evaluation.context import Frame
-from shardlint.inference.units import NodePlace
+from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown
 from shardlint.model.spans import Place

@@ -37,7 +37,7 @@ from shardlint.inference.machine import Machine
 from shardlint.inference.reach import Reach
 from shardlint.inference.selves import OfClass, entry_instance
 from shardlint.inference.store.effect_log import EFFECTS, born
-from shardlint.inference.units import BrokenText, NodePlace
+from shardlint.inference.syntax.units import BrokenText, NodePlace
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place, Span
 

@@ -41,7 +41,7 @@ from shardlint.inference.overlays.py_mocks import replace_written
 from shardlint.inference.overlays.py_strings import formatted
 from shardlint.inference.overlays.registry import transfer
 from shardlint.inference.refine import refine
-from shardlint.inference.units import NodePlace
+from shardlint.inference.syntax.units import NodePlace
 from shardlint.inference.variables import widened, write
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place

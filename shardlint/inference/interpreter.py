@@ -44,8 +44,8 @@ from shardlint.inference.refine import learn_shape, names_in
 from shardlint.inference.replaced import verdict_where_replaced
 from shardlint.inference.statements import execute_block
 from shardlint.inference.store.identity_set import Once
+from shardlint.inference.syntax.units import NodePlace, Unit, text_at
 from shardlint.inference.tests import Tests
-from shardlint.inference.units import NodePlace, Unit, text_at
 from shardlint.inference.unseen import Unseen
 from shardlint.inference.variables import write
 from shardlint.laws.core import dims

@@ -31,7 +31,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.context import Context, Scope, Shard
 from shardlint.inference.store.field_reads import OPAQUE, ORIGIN
-from shardlint.inference.units import NodePlace
+from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.core.dims import Expr, Symbol, described
 from shardlint.laws.core.values import Mesh, Spec, Unknown
 

@@ -20,7 +20,7 @@ from shardlint.inference.evaluation.context import Context, Frame, Scope
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.met import Handed, Note
 from shardlint.inference.store.identity_set import Once
-from shardlint.inference.units import NodePlace, Unit
+from shardlint.inference.syntax.units import NodePlace, Unit
 from shardlint.laws.core.dims import Dim
 from shardlint.model.spans import Place, Span
 from shardlint.model.uses import FileProblem

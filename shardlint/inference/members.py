@@ -13,7 +13,7 @@ from shardlint.inference.domain.values import NONE, Slice, Tuple, Value
 from shardlint.inference.editing import TELLING, note_read
 from shardlint.inference.evaluation.context import meant
 from shardlint.inference.facts import dotted
-from shardlint.inference.nodes import is_next
+from shardlint.inference.syntax.node_fields import is_next
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:

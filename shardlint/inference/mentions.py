@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from shardlint.inference.latest import of_texts
-from shardlint.inference.syntax import Part, whole_units
-from shardlint.inference.units import Unit
+from shardlint.inference.syntax.file_parts import Part, whole_units
+from shardlint.inference.syntax.text_cache import of_texts
+from shardlint.inference.syntax.units import Unit
 from shardlint.model.uses import MeshUse, Use
 
 #: Attributes of a mesh that give all its axes.

@@ -8,8 +8,8 @@ from typing import Any
 from shardlint.inference.domain.values import ModuleValue
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.met import Handed
-from shardlint.inference.syntax import Part, whole_units
-from shardlint.inference.units import BrokenText
+from shardlint.inference.syntax.file_parts import Part, whole_units
+from shardlint.inference.syntax.units import BrokenText
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.versions import Release
 from shardlint.source.sources import Source
@@ -59,7 +59,7 @@ class ModuleRun:
 
     @property
     def text(self) -> str:
-        """All its text, as it is read (see `spelling`), or as it is written, if it is not read as a whole."""
+        """All its text, as it is read (see `typos`), or as it is written, if it is not read as a whole."""
         if self.complete and len(self.source.cells) == 1:
             return "".join(unit.text for unit in whole_units(self.parts))
         return "".join(cell.text for cell in self.source.cells)

@@ -24,7 +24,7 @@ from shardlint.inference.domain.values import (
     as_items,
     as_str,
 )
-from shardlint.inference.nodes import walk
+from shardlint.inference.syntax.node_fields import walk
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shardlint.inference.syntax import split, whole_units
+from shardlint.inference.syntax.file_parts import split, whole_units
 from shardlint.source.sources import Source, read_source
 from shardlint.source.workspace import file_access
 

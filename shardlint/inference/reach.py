@@ -34,12 +34,12 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
 )
-from shardlint.inference.latest import of_texts
 from shardlint.inference.overlays.registry import loaded
 from shardlint.inference.overlays.vocabulary import layer_names, sharding_names
 from shardlint.inference.project import LIBRARIES
 from shardlint.inference.selves import CONSTRUCTORS, sets_of_self
-from shardlint.inference.units import NodePlace
+from shardlint.inference.syntax.text_cache import of_texts
+from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.versions import Release
 from shardlint.laws.versions.queries import state_of, subjects
 from shardlint.source.lexing import without_prose, words_in

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from shardlint.inference.syntax import ClassPart, FunctionPart, Part, Statements
+from shardlint.inference.syntax.file_parts import ClassPart, FunctionPart, Part, Statements
 from shardlint.source.lexing import without_prose
 from shardlint.source.workspace.prefilter import speaks_of_sharding, speaks_to_shardlint
 

@@ -23,8 +23,8 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.store.effect_log import born
+from shardlint.inference.syntax.units import NodePlace
 from shardlint.inference.tests import Tests
-from shardlint.inference.units import NodePlace
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Expr, Quotient, Remainder, Symbol, renewed
 from shardlint.laws.core.values import Mesh, Unknown

@@ -16,14 +16,14 @@ from shardlint.inference.calling import name_alike
 from shardlint.inference.code import LookedAt, generators_in, texts_of
 from shardlint.inference.domain.classes import lineage
 from shardlint.inference.domain.values import ClassValue
-from shardlint.inference.edits import edit_between, says_the_same
 from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
 from shardlint.inference.overlays.registry import load_mentioned
 from shardlint.inference.reach import reach_alike
 from shardlint.inference.selves import outdate, said_otherwise, says_alike, sets_of_self
-from shardlint.inference.spelling import Meant
 from shardlint.inference.store.effect_log import EFFECTS
-from shardlint.inference.syntax import FunctionPart, units_of
+from shardlint.inference.syntax.diff import edit_between, says_the_same
+from shardlint.inference.syntax.file_parts import FunctionPart, units_of
+from shardlint.inference.syntax.typos import Meant
 from shardlint.model.uses import FileProblem, Use
 from shardlint.source.comments.facts import read_notes
 from shardlint.source.sources import Cell, Source

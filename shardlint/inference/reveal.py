@@ -21,7 +21,7 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.overlays.object_protocol import delegate
-from shardlint.inference.units import NodePlace
+from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.placement.array_bytes import array_bytes, text_of_bytes

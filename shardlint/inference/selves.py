@@ -30,9 +30,9 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.name_mangling import mangled
 from shardlint.inference.instances import is_dataclass
-from shardlint.inference.latest import of_texts
 from shardlint.inference.met import Met
 from shardlint.inference.store.effect_log import born, depends
+from shardlint.inference.syntax.text_cache import of_texts
 from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass

@@ -8,7 +8,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple
 
-from shardlint.inference.units import NodePlace, Unit
+from shardlint.inference.syntax.units import NodePlace, Unit
 from shardlint.model.spans import LookedUp
 from shardlint.model.uses import Fact, FileProblem, Use
 from shardlint.support.fast_frozen import altered

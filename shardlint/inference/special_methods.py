@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from shardlint.inference.body_changes import READING_FUNCTIONS, READING_METHODS, BodyChanges, body_changes
 from shardlint.inference.domain.classes import ANY, library_bases, lineage
 from shardlint.inference.domain.havoc import HOLDING
 from shardlint.inference.domain.lattice import options
@@ -28,7 +27,13 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.evaluation.iterators import is_iterator
 from shardlint.inference.functions import look_at
-from shardlint.inference.units import BrokenText
+from shardlint.inference.syntax.body_changes import (
+    READING_FUNCTIONS,
+    READING_METHODS,
+    BodyChanges,
+    body_changes,
+)
+from shardlint.inference.syntax.units import BrokenText
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

@@ -23,10 +23,10 @@ from shardlint.inference.expressions import evaluate
 from shardlint.inference.facts import with_notes
 from shardlint.inference.imports import import_from, import_names, import_succeeds
 from shardlint.inference.loops import pick, run_for, run_while
-from shardlint.inference.nodes import structure
 from shardlint.inference.operators import binary_operation
 from shardlint.inference.patterns import takes
 from shardlint.inference.refine import learn_rank, refine
+from shardlint.inference.syntax.node_fields import structure
 from shardlint.inference.variables import interrupted, watching, widened
 from shardlint.inference.withs import enter_contexts
 from shardlint.laws.core.values import Unknown

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.domain.values import Test, Value
-from shardlint.inference.nodes import structure, walk
 from shardlint.inference.store.effect_log import born, depends
+from shardlint.inference.syntax.node_fields import structure, walk
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluation.context import Scope

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from shardlint.inference.syntax import FunctionPart, split
+from shardlint.inference.syntax.file_parts import FunctionPart, split
 
 READ, EVALUATED = ("None", "True", "False"), ("1", "0", "1.0", "'x'", "()", "...", "-1")
 

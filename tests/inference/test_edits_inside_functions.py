@@ -14,8 +14,8 @@ from shardlint.config import Settings
 from shardlint.inference import functions
 from shardlint.inference.code import Code
 from shardlint.inference.interpreter import Interpreter
-from shardlint.inference.nodes import walk
-from shardlint.inference.units import BrokenText, Unit
+from shardlint.inference.syntax.node_fields import walk
+from shardlint.inference.syntax.units import BrokenText, Unit
 from shardlint.resuming import Programs
 
 #: Functions in functions, in blocks, of one name, decorated, made at the top level, and ones that see

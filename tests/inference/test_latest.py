@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shardlint.inference import latest as remembering
-from shardlint.inference.latest import Latest, of_texts
+from shardlint.inference.syntax import text_cache as remembering
+from shardlint.inference.syntax.text_cache import Latest, of_texts
 
 
 def test_only_the_latest_texts_of_a_file_are_kept() -> None:

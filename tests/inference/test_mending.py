@@ -10,8 +10,8 @@ import pytest
 
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
-from shardlint.inference.mending import mended
-from shardlint.inference.syntax import functions_of, split
+from shardlint.inference.syntax.error_recovery import mended
+from shardlint.inference.syntax.file_parts import functions_of, split
 from shardlint.model.findings import Severity
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").glob("*.py"))

@@ -9,9 +9,9 @@ import libcst as cst
 import pytest
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from shardlint.inference.nodes import fields, walk
-from shardlint.inference.positions import Positions
-from shardlint.inference.translating import Former, Translated, Untranslated, translate
+from shardlint.inference.syntax.front_end import Former, Translated, Untranslated, translate
+from shardlint.inference.syntax.node_fields import fields, walk
+from shardlint.inference.syntax.positions import Positions
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted([*ROOT.glob("shardlint/inference/*.py"), *ROOT.glob("fixtures/*.py")])

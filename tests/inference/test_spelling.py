@@ -15,9 +15,9 @@ import pytest
 
 from shardlint.api import Linter, source_from_text
 from shardlint.config.settings import Settings
-from shardlint.inference.nodes import walk
-from shardlint.inference.spelling import Names
-from shardlint.inference.syntax import split, whole_units
+from shardlint.inference.syntax.file_parts import split, whole_units
+from shardlint.inference.syntax.node_fields import walk
+from shardlint.inference.syntax.typos import Names
 from shardlint.laws.versions.public_names import PUBLISHED
 
 ROOT = Path(__file__).parents[2]

@@ -12,11 +12,11 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-from shardlint.inference.nodes import FIELDS, WRITING, fields, structure, walk
-from shardlint.inference.syntax import split, units_of
-from shardlint.inference.translating import Untranslated, translate
-from shardlint.inference.translating.origin import Origin
-from shardlint.inference.units import BrokenText, Unit
+from shardlint.inference.syntax.file_parts import split, units_of
+from shardlint.inference.syntax.front_end import Untranslated, translate
+from shardlint.inference.syntax.front_end.file_tree import Origin
+from shardlint.inference.syntax.node_fields import FIELDS, WRITING, fields, structure, walk
+from shardlint.inference.syntax.units import BrokenText, Unit
 
 ROOT = Path(__file__).parents[2]
 _INSTALLED, _STANDARD = (Path(sysconfig.get_path(name)) for name in ("purelib", "stdlib"))

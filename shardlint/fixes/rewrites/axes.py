@@ -9,7 +9,7 @@ import libcst as cst
 
 from shardlint.fixes.rewrites.fix_request import UNSAFE, Desk, in_place_of, literal
 from shardlint.fixes.syntax.program_tree import CannotFix, Change
-from shardlint.inference.nodes import walk
+from shardlint.inference.syntax.node_fields import walk
 from shardlint.laws.core.values import Mesh, Unknown
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.model.findings import Fix

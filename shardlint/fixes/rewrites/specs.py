@@ -9,7 +9,7 @@ import libcst as cst
 
 from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, Desk, in_place_of, literal
 from shardlint.fixes.syntax.program_tree import CannotFix
-from shardlint.inference.nodes import walk
+from shardlint.inference.syntax.node_fields import walk
 from shardlint.laws.core.values import Junk, Unknown
 from shardlint.model.findings import Fix
 from shardlint.model.uses import ParameterUse, Placement, ShardingUse

@@ -15,8 +15,8 @@ from typing import Any
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
-from shardlint.inference.nodes import parts, walk
-from shardlint.inference.offsets import offsets
+from shardlint.inference.syntax.node_fields import parts, walk
+from shardlint.inference.syntax.node_offsets import offsets
 from shardlint.model.findings import Edit
 from shardlint.model.spans import Span
 from shardlint.source.lexing import NEWLINE, split_lines

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 import libcst as cst
 
 from shardlint.fixes.syntax.program_tree import CannotFix, Program, Tree
-from shardlint.inference.nodes import parts, walk
+from shardlint.inference.syntax.node_fields import parts, walk
 from shardlint.support.lazy_dataclass import dataclass
 
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)

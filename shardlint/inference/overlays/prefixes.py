@@ -163,7 +163,7 @@ def map_arrays(
     """Replace every array in a tree; Python numbers count as scalars, other leaves stay.
 
     What may be one of several values is Unknown then, unless ``several`` are changed one by one. ``trees`` is
-    what the walk knows of the objects in the tree (see `nodes`).
+    what the walk knows of the objects in the tree (see `node_fields`).
     """
     trees = set() if trees is None else trees
 

@@ -9,8 +9,8 @@ from weakref import WeakValueDictionary
 
 import libcst as cst
 
-from shardlint.inference.positions import Positions
-from shardlint.inference.translating import Former, Translated, Untranslated, translate
+from shardlint.inference.syntax.front_end import Former, Translated, Untranslated, translate
+from shardlint.inference.syntax.positions import Positions
 
 
 class Tree:

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from shardlint.inference.spelling.attributes import dotted
-from shardlint.inference.spelling.scopes import Path
+from shardlint.inference.syntax.typos.attributes import dotted
+from shardlint.inference.syntax.typos.scopes import Path
 
 #: Names that are meant by others, and the scope of a function that binds them.
 Meanings = Mapping[str, tuple[str, Path | None]]

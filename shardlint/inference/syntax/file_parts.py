@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 
-from shardlint.inference.latest import latest
-from shardlint.inference.mending import mended
-from shardlint.inference.spelling import Names
-from shardlint.inference.translating.origin import Origin
-from shardlint.inference.translating.written import has_odd_lines
-from shardlint.inference.units import BrokenText, Unit
+from shardlint.inference.syntax.error_recovery import mended
+from shardlint.inference.syntax.front_end.file_tree import Origin
+from shardlint.inference.syntax.front_end.source_text import has_odd_lines
+from shardlint.inference.syntax.text_cache import latest
+from shardlint.inference.syntax.typos import Names
+from shardlint.inference.syntax.units import BrokenText, Unit
 from shardlint.support.lazy_dataclass import dataclass
 
 

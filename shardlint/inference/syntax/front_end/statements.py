@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import libcst as cst
 
-from shardlint.inference.translating.expressions import ASYNC, Expressions
-from shardlint.inference.translating.making import MAKE, OPERATORS
-from shardlint.inference.translating.written import Untranslated, extent
+from shardlint.inference.syntax.front_end.expressions import ASYNC, Expressions
+from shardlint.inference.syntax.front_end.node_factory import MAKE, OPERATORS
+from shardlint.inference.syntax.front_end.source_text import Untranslated, extent
 
 _DOT = cst.Dot()
 

@@ -12,7 +12,7 @@ from dataclasses import field
 
 import libcst as cst
 
-from shardlint.inference.nodes import walk
+from shardlint.inference.syntax.node_fields import walk
 from shardlint.support.lazy_dataclass import dataclass
 
 _CHANGING = frozenset(

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, cast
 
 import libcst as cst
 
-from shardlint.inference.nodes import FIELDS
-from shardlint.inference.translating.statements import Translator
-from shardlint.inference.translating.written import Untranslated, parsed
+from shardlint.inference.syntax.front_end.source_text import Untranslated, parsed
+from shardlint.inference.syntax.front_end.statements import Translator
+from shardlint.inference.syntax.node_fields import FIELDS
 
 _FunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
 _HEADER = tuple(name for name in FIELDS[cst.FunctionDef] if name != "body")

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from shardlint.inference.spelling.near import near
+from shardlint.inference.syntax.typos.distance import near
 from shardlint.laws.versions.public_names import PUBLISHED
 
 #: Attributes of so few letters are left alone: some are a letter off others.

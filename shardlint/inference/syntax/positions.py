@@ -1,7 +1,7 @@
 """Where the nodes of a text stand, as libcst counts.
 
 `ast` tells where most expressions stand. For other nodes the text is parsed by libcst, and its tree written
-out again (see `offsets`).
+out again (see `node_offsets`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 
 import libcst as cst
 
-from shardlint.inference.nodes import walk
-from shardlint.inference.offsets import offsets
-from shardlint.inference.translating.former import Noted
-from shardlint.inference.translating.statements import Translator
-from shardlint.inference.translating.written import Place, Untranslated, extent, parsed
+from shardlint.inference.syntax.front_end.node_reuse import Noted
+from shardlint.inference.syntax.front_end.source_text import Place, Untranslated, extent, parsed
+from shardlint.inference.syntax.front_end.statements import Translator
+from shardlint.inference.syntax.node_fields import walk
+from shardlint.inference.syntax.node_offsets import offsets
 
 _NEWLINE = re.compile(r"\r\n?|\n")
 #: First line, first column, last line and the column behind: lines from 1, columns from 0.

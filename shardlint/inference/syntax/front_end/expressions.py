@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import libcst as cst
 
-from shardlint.inference.translating.making import MAKE, OPERATORS
-from shardlint.inference.translating.written import Untranslated, Written, extent
+from shardlint.inference.syntax.front_end.node_factory import MAKE, OPERATORS
+from shardlint.inference.syntax.front_end.source_text import Untranslated, Written, extent
 from shardlint.source.lexing import STRING_OR_COMMENT
 
 _DEFAULT = cst.MaybeSentinel.DEFAULT

@@ -1,6 +1,6 @@
 """What libcst's nodes consist of, but for blanks, commas and parentheses.
 
-The trees that are evaluated may lack the rest (see `translating`): nothing here reads it, and neither may
+The trees that are evaluated may lack the rest (see `front_end`): nothing here reads it, and neither may
 others, who therefore must not let libcst visit, write or copy a node.
 """
 

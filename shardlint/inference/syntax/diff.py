@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 
-from shardlint.inference.spelling import Meant, Names
-from shardlint.inference.syntax import (
+from shardlint.inference.syntax.file_parts import (
     ClassPart,
     FunctionPart,
     Parsed,
@@ -22,8 +21,9 @@ from shardlint.inference.syntax import (
     split,
     units_of,
 )
-from shardlint.inference.translating.written import Untranslated, has_odd_lines, parsed
-from shardlint.inference.units import BrokenText, Unit
+from shardlint.inference.syntax.front_end.source_text import Untranslated, has_odd_lines, parsed
+from shardlint.inference.syntax.typos import Meant, Names
+from shardlint.inference.syntax.units import BrokenText, Unit
 from shardlint.source.lexing import STRING_OR_COMMENT
 from shardlint.support.lazy_dataclass import dataclass
 

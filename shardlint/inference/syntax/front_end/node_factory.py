@@ -1,4 +1,4 @@
-"""Making nodes of libcst that have only the fields of `nodes.FIELDS`."""
+"""Making nodes of libcst that have only the fields of `node_fields.FIELDS`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import libcst as cst
 
-from shardlint.inference.nodes import FIELDS
+from shardlint.inference.syntax.node_fields import FIELDS
 
 
 def _maker(kind: type[cst.CSTNode]) -> Callable[..., Any]:

@@ -1,8 +1,8 @@
 """Stretches of lines as nodes: a unit is parsed when it is first needed.
 
-It is parsed with `ast`, whose trees are translated (see `translating`), and by libcst itself only where that
+It is parsed with `ast`, whose trees are translated (see `front_end`), and by libcst itself only where that
 does not do. A unit keeps its indentation and is wrapped in ``if 1:`` to parse, so columns need no correction
-but where a name is read as another (see `spelling`).
+but where a name is read as another (see `typos`).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import TypeVar, cast
 
 import libcst as cst
 
-from shardlint.inference.spelling import Meant, Moved, Names, written_at
-from shardlint.inference.syntax_trees import Tree, tree_after, tree_of
-from shardlint.inference.translating import Former, Translated, changed
-from shardlint.inference.translating.origin import Origin
+from shardlint.inference.syntax.front_end import Former, Translated, changed
+from shardlint.inference.syntax.front_end.file_tree import Origin
+from shardlint.inference.syntax.tree_cache import Tree, tree_after, tree_of
+from shardlint.inference.syntax.typos import Meant, Moved, Names, written_at
 from shardlint.model.spans import Place, Span
 from shardlint.source.comments.facts import Note
 from shardlint.support.lazy_dataclass import dataclass

@@ -8,9 +8,10 @@ import re
 from collections import defaultdict
 from dataclasses import field
 
-from shardlint.inference.spelling.attributes import lacking, modules, root_of
-from shardlint.inference.spelling.near import near
-from shardlint.inference.spelling.scopes import (
+from shardlint.inference.syntax.typos.attributes import lacking, modules, root_of
+from shardlint.inference.syntax.typos.corrected_text import RETURN, Meanings, Meant, rewritten, wrapped
+from shardlint.inference.syntax.typos.distance import near
+from shardlint.inference.syntax.typos.scopes import (
     Path,
     Scope,
     bound,
@@ -19,7 +20,6 @@ from shardlint.inference.spelling.scopes import (
     scopes,
     table_of,
 )
-from shardlint.inference.spelling.texts import RETURN, Meanings, Meant, rewritten, wrapped
 from shardlint.support.lazy_dataclass import dataclass
 
 #: What binds names unseen, or expects that one is not bound.

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from shardlint.inference.translating import Translated, Untranslated
-from shardlint.inference.translating.former import Noting
-from shardlint.inference.translating.making import MAKE
+from shardlint.inference.syntax.front_end import Translated, Untranslated
+from shardlint.inference.syntax.front_end.node_factory import MAKE
+from shardlint.inference.syntax.front_end.node_reuse import Noting
 
 
 class Origin:
