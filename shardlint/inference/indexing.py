@@ -34,7 +34,7 @@ from shardlint.inference.evaluation.disjunction import each_pair
 from shardlint.inference.evaluation.monkeypatches import MODULE_NAME
 from shardlint.inference.evaluation.mutation import set_item
 from shardlint.inference.overlays import jaxtyping
-from shardlint.inference.overlays.array_methods import index
+from shardlint.inference.overlays.arrays.methods import index
 from shardlint.inference.overlays.devices import index_devices
 from shardlint.inference.overlays.explicit.finishing import finish_index
 from shardlint.inference.overlays.object_protocol import object_item

@@ -40,7 +40,7 @@ from shardlint.inference.evaluation.disjunction import each_option, each_pair
 from shardlint.inference.evaluation.iterators import each_left, is_iterator
 from shardlint.inference.evaluation.release_queries import OF_VERSION, is_of_version, note_comparison
 from shardlint.inference.overlays import jaxtyping
-from shardlint.inference.overlays.array_methods import binary, unary
+from shardlint.inference.overlays.arrays.methods import binary, unary
 from shardlint.inference.overlays.explicit.finishing import finish_operator
 from shardlint.inference.overlays.jax_specs import spec_operation
 from shardlint.inference.overlays.mesh_arguments import AXIS_TYPES

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from shardlint.cache import codec
 from shardlint.cache.codec import CannotDecode, CannotEncode, decode, encode
 from shardlint.inference.domain.values import Generated, Missing, Reader, Sized
-from shardlint.inference.overlays.arrays import Impossible
+from shardlint.inference.overlays.arrays.operands import Impossible
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Span
 

@@ -20,8 +20,8 @@ import pytest
 from explicit_probes import evaluate
 
 from shardlint.inference.domain.values import Array, Value
-from shardlint.inference.overlays import nodes
-from shardlint.inference.overlays.prefixes import arrays_in
+from shardlint.inference.overlays.pytrees import nodes
+from shardlint.inference.overlays.pytrees.prefixes import arrays_in
 from shardlint.laws.core.verdicts import Rejected
 
 PRELUDE = """

@@ -22,7 +22,7 @@ from shardlint.inference.domain.values import (
     Value,
     as_items,
 )
-from shardlint.inference.overlays.nodes import parts
+from shardlint.inference.overlays.pytrees.nodes import parts
 from shardlint.laws.core.verdicts import Rejected
 
 HEADER = f"""{IMPORTS}

@@ -9,7 +9,7 @@ from overlay_harness import Case, Draw, Generator, dims, function
 
 from shardlint.inference.domain.values import Array, Const, DictValue, ListValue, Tuple, Value, integer
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.array_methods import binary
+from shardlint.inference.overlays.arrays.methods import binary
 
 
 def key(d: Draw) -> Array:

@@ -8,7 +8,7 @@ import cases_numpy as shared
 from overlay_harness import Case, Draw, Generator, dims, function
 
 from shardlint.inference.domain.values import Array, Const, External, ListValue, Tuple, Value, integer
-from shardlint.inference.overlays.array_methods import binary
+from shardlint.inference.overlays.arrays.methods import binary
 
 
 def floats(d: Draw) -> Case:

@@ -11,7 +11,7 @@ from overlay_harness import PLACE, FakeInterpreter
 
 from shardlint.inference.domain.values import Array, Const, External, LibraryObject, Value
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.dtypes import as_dtype
+from shardlint.inference.overlays.arrays.dtypes import as_dtype
 from shardlint.inference.overlays.registry import canonical, transfer
 
 NAMES = ("float32", "bfloat16", "float16", "int32", "int8", "uint8", "bool", "float64", "int64")

@@ -46,16 +46,10 @@ from shardlint.inference.domain.values import (
     integer,
 )  # fmt: skip
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays import (
-    array_methods,
-    devices,
-    jax_convolution,
-    jax_initializers,
-    jax_numpy,
-    jax_tree,
-    numpy_,
-)  # fmt: skip
-from shardlint.inference.overlays.dtypes import as_dtype
+from shardlint.inference.overlays import devices, jax_convolution, jax_initializers, jax_numpy, jax_tree
+from shardlint.inference.overlays.arrays import methods
+from shardlint.inference.overlays.arrays.dtypes import as_dtype
+from shardlint.inference.overlays.numpy import functions as numpy_  # fmt: skip
 from shardlint.laws.core.dims import symbol, symbols
 from shardlint.laws.core.values import Unknown
 
@@ -124,7 +118,7 @@ CONCRETE = {"block_until_ready"}
 
 
 def test_every_method_has_cases() -> None:
-    assert array_methods.METHODS.keys() - NUMBERS - CONCRETE == METHOD_CASES.keys()
+    assert methods.METHODS.keys() - NUMBERS - CONCRETE == METHOD_CASES.keys()
 
 
 def receiver_first(generate: Generator) -> Generator:
@@ -156,7 +150,7 @@ def call_method(name: str) -> Callable[..., Any]:
     ],
 )
 def test_methods(name: str, numpy: bool) -> None:
-    transfer, generate = array_methods.METHODS[name], receiver_first(METHOD_CASES[name])
+    transfer, generate = methods.METHODS[name], receiver_first(METHOD_CASES[name])
     tally = run_entry(name, transfer, call_method(name), generate, CASES, numpy=numpy, receiver=True)
     assert tally.accepted >= tally.cases // 4, tally
     if name != "nonzero":
@@ -175,7 +169,7 @@ def operands_of(op: str) -> Generator:
 @pytest.mark.parametrize("op", sorted(OPERATORS))
 def test_binary_operators(op: str, numpy: bool) -> None:
     def transfer(call: Call) -> Value:
-        return array_methods.binary(op, call.args[0], call.args[1])
+        return methods.binary(op, call.args[0], call.args[1])
 
     tally = run_entry(op, transfer, OPERATORS[op], operands_of(op), CASES * 2, numpy=numpy)
     assert tally.accepted >= tally.cases // 3, tally
@@ -192,7 +186,7 @@ def test_unary_operators(op: str, numpy: bool) -> None:
     def transfer(call: Call) -> Value:
         array = call.args[0]
         assert isinstance(array, Array)
-        return array_methods.unary(op, array)
+        return methods.unary(op, array)
 
     run_entry(op, transfer, functions[op], shared.arrays, CASES, numpy=numpy, receiver=True)
 
@@ -207,7 +201,7 @@ def test_mixed_operators() -> None:
         return (pair if d.chance(0.5) else pair[::-1]), {}
 
     def transfer(call: Call) -> Value:
-        return array_methods.binary("*", call.args[0], call.args[1])
+        return methods.binary("*", call.args[0], call.args[1])
 
     tally = run_entry("*", transfer, operator.mul, generate, CASES * 5)
     assert tally.accepted > tally.cases // 2
@@ -218,7 +212,7 @@ def test_attributes(name: str) -> None:
     def transfer(call: Call) -> Value:
         array = call.args[0]
         assert isinstance(array, Array)
-        return array_methods.ATTRIBUTES[name](array)
+        return methods.ATTRIBUTES[name](array)
 
     def generate(d: Draw) -> Case:
         return [d.array(d.shape(2, 4))], {}
@@ -228,13 +222,13 @@ def test_attributes(name: str) -> None:
 
 
 def test_dtype_attribute() -> None:
-    found = array_methods.ATTRIBUTES["dtype"](Array((2,), "bfloat16"))
+    found = methods.ATTRIBUTES["dtype"](Array((2,), "bfloat16"))
     assert as_dtype(found) == "bfloat16"
 
 
 def test_every_attribute_is_tested() -> None:
     tested = {"shape", "size", "ndim", "itemsize", "nbytes", "T", "mT", "real", "imag", "dtype", "at"}
-    assert array_methods.ATTRIBUTES.keys() == tested
+    assert methods.ATTRIBUTES.keys() == tested
 
 
 def index_item(d: Draw, size: Any) -> Value:
@@ -274,7 +268,7 @@ def test_indexing(numpy: bool) -> None:
     def transfer(call: Call) -> Value:
         array = call.args[0]
         assert isinstance(array, Array)
-        return array_methods.index(array, call.args[1])
+        return methods.index(array, call.args[1])
 
     tally = run_entry(
         "index", transfer, operator.getitem, indexing_case, CASES * 60,
@@ -287,16 +281,16 @@ def test_indexing(numpy: bool) -> None:
 
 def test_masks_have_open_lengths() -> None:
     n = symbol("n")
-    found = array_methods.index(Array((n, 3, 4), "float32"), Array((n, 3), "bool"))
+    found = methods.index(Array((n, 3, 4), "float32"), Array((n, 3), "bool"))
     assert isinstance(found, Array) and found.shape is not None
     assert len(found.shape) == 2 and found.shape[1] == 4 and symbols(found.shape[0]) != {"n"}
 
 
 def test_at() -> None:
     array = Array((symbol("n"), 3), "float32")
-    at = array_methods.ATTRIBUTES["at"](array)
+    at = methods.ATTRIBUTES["at"](array)
     assert isinstance(at, LibraryObject)
-    updater = array_methods.at_index(at, Const(0))
+    updater = methods.at_index(at, Const(0))
     assert isinstance(updater, LibraryObject)
     for name in ("set", "add", "get"):
         method = updater.fields[name]
@@ -427,19 +421,19 @@ def pair_of(x: Any) -> tuple[Any, Any]:
 def test_blocking_gives_the_array() -> None:
     array = Array((2,), "float32")
     assert jnp.ones(2).block_until_ready().shape == (2,)
-    assert evaluate("block_until_ready", array_methods.METHODS["block_until_ready"], [array], {}) == array
+    assert evaluate("block_until_ready", methods.METHODS["block_until_ready"], [array], {}) == array
 
 
 def test_numbers_are_not_known() -> None:
     for name in NUMBERS:
-        assert isinstance(evaluate(name, array_methods.METHODS[name], [Array((), "float32")], {}), Unknown)
+        assert isinstance(evaluate(name, methods.METHODS[name], [Array((), "float32")], {}), Unknown)
 
 
 def test_vectorize() -> None:
     def transfer(call: Call) -> Value:
         array = call.args[0]
         assert isinstance(array, Array)
-        return Tuple((array, array_methods.unary("-", array)))
+        return Tuple((array, methods.unary("-", array)))
 
     pair = function("pair", transfer, pair_of)
     native = evaluate("jax.numpy.vectorize", jax_numpy.TABLE["jax.numpy.vectorize"], [pair], {})
@@ -480,8 +474,8 @@ def test_dimension_numbers() -> None:
 
 def test_what_is_unknown_stays_unknown() -> None:
     hidden, array = Unknown("elsewhere"), Array((2, 3), "float32")
-    assert isinstance(array_methods.binary("+", array, hidden), Unknown)
-    assert isinstance(array_methods.index(array, hidden), Unknown)
+    assert isinstance(methods.binary("+", array, hidden), Unknown)
+    assert isinstance(methods.index(array, hidden), Unknown)
     total = evaluate("jax.numpy.sum", jax_numpy.TABLE["jax.numpy.sum"], [hidden], {})
     assert total == Array((), None)
     kept = evaluate("jax.numpy.exp", jax_numpy.TABLE["jax.numpy.exp"], [hidden], {})

@@ -20,7 +20,7 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
 )
-from shardlint.inference.overlays.prefixes import mismatch
+from shardlint.inference.overlays.pytrees.prefixes import mismatch
 from shardlint.laws.core.values import AxisType, Spec
 from shardlint.laws.core.values import Mesh as LawMesh
 

@@ -19,9 +19,8 @@ from shardlint.inference.domain.values import (
     shape_value,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import Stop, Transfer, is_numpy, known_int, table
-from shardlint.inference.overlays.indexing import indexed
-from shardlint.inference.overlays.shapes_layout import (
+from shardlint.inference.overlays.arrays.indexing import indexed
+from shardlint.inference.overlays.arrays.layout import (
     expanded,
     permuted,
     reshaped,
@@ -29,6 +28,7 @@ from shardlint.inference.overlays.shapes_layout import (
     swapped,
     target_items,
 )  # fmt: skip
+from shardlint.inference.overlays.arrays.operands import Stop, Transfer, is_numpy, known_int, table
 from shardlint.laws.core.dims import Shape, product
 from shardlint.laws.core.values import Unknown
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from shardlint.inference.domain.values import Array, Const, Value, as_size, as_str
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import operand, reject, table, unresolved
-from shardlint.inference.overlays.products import einsum
+from shardlint.inference.overlays.arrays.contractions import einsum
+from shardlint.inference.overlays.arrays.operands import operand, reject, table, unresolved
 from shardlint.laws.core.dims import Dim, Shape, divisible, equal, floordiv, fresh, product
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -37,14 +37,14 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import given, table, unresolved
+from shardlint.inference.overlays.arrays.operands import given, table, unresolved
 from shardlint.inference.overlays.equinox_layers import CALLS as LAYER_CALLS
 from shardlint.inference.overlays.equinox_layers import CHILDREN as LAYER_CHILDREN
 from shardlint.inference.overlays.equinox_layers import TABLE as LAYERS
 from shardlint.inference.overlays.jax_jit import function_name
 from shardlint.inference.overlays.jax_placement import constrained
-from shardlint.inference.overlays.nodes import map_parts
-from shardlint.inference.overlays.trees import tree_map
+from shardlint.inference.overlays.pytrees.nodes import map_parts
+from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:

@@ -26,7 +26,8 @@ from shardlint.inference.domain.values import (
     shape_value,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import (
+from shardlint.inference.overlays.arrays.dtypes import as_dtype, promote
+from shardlint.inference.overlays.arrays.operands import (
     Transfer,
     given,
     operand,
@@ -35,7 +36,6 @@ from shardlint.inference.overlays.arrays import (
     table,
     unresolved,
 )
-from shardlint.inference.overlays.dtypes import as_dtype, promote
 from shardlint.inference.overlays.explicit.types import made_here
 from shardlint.inference.overlays.flax_layers import dim_of, dims_of, spatial_ints
 from shardlint.laws.core.dims import Dim, Shape, floordiv

@@ -17,7 +17,7 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.overlays.flax_metadata import names_of
-from shardlint.inference.overlays.prefixes import map_arrays
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.laws.core.dims import Dim, fresh
 from shardlint.laws.core.values import Entry, Spec, Unknown
 from shardlint.model.spans import Place

@@ -16,7 +16,7 @@ from shardlint.inference.domain.values import (
     as_int,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import table
+from shardlint.inference.overlays.arrays.operands import table
 from shardlint.inference.overlays.flax_axes import names_with
 from shardlint.inference.overlays.flax_lifted import PARTITION_NAME
 from shardlint.inference.overlays.flax_metadata import (
@@ -28,7 +28,7 @@ from shardlint.inference.overlays.flax_metadata import (
     names_of,
     with_value,
 )
-from shardlint.inference.overlays.trees import tree_map
+from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.values import Spec, Unknown
 
 Rule = Callable[[Call], Value]

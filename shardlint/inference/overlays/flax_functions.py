@@ -19,8 +19,8 @@ from shardlint.inference.domain.values import (
     shape_value,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import Stop, given, operand, reject
-from shardlint.inference.overlays.dtypes import as_dtype, kind, promote
+from shardlint.inference.overlays.arrays.dtypes import as_dtype, kind, promote
+from shardlint.inference.overlays.arrays.operands import Stop, given, operand, reject
 from shardlint.inference.overlays.flax_layers import dims_of
 from shardlint.laws.core.values import Unknown
 

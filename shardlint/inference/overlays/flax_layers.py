@@ -24,8 +24,8 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays import jax_initializers
-from shardlint.inference.overlays.arrays import known_int, reject, unresolved
-from shardlint.inference.overlays.dtypes import as_dtype, kind, promote
+from shardlint.inference.overlays.arrays.dtypes import as_dtype, kind, promote
+from shardlint.inference.overlays.arrays.operands import known_int, reject, unresolved
 from shardlint.inference.overlays.explicit.types import made_here
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.array_types import TypeSharding

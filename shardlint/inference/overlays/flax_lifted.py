@@ -51,7 +51,7 @@ from shardlint.inference.overlays.flax_modules import (
     running,
 )
 from shardlint.inference.overlays.flax_parameters import merge_made
-from shardlint.inference.overlays.prefixes import traced
+from shardlint.inference.overlays.pytrees.prefixes import traced
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import Entry, Spec, Unknown
 from shardlint.laws.core.verdicts import Cause, Rejected

@@ -35,7 +35,7 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import Stop
+from shardlint.inference.overlays.arrays.operands import Stop
 from shardlint.inference.overlays.flax_derived import linen_class, linen_layer
 from shardlint.inference.overlays.flax_functions import functions
 from shardlint.inference.overlays.flax_layers import (

@@ -21,8 +21,8 @@ from shardlint.inference.domain.values import (
     shape_value,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import Stop, operand
-from shardlint.inference.overlays.dtypes import as_dtype
+from shardlint.inference.overlays.arrays.dtypes import as_dtype
+from shardlint.inference.overlays.arrays.operands import Stop, operand
 from shardlint.inference.overlays.flax_layers import dim_of, dims_of, initialized, last
 from shardlint.inference.overlays.flax_linen_layers import KEY, Forward, Layer, part
 from shardlint.inference.overlays.flax_recurrent import (

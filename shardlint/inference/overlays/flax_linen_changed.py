@@ -10,7 +10,7 @@ from shardlint.inference.domain.values import DictValue, SetValue, Value, as_ite
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax_modules import Run, current, is_module
 from shardlint.inference.overlays.optax_states import like
-from shardlint.inference.overlays.prefixes import map_arrays
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import UNKNOWN
 

@@ -19,8 +19,16 @@ from shardlint.inference.domain.values import (
     shape_value,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import Stop, axes_of, given, operand, reject, shape_of, unresolved
-from shardlint.inference.overlays.dtypes import as_dtype
+from shardlint.inference.overlays.arrays.dtypes import as_dtype
+from shardlint.inference.overlays.arrays.operands import (
+    Stop,
+    axes_of,
+    given,
+    operand,
+    reject,
+    shape_of,
+    unresolved,
+)
 from shardlint.inference.overlays.explicit.types import made_here
 from shardlint.inference.overlays.flax_layers import (
     chain,

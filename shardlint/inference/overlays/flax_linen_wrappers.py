@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from shardlint.inference.domain.values import Array, Const, SetValue, Value, as_items, as_str, is_none
-from shardlint.inference.overlays.arrays import axes_of, given, unresolved
+from shardlint.inference.overlays.arrays.operands import axes_of, given, unresolved
 from shardlint.inference.overlays.flax_layers import last
 from shardlint.inference.overlays.flax_linen_layers import Forward, Layer
 from shardlint.inference.overlays.flax_modules import Mode, Tree, is_module

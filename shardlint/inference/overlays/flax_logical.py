@@ -40,9 +40,9 @@ from shardlint.inference.overlays.flax_logical_uses import (
 )
 from shardlint.inference.overlays.flax_metadata import Names, names_of
 from shardlint.inference.overlays.jax_specs import is_unconstrained
-from shardlint.inference.overlays.nodes import map_parts, parts
 from shardlint.inference.overlays.placing import CONSTRAINT, place_array, record_open, text_of
-from shardlint.inference.overlays.prefixes import map_arrays, traced
+from shardlint.inference.overlays.pytrees.nodes import map_parts, parts
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays, traced
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict

@@ -31,7 +31,7 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.path_queries import ask
-from shardlint.inference.overlays.arrays import given
+from shardlint.inference.overlays.arrays.operands import given
 from shardlint.inference.overlays.flax_metadata import (
     is_box,
 )

@@ -31,7 +31,7 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import Stop, given
+from shardlint.inference.overlays.arrays.operands import Stop, given
 from shardlint.inference.overlays.flax_derived import nnx_class, nnx_layer
 from shardlint.inference.overlays.flax_functions import functions
 from shardlint.inference.overlays.flax_layers import aliases, initializer_makers

@@ -18,7 +18,7 @@ from shardlint.inference.domain.values import (
     Value,
     is_none,
 )
-from shardlint.inference.overlays.arrays import axes_of, given, operand, unresolved
+from shardlint.inference.overlays.arrays.operands import axes_of, given, operand, unresolved
 from shardlint.inference.overlays.flax_layers import dim_of, last
 from shardlint.inference.overlays.flax_nnx_layers import LAYERS as PLAIN
 from shardlint.inference.overlays.flax_nnx_layers import Build, Forward, Layer, construct, operand_of

@@ -14,7 +14,7 @@ from shardlint.inference.domain.values import NONE, Array, Const, LibraryObject,
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.evaluation.mutation import set_item
-from shardlint.inference.overlays.arrays import Stop, operand
+from shardlint.inference.overlays.arrays.operands import Stop, operand
 from shardlint.inference.overlays.flax_nnx_variables import OLD_NAMES, VARIABLES, is_variable
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown

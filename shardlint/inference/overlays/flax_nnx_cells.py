@@ -20,8 +20,8 @@ from shardlint.inference.domain.values import (
     shape_value,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import Stop, given, operand
-from shardlint.inference.overlays.dtypes import as_dtype
+from shardlint.inference.overlays.arrays.dtypes import as_dtype
+from shardlint.inference.overlays.arrays.operands import Stop, given, operand
 from shardlint.inference.overlays.flax_layers import dim_of, initialized
 from shardlint.inference.overlays.flax_linen_layers import KEY
 from shardlint.inference.overlays.flax_nnx_layers import Build, Forward, Layer, construct

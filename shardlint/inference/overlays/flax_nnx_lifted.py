@@ -35,7 +35,7 @@ from shardlint.inference.overlays.flax_metadata import Names, entry_of, names_of
 from shardlint.inference.overlays.flax_nnx_filters import asks_path, filter_of
 from shardlint.inference.overlays.flax_nnx_rngs import RNGS, split_of, split_streams
 from shardlint.inference.overlays.flax_nnx_variables import is_variable
-from shardlint.inference.overlays.prefixes import traced
+from shardlint.inference.overlays.pytrees.prefixes import traced
 from shardlint.laws.core.values import Spec, Unknown, entry_axes
 from shardlint.laws.core.verdicts import Accepted
 from shardlint.laws.flax.logical_axes import Mistake

@@ -21,7 +21,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.jax_jit import function_name
-from shardlint.inference.overlays.nodes import is_data_node
+from shardlint.inference.overlays.pytrees.nodes import is_data_node
 
 _WHOLE = "flax.nnx.whole"
 

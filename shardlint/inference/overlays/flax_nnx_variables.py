@@ -25,7 +25,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.arrays import Stop, operand
+from shardlint.inference.overlays.arrays.operands import Stop, operand
 from shardlint.inference.overlays.explicit.types import typed_as
 from shardlint.inference.overlays.flax_layers import initialized, refuse_array
 from shardlint.inference.overlays.flax_logical import as_written, record_axis

@@ -21,7 +21,7 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import given, operand, reject, shape_of, unresolved
+from shardlint.inference.overlays.arrays.operands import given, operand, reject, shape_of, unresolved
 from shardlint.inference.overlays.flax_axes import Sizes, slice_of, with_axis
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown

@@ -13,7 +13,7 @@ from dataclasses import replace
 from shardlint.inference.domain.values import Array, Value
 from shardlint.inference.evaluation.context import Context
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.prefixes import map_arrays
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import Variation
 

@@ -18,7 +18,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.following import following, holds_marked, marked
 from shardlint.inference.overlays.placing import context_mesh, place_array
-from shardlint.inference.overlays.prefixes import map_arrays
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Api, Cause, Rejected

@@ -17,10 +17,10 @@ from shardlint.inference.domain.values import (
     integer,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import given
+from shardlint.inference.overlays.arrays.operands import given
 from shardlint.inference.overlays.following import made_from_marked
 from shardlint.inference.overlays.lowering import DOUBT
-from shardlint.inference.overlays.prefixes import map_arrays, traced
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays, traced
 from shardlint.inference.overlays.varying import manual_axes, variation_of
 from shardlint.laws.core.dims import Dim, fresh, product
 from shardlint.laws.core.values import Unknown

@@ -24,7 +24,7 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import (
+from shardlint.inference.overlays.arrays.operands import (
     Stop,
     Transfer,
     given,
@@ -35,7 +35,7 @@ from shardlint.inference.overlays.arrays import (
     unresolved,
 )  # fmt: skip
 from shardlint.inference.overlays.following import MARK, unmarked
-from shardlint.inference.overlays.trees import leaves, tree_map
+from shardlint.inference.overlays.pytrees.trees import leaves, tree_map
 from shardlint.inference.overlays.varying import manual_axes, variation_of, vary
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Dim, fresh

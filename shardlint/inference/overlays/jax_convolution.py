@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shardlint.inference.domain.values import Array, Const, LibraryObject, Value, as_items, as_str
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import (
+from shardlint.inference.overlays.arrays.operands import (
     Transfer,
     dtype_argument,
     given,

@@ -19,7 +19,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.release_queries import holds
 from shardlint.inference.overlays.following import MARK, unmarked
 from shardlint.inference.overlays.jax_transforms import Run, Transfer, forward, transform
-from shardlint.inference.overlays.prefixes import map_arrays, traced
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays, traced
 from shardlint.inference.overlays.varying import variation_of
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import UNKNOWN, Variation

@@ -22,8 +22,8 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays import devices as device_arrays
-from shardlint.inference.overlays import numpy_
 from shardlint.inference.overlays.jax_meshes import record_mesh
+from shardlint.inference.overlays.numpy import functions
 from shardlint.laws.core import dims
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import Failed, Unknown
@@ -55,7 +55,7 @@ def reshape_devices(call: Call) -> Value:
 def _numpy_reshape(call: Call) -> Value:
     """`np.reshape(devices, shape)` is checked as the method is; other arrays are numpy's."""
     if not isinstance(call.argument(0, "a"), Devices) or len(call.args) != 2 or call.kwargs:
-        return numpy_.TABLE["numpy.reshape"](call)
+        return functions.TABLE["numpy.reshape"](call)
     devices = call.args[0]
     assert isinstance(devices, Devices)
     call.args = [replace(devices, numpy=True), call.args[1]]

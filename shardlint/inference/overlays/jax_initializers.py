@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from shardlint.inference.domain.values import Const, External, Native, Value
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import Transfer, dtype_argument, given, table, unresolved
+from shardlint.inference.overlays.arrays.operands import Transfer, dtype_argument, given, table, unresolved
 from shardlint.laws.core.values import Unknown
 
 #: Evaluates the call of an initializer, of this dtype where the call gives none.

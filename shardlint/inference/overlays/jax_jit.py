@@ -39,7 +39,7 @@ from shardlint.inference.overlays.jax_arguments import (
 from shardlint.inference.overlays.jax_results import note_results
 from shardlint.inference.overlays.lowering import lowered
 from shardlint.inference.overlays.placing import place_array, place_unknown, record_mismatch, rejected_at
-from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
+from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Api
 from shardlint.laws.placement.spec_arity import judge_arity

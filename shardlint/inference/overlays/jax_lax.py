@@ -6,8 +6,19 @@ from dataclasses import replace
 
 from shardlint.inference.domain.values import Array, Const, Value, as_items, is_none
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays import jax_lax_shapes, reductions
-from shardlint.inference.overlays.arrays import (
+from shardlint.inference.overlays import jax_lax_shapes
+from shardlint.inference.overlays.arrays import reductions
+from shardlint.inference.overlays.arrays.contractions import contracted, matmul_shape
+from shardlint.inference.overlays.arrays.dtypes import bits, narrowed
+from shardlint.inference.overlays.arrays.elementwise import (
+    binary_function,
+    boolean,
+    inexact,
+    real,
+    same,
+    unary_function,
+)  # fmt: skip
+from shardlint.inference.overlays.arrays.operands import (
     Transfer,
     arrays_list,
     arrays_tuple,
@@ -29,18 +40,8 @@ from shardlint.inference.overlays.arrays import (
     table,
     unresolved,
 )  # fmt: skip
-from shardlint.inference.overlays.dtypes import bits, narrowed
-from shardlint.inference.overlays.elementwise import (
-    binary_function,
-    boolean,
-    inexact,
-    real,
-    same,
-    unary_function,
-)  # fmt: skip
 from shardlint.inference.overlays.jax_lax_shapes import with_axis
-from shardlint.inference.overlays.products import contracted, matmul_shape
-from shardlint.inference.overlays.trees import tree_map
+from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Unknown
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from shardlint.inference.domain.values import Array, Const, Slice, Value, as_items
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays import shapes_joining, shapes_layout
-from shardlint.inference.overlays.arrays import (
+from shardlint.inference.overlays.arrays import joining, layout
+from shardlint.inference.overlays.arrays.indexing import sliced
+from shardlint.inference.overlays.arrays.operands import (
     Transfer,
     arrays_list,
     at_most,
@@ -26,7 +27,6 @@ from shardlint.inference.overlays.arrays import (
     table,
     unresolved,
 )  # fmt: skip
-from shardlint.inference.overlays.indexing import sliced
 from shardlint.laws.core.dims import Dim, Shape, equal, floordiv, product
 
 
@@ -129,7 +129,7 @@ def _joined(call: Call, arrays: Sequence[Array], dimension: Value | None) -> Val
     if not arrays:
         reject("nothing to join")
     shapes = [known_rank(x) for x in arrays]
-    return like(call, arrays[0], shapes_joining.joined(shapes, axis_of(dimension, len(shapes[0]))))
+    return like(call, arrays[0], joining.joined(shapes, axis_of(dimension, len(shapes[0]))))
 
 
 def split(call: Call) -> Value:
@@ -174,7 +174,7 @@ def reshape(call: Call) -> Value:
     """`reshape(operand, new_sizes)`."""
     operand_, sizes, _, _ = call.bind("operand", "new_sizes", dimensions=None, out_sharding=None)
     x = operand(operand_)
-    return like(call, x, shapes_layout.reshaped(x.shape, shapes_layout.target_items(sizes)))
+    return like(call, x, layout.reshaped(x.shape, layout.target_items(sizes)))
 
 
 def collapse(call: Call) -> Value:
@@ -192,21 +192,21 @@ def transpose(call: Call) -> Value:
     """`transpose(operand, permutation)`."""
     operand_, order = call.bind("operand", "permutation")
     x = operand(operand_)
-    return like(call, x, shapes_layout.permuted(x.shape, order))
+    return like(call, x, layout.permuted(x.shape, order))
 
 
 def squeeze(call: Call) -> Value:
     """`squeeze(array, dimensions)`."""
     array, dimensions = call.bind("array", "dimensions")
     x = operand(array)
-    return like(call, x, shapes_layout.squeezed(known_rank(x), dimensions))
+    return like(call, x, layout.squeezed(known_rank(x), dimensions))
 
 
 def expand_dims(call: Call) -> Value:
     """`expand_dims(array, dimensions)`."""
     array, dimensions = call.bind("array", "dimensions")
     x = operand(array)
-    return like(call, x, shapes_layout.expanded(known_rank(x), dimensions))
+    return like(call, x, layout.expanded(known_rank(x), dimensions))
 
 
 def pad(call: Call) -> Value:
@@ -249,7 +249,7 @@ TABLE: dict[str, Transfer] = table("jax.lax.", {
     "broadcast": broadcast,
     "broadcast_in_dim": broadcast_in_dim,
     "broadcast_to_rank": broadcast_to_rank,
-    "broadcast_shapes": shapes_layout.broadcast_shapes,
+    "broadcast_shapes": layout.broadcast_shapes,
     "reshape": reshape,
     "collapse": collapse,
     "transpose": transpose,

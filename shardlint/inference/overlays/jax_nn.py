@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from shardlint.inference.domain.values import Const, Value, as_int
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays import reductions
-from shardlint.inference.overlays.arrays import (
+from shardlint.inference.overlays.arrays import reductions
+from shardlint.inference.overlays.arrays.dtypes import floating, kind
+from shardlint.inference.overlays.arrays.elementwise import Rule, apply, inexact, same, strong_inexact
+from shardlint.inference.overlays.arrays.operands import (
     Transfer,
     axis_of,
     dtype_argument,
@@ -23,8 +25,6 @@ from shardlint.inference.overlays.arrays import (
     truth,
     unresolved,
 )  # fmt: skip
-from shardlint.inference.overlays.dtypes import floating, kind
-from shardlint.inference.overlays.elementwise import Rule, apply, inexact, same, strong_inexact
 from shardlint.laws.core.dims import divisible, floordiv
 
 

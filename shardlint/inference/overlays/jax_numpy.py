@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from shardlint.inference.domain.values import Array, Native, Value
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays import (
+from shardlint.inference.overlays.arrays import (  # fmt: skip
+    contractions,
+    creation,
     elementwise,
-    products,
+    joining,
+    layout,
     reductions,
-    selecting,
-    shapes_creation,
-    shapes_joining,
-    shapes_layout,
-)  # fmt: skip
-from shardlint.inference.overlays.arrays import Transfer, broadcast, known_rank, operands, table, unresolved
-from shardlint.inference.overlays.elementwise import scalar_constructor
-from shardlint.inference.overlays.trees import tree_map
+    selection,
+)
+from shardlint.inference.overlays.arrays.elementwise import scalar_constructor
+from shardlint.inference.overlays.arrays.operands import (
+    Transfer,
+    broadcast,
+    known_rank,
+    operands,
+    table,
+    unresolved,
+)
+from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.dims import Shape
 
 
@@ -67,11 +74,11 @@ DTYPES = [
 _SHARED: dict[str, Transfer] = {
     **elementwise.TABLE,
     **reductions.TABLE,
-    **selecting.TABLE,
-    **products.TABLE,
-    **shapes_creation.TABLE,
-    **shapes_joining.TABLE,
-    **shapes_layout.TABLE,
+    **selection.TABLE,
+    **contractions.TABLE,
+    **creation.TABLE,
+    **joining.TABLE,
+    **layout.TABLE,
 }
 
 TABLE: dict[str, Transfer] = table("jax.numpy.", {

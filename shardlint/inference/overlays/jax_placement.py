@@ -21,8 +21,8 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.arrays.dtypes import as_dtype
 from shardlint.inference.overlays.data import data_of
-from shardlint.inference.overlays.dtypes import as_dtype
 from shardlint.inference.overlays.explicit.types import meshless
 from shardlint.inference.overlays.jax_arguments import layout_of
 from shardlint.inference.overlays.jax_devices import one_process
@@ -36,7 +36,7 @@ from shardlint.inference.overlays.placing import (
     place_unknown,
     record_mismatch,
 )
-from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
+from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.spmd_axes import note_constraint
 from shardlint.laws.core.dims import Shape

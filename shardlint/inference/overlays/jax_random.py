@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shardlint.inference.domain.values import Array, Const, Value, as_dim
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import (
+from shardlint.inference.overlays.arrays.operands import (
     Transfer,
     axis_of,
     broadcast,

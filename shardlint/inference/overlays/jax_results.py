@@ -21,9 +21,9 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax_metadata import is_box, names_of
-from shardlint.inference.overlays.nodes import parts
 from shardlint.inference.overlays.placing import inside_shard_map, mesh_facts
-from shardlint.inference.overlays.prefixes import map_arrays
+from shardlint.inference.overlays.pytrees.nodes import parts
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Api
 from shardlint.laws.placement.array_bytes import array_bytes

@@ -26,9 +26,9 @@ from shardlint.inference.overlays.explicit.mapping import Mapped
 from shardlint.inference.overlays.explicit.types import in_type, struct_type
 from shardlint.inference.overlays.jax_jit import function_name
 from shardlint.inference.overlays.mapped_axes import refuse_mapping
-from shardlint.inference.overlays.prefixes import arrays_in, map_arrays, traced, untyped
+from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_arrays, traced, untyped
+from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.inference.overlays.spmd_axes import refuse_constraints
-from shardlint.inference.overlays.trees import tree_map
 from shardlint.laws.core.dims import Dim, fresh
 from shardlint.laws.core.values import Unknown
 

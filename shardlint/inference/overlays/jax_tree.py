@@ -15,8 +15,8 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import Transfer, table, unresolved
-from shardlint.inference.overlays.trees import leaves, tree_map
+from shardlint.inference.overlays.arrays.operands import Transfer, table, unresolved
+from shardlint.inference.overlays.pytrees.trees import leaves, tree_map
 from shardlint.laws.core.values import Unknown
 
 

@@ -23,9 +23,9 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import Transfer, table, unresolved
+from shardlint.inference.overlays.arrays.operands import Transfer, table, unresolved
 from shardlint.inference.overlays.jax_tree import stops, structure
-from shardlint.inference.overlays.trees import leaves_with_path, tree_map_with_path
+from shardlint.inference.overlays.pytrees.trees import leaves_with_path, tree_map_with_path
 from shardlint.laws.core.values import Unknown
 
 _UTIL = "jax.tree_util."

@@ -19,7 +19,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.data import data_of
-from shardlint.inference.overlays.prefixes import map_arrays, scalar
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays, scalar
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.verdicts import Cause, Rejected

@@ -16,7 +16,7 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
 )
-from shardlint.inference.overlays.array_methods import at_index
+from shardlint.inference.overlays.arrays.methods import at_index
 from shardlint.inference.overlays.registry import Transfer, merged
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place

@@ -29,10 +29,10 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import Stop, given
-from shardlint.inference.overlays.dtypes import as_dtype
-from shardlint.inference.overlays.prefixes import map_arrays
-from shardlint.inference.overlays.trees import tree_map
+from shardlint.inference.overlays.arrays.dtypes import as_dtype
+from shardlint.inference.overlays.arrays.operands import Stop, given
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays
+from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -23,7 +23,7 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import given, table
+from shardlint.inference.overlays.arrays.operands import given, table
 from shardlint.inference.overlays.optax_states import (
     COUNT,
     EMPTY,
@@ -38,7 +38,7 @@ from shardlint.inference.overlays.optax_states import (
     transformation,
     updated,
 )
-from shardlint.inference.overlays.trees import tree_map
+from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.values import Unknown
 
 # -- transformations of transformations -----------------------------------------------------------------

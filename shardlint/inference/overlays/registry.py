@@ -23,11 +23,12 @@ Transfer = Callable[[Call], Value]
 _BASE = (
     "py_builtins", "py_stdlib", "py_versions", "py_collections", "py_iterators", "py_itertools", "py_objects",
     "py_dataclasses", "py_enums", "py_records", "py_caches", "py_descriptors", "py_namespaces", "py_literals",
-    "py_re", "py_imports", "py_mocks", "jax_tree_paths", "numpy_", "numpy_types", "jax_numpy", "jax_lax",
+    "py_re", "py_imports", "py_mocks", "jax_tree_paths", "numpy.functions", "numpy.types", "jax_numpy",
+    "jax_lax",
     "jax_convolution", "jax_control", "jax_nn", "jax_random", "jax_initializers", "jax_tree",
     "jax_specs", "jax_sharding", "jax_meshes", "jax_devices", "jax_contexts", "jax_jit", "jax_shard_map",
     "jax_collectives", "jax_transforms", "jax_derivatives", "jax_placement", "jaxtyping",
-    "explicit.axes", "array_attributes", "mesh_values",
+    "explicit.axes", "arrays.attributes", "mesh_values",
 )  # fmt: skip
 #: Those of other libraries, by the word that their names begin with: loaded once a program writes it.
 _LIBRARIES = {

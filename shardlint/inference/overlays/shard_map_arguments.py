@@ -28,7 +28,7 @@ from shardlint.inference.overlays.placing import (
     record_mismatch,
     rejected_at,
 )
-from shardlint.inference.overlays.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
+from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.shard_map_regions import Mapped, Region, leaves_in, specs_in
 from shardlint.laws.core.values import AxisType, Mesh, Unknown, entry_axes

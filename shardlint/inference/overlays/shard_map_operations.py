@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from shardlint.inference.domain.values import Array, DictValue, ListValue, Tuple, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.context import Shard
-from shardlint.inference.overlays.arrays import Impossible
+from shardlint.inference.overlays.arrays.operands import Impossible
 from shardlint.inference.overlays.placing import inside_shard_map, shape_text
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.witness_data import Known, array_data

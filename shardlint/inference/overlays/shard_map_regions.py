@@ -23,7 +23,7 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.jax_jit import function_name
 from shardlint.inference.overlays.placing import as_junk, as_mesh, mesh_facts, spec_junk, text_of
-from shardlint.inference.overlays.prefixes import arrays_in, traced
+from shardlint.inference.overlays.pytrees.prefixes import arrays_in, traced
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import AxisType, Junk, Mesh, Spec, Unknown

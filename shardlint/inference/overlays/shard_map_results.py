@@ -6,7 +6,7 @@ from shardlint.inference.domain.values import Array, MeshValue, SpecValue, Tuple
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.following import MARK
 from shardlint.inference.overlays.placing import laid_out, mesh_facts, place_array, record_mismatch
-from shardlint.inference.overlays.prefixes import meet_prefix, mismatch
+from shardlint.inference.overlays.pytrees.prefixes import meet_prefix, mismatch
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.inference.overlays.shard_map_arguments import judge_specs, record_arity
 from shardlint.inference.overlays.shard_map_regions import Mapped, Region

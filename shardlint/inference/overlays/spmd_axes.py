@@ -18,7 +18,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.following import following, is_marked, marked
 from shardlint.inference.overlays.placing import context_mesh
-from shardlint.inference.overlays.prefixes import meet_prefix
+from shardlint.inference.overlays.pytrees.prefixes import meet_prefix
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import Mesh, Spec
 from shardlint.laws.core.verdicts import Rejected

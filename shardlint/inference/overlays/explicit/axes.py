@@ -18,7 +18,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.explicit.types import in_types_of
 from shardlint.inference.overlays.placing import RESHARD, place_array
-from shardlint.inference.overlays.prefixes import map_arrays, meet_prefix, traced, untyped
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays, meet_prefix, traced, untyped
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.values import AxisType, Mesh, Unknown
 from shardlint.laws.core.verdicts import Cause, Rejected

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shardlint.inference.domain.values import Const, Value, as_int, as_items
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import axes_of, given
+from shardlint.inference.overlays.arrays.operands import axes_of, given
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, dimensions, rank
 from shardlint.laws.core.array_types import ArrayType
 from shardlint.laws.core.dims import Dim

@@ -9,7 +9,7 @@ from collections import Counter
 
 from shardlint.inference.domain.values import Value, as_str
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import given
+from shardlint.inference.overlays.arrays.operands import given
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, rank, shape_of
 from shardlint.laws.core.array_types import ArrayType
 

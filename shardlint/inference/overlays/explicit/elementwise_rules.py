@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from shardlint.inference.domain.values import Array, Const, Value, is_none
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays import elementwise, jax_nn
+from shardlint.inference.overlays import jax_nn
+from shardlint.inference.overlays.arrays import elementwise
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, shape_of
 from shardlint.inference.overlays.explicit.types import meshless
 from shardlint.laws.core.array_types import ArrayType

@@ -23,7 +23,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.arrays import Stop, given
+from shardlint.inference.overlays.arrays.operands import Stop, given
 from shardlint.inference.overlays.explicit.recording import (
     Written,
     as_function,

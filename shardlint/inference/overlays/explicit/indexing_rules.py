@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from shardlint.inference.domain.values import Array, Const, Slice, Tuple, Value, as_dim, as_str, is_none
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import axis_of, given
+from shardlint.inference.overlays.arrays.indexing import sliced
+from shardlint.inference.overlays.arrays.operands import axis_of, given
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, entries_of, rank, shape_of
-from shardlint.inference.overlays.indexing import sliced
 from shardlint.laws.core.array_types import ArrayType, TypeSharding
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Spec, entry_axes

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shardlint.inference.domain.values import Array, Const, Value, as_items, is_none
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import axis_of, given
+from shardlint.inference.overlays.arrays.operands import axis_of, given
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, entries_of, rank, shape_of
 from shardlint.inference.overlays.explicit.types import meshless, replicated
 from shardlint.laws.core.array_types import ArrayType

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shardlint.inference.domain.values import Const, Value, as_int, as_items, as_str
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import axes_of, axis_of, given, known_int
+from shardlint.inference.overlays.arrays.operands import axes_of, axis_of, given, known_int
 from shardlint.inference.overlays.explicit.elementwise_rules import SCALAR
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, rank, replaced, shape_of
 from shardlint.laws.core.array_types import ArrayType

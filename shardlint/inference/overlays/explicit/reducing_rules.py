@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shardlint.inference.domain.values import Const, Value, is_none
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import axes_of, axis_of, given, truth
+from shardlint.inference.overlays.arrays.operands import axes_of, axis_of, given, truth
 from shardlint.inference.overlays.explicit.elementwise_rules import SCALAR, chosen
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, entries_of, rank, shape_of
 from shardlint.laws.core.array_types import ArrayType

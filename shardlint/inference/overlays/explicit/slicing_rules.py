@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shardlint.inference.domain.values import Const, Value, as_items
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import axis_of, truth
+from shardlint.inference.overlays.arrays.operands import axis_of, truth
 from shardlint.inference.overlays.explicit.trace import Open, Rule, Trace, rank, replaced, shape_of
 from shardlint.laws.core.array_types import ArrayType
 

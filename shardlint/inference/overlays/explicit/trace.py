@@ -22,7 +22,7 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays import arrays
+from shardlint.inference.overlays.arrays import operands as arrays
 from shardlint.inference.overlays.explicit.types import meshless, type_of
 from shardlint.laws import propagation as laws
 from shardlint.laws.core.array_types import ArrayType, TypeSharding

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference.domain.values import Array, Bound, Native, Value
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays import array_methods
+from shardlint.inference.overlays.arrays import methods
 from shardlint.inference.overlays.explicit.finishing import finish_attribute, finish_method
 from shardlint.inference.overlays.explicit.types import sharding_in_type
 from shardlint.inference.overlays.registry import Transfer
@@ -22,11 +22,11 @@ def _attribute(interpreter: Evaluator, value: Array, name: str, _: Place) -> Val
     """Evaluate ``value.name``."""
     if name == "sharding":
         return value.sharding or sharding_in_type(value) or Unknown("a sharding that JAX chose")
-    if name in array_methods.ATTRIBUTES:
-        found = finish_attribute(interpreter, value, name, array_methods.ATTRIBUTES[name](value))
+    if name in methods.ATTRIBUTES:
+        found = finish_attribute(interpreter, value, name, methods.ATTRIBUTES[name](value))
         return found.vary(value.variation) if isinstance(found, Array) else found
-    if name in array_methods.METHODS:
-        return Bound(Native(name, _spreading(array_methods.METHODS[name])), value)
+    if name in methods.METHODS:
+        return Bound(Native(name, _spreading(methods.METHODS[name])), value)
     if name in ("block_until_ready", "copy", "__array__"):
         return Native(name, lambda call: value)
     return Unknown(f"attribute `{name}` of an array")

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from shardlint.inference.domain.values import Array, Const, Tuple, Value, as_int, as_items, as_str
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import (
+from shardlint.inference.overlays.arrays.dtypes import floating, real_part
+from shardlint.inference.overlays.arrays.operands import (
     Transfer,
     axes_of,
     broadcast,
@@ -28,7 +29,6 @@ from shardlint.inference.overlays.arrays import (
     truth,
     unresolved,
 )  # fmt: skip
-from shardlint.inference.overlays.dtypes import floating, real_part
 from shardlint.laws.core.dims import Dim, Shape, fresh, product
 
 #: Accepted by every contraction of JAX.

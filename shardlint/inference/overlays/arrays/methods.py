@@ -17,15 +17,17 @@ from shardlint.inference.domain.values import (
     shape_value,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays import (
-    elementwise,
-    products,
-    reductions,
-    selecting,
-    shapes_creation,
-    shapes_layout,
-)
 from shardlint.inference.overlays.arrays import (
+    contractions,
+    creation,
+    elementwise,
+    layout,
+    reductions,
+    selection,
+)
+from shardlint.inference.overlays.arrays.dtypes import dtype_value, itemsize, real_part
+from shardlint.inference.overlays.arrays.indexing import index
+from shardlint.inference.overlays.arrays.operands import (
     Stop,
     Transfer,
     dtype_argument,
@@ -34,9 +36,7 @@ from shardlint.inference.overlays.arrays import (
     table,
     unresolved,
 )  # fmt: skip
-from shardlint.inference.overlays.dtypes import dtype_value, itemsize, real_part
 from shardlint.inference.overlays.explicit.finishing import finish_update
-from shardlint.inference.overlays.indexing import index
 from shardlint.inference.overlays.varying import computed
 from shardlint.laws.core.dims import product
 from shardlint.laws.core.values import Unknown
@@ -76,7 +76,7 @@ def _with_star(function: Transfer, name: str) -> Transfer:
 def _flatten(call: Call) -> Value:
     call.bind("self_", order=None)
     x = _receiver(call)
-    return Array(shapes_layout.reshaped(x.shape, (Const(-1),)), x.dtype, x.weak, x.numpy)
+    return Array(layout.reshaped(x.shape, (Const(-1),)), x.dtype, x.weak, x.numpy)
 
 
 def _item(call: Call) -> Value:
@@ -109,11 +109,11 @@ _FUNCTIONS: dict[str, Transfer] = {
         "sum", "prod", "max", "min", "all", "any", "mean", "std", "var", "argmax", "argmin", "cumsum",
         "cumprod", "trace", "ptp",
     )},
-    **{name: shapes_layout.TABLE[name] for name in ("ravel", "swapaxes", "squeeze", "repeat")},
+    **{name: layout.TABLE[name] for name in ("ravel", "swapaxes", "squeeze", "repeat")},
     **{name: elementwise.TABLE[name] for name in ("round",)},
-    **{name: selecting.TABLE[name] for name in ("take", "argsort", "nonzero", "searchsorted")},
-    **{name: shapes_creation.TABLE[name] for name in ("astype", "diagonal", "copy")},
-    "dot": products.dot,
+    **{name: selection.TABLE[name] for name in ("take", "argsort", "nonzero", "searchsorted")},
+    **{name: creation.TABLE[name] for name in ("astype", "diagonal", "copy")},
+    "dot": contractions.dot,
 }  # fmt: skip
 
 
@@ -126,13 +126,13 @@ def _clip(call: Call) -> Value:
 def _sort(call: Call) -> Value:
     if _receiver(call).numpy:
         return Const(None)
-    return selecting.sort(replace(call, name="jax.numpy.sort"))
+    return selection.sort(replace(call, name="jax.numpy.sort"))
 
 
 METHODS: dict[str, Transfer] = table("", {
     **{name: _as_function(function) for name, function in _FUNCTIONS.items()},
-    "reshape": _with_star(shapes_layout.reshape, "shape"),
-    "transpose": _with_star(shapes_layout.transpose, "axes"),
+    "reshape": _with_star(layout.reshape, "shape"),
+    "transpose": _with_star(layout.transpose, "axes"),
     "flatten": _flatten,
     "clip": _as_function(_clip),
     "sort": _sort,
@@ -160,7 +160,7 @@ def binary(op: str, a: Value, b: Value) -> Value:
     try:
         if op == "@":
             x, y = operand(a, numpy), operand(b, numpy)
-            return products.contracted(call, [x, y], products.matmul_shape(x.shape, y.shape), None)
+            return contractions.contracted(call, [x, y], contractions.matmul_shape(x.shape, y.shape), None)
         return elementwise.operator(call, op, a, b)
     except Stop as stop:
         return stop.answer(call.name)
@@ -209,7 +209,7 @@ def _transposed(a: Array) -> Value:
 
 def _matrix_transposed(a: Array) -> Value:
     try:
-        shape = shapes_layout.swapped(a.shape, -2, -1)
+        shape = layout.swapped(a.shape, -2, -1)
     except Stop as stop:
         return stop.answer("mT")
     return replace(a, shape=shape, sharding=None, name=None)

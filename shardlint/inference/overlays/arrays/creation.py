@@ -16,7 +16,8 @@ from shardlint.inference.domain.values import (
     integer,
 )  # fmt: skip
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import (
+from shardlint.inference.overlays.arrays.dtypes import floating
+from shardlint.inference.overlays.arrays.operands import (
     Transfer,
     arrays_list,
     arrays_tuple,
@@ -38,7 +39,6 @@ from shardlint.inference.overlays.arrays import (
     truth,
     unresolved,
 )  # fmt: skip
-from shardlint.inference.overlays.dtypes import floating
 from shardlint.laws.core.dims import Dim, fresh, product
 
 #: Accepted everywhere and of no effect on shapes: the placement is the evaluator's to judge.

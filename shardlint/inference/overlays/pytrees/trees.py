@@ -21,8 +21,8 @@ from shardlint.inference.domain.values import (
     Value,
     is_none,
 )
-from shardlint.inference.overlays.arrays import reject, unresolved
-from shardlint.inference.overlays.nodes import is_whole, parts, with_parts
+from shardlint.inference.overlays.arrays.operands import reject, unresolved
+from shardlint.inference.overlays.pytrees.nodes import is_whole, parts, with_parts
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shardlint.inference.domain.values import Array, Const, Value, as_dim, as_items, as_size, shape_value
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import (
+from shardlint.inference.overlays.arrays.operands import (
     Transfer,
     arrays_list,
     arrays_tuple,

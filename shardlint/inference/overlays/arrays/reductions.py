@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from shardlint.inference.domain.values import Const, Value, as_dim, as_items, integer
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import (
+from shardlint.inference.overlays.arrays.dtypes import floating, real_part, summed
+from shardlint.inference.overlays.arrays.operands import (
     Transfer,
     arrays_tuple,
     axes_of,
@@ -25,7 +26,6 @@ from shardlint.inference.overlays.arrays import (
     truth,
     unresolved,
 )  # fmt: skip
-from shardlint.inference.overlays.dtypes import floating, real_part, summed
 from shardlint.laws.core.dims import Shape, product
 
 #: Takes the operand's dtype and whether numpy computes, and returns the result's.

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 from shardlint.inference.domain.values import Array, Const, Value, as_dim, as_int, as_items
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import (
+from shardlint.inference.overlays.arrays.layout import raised
+from shardlint.inference.overlays.arrays.operands import (
     Transfer,
     arrays_list,
     arrays_tuple,
@@ -26,7 +27,6 @@ from shardlint.inference.overlays.arrays import (
     sequence,
     unresolved,
 )  # fmt: skip
-from shardlint.inference.overlays.shapes_layout import raised
 from shardlint.laws.core.dims import Dim, Shape, divisible, floordiv, fresh, product
 
 #: More parts than this are not followed.

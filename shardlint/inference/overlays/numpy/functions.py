@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from shardlint.inference.domain.values import Const, LibraryObject, Native, Value, as_dim
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays import (
-    devices,
+from shardlint.inference.overlays import devices
+from shardlint.inference.overlays.arrays import (  # fmt: skip
+    contractions,
+    creation,
     elementwise,
-    products,
+    joining,
+    layout,
     reductions,
-    selecting,
-    shapes_creation,
-    shapes_joining,
-    shapes_layout,
-)  # fmt: skip
-from shardlint.inference.overlays.arrays import (
+    selection,
+)
+from shardlint.inference.overlays.arrays.elementwise import scalar_constructor
+from shardlint.inference.overlays.arrays.operands import (
     Transfer,
     broadcast,
     dtype_argument,
@@ -25,7 +26,6 @@ from shardlint.inference.overlays.arrays import (
     shape_of,
     table,
 )  # fmt: skip
-from shardlint.inference.overlays.elementwise import scalar_constructor
 from shardlint.inference.overlays.jax_numpy import DTYPES
 from shardlint.laws.core.dims import Shape
 
@@ -34,11 +34,11 @@ _SHARED: dict[str, Transfer] = {
     **elementwise.NUMPY,
     **reductions.TABLE,
     **reductions.NUMPY,
-    **selecting.TABLE,
-    **products.TABLE,
-    **shapes_creation.TABLE,
-    **shapes_joining.TABLE,
-    **shapes_layout.TABLE,
+    **selection.TABLE,
+    **contractions.TABLE,
+    **creation.TABLE,
+    **joining.TABLE,
+    **layout.TABLE,
 }
 
 _DEVICES: dict[str, Transfer] = {

@@ -27,7 +27,7 @@ from shardlint.inference.domain.values import (
     is_none,
 )  # fmt: skip
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.dtypes import as_dtype, narrowed, promote
+from shardlint.inference.overlays.arrays.dtypes import as_dtype, narrowed, promote
 from shardlint.laws.core.dims import Dim, Expr, Quotient, Shape, equal, fresh, lower_bound
 from shardlint.laws.core.values import Unknown
 from shardlint.support.fast_frozen import frozen

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shardlint.inference.domain.values import Array, Const, ListValue, Slice, Tuple, Value, as_dim, is_none
-from shardlint.inference.overlays.arrays import (
+from shardlint.inference.overlays.arrays.dtypes import kind
+from shardlint.inference.overlays.arrays.operands import (
     Stop,
     at_most,
     broadcast,
@@ -13,7 +14,6 @@ from shardlint.inference.overlays.arrays import (
     reject,
     unresolved,
 )  # fmt: skip
-from shardlint.inference.overlays.dtypes import kind
 from shardlint.laws.core.dims import Dim, Shape, floordiv, fresh, lower_bound
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from shardlint.inference.domain.values import Array, Const, Value, as_dim
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import (
+from shardlint.inference.overlays.arrays.dtypes import bits, floating, kind, real_part
+from shardlint.inference.overlays.arrays.operands import (
     Stop,
     Transfer,
     broadcast,
@@ -21,7 +22,6 @@ from shardlint.inference.overlays.arrays import (
     reject,
     result,
 )  # fmt: skip
-from shardlint.inference.overlays.dtypes import bits, floating, kind, real_part
 from shardlint.laws.core.values import Unknown
 
 #: A rule takes the promoted dtype, its weak type and whether numpy computes, and returns the result's.

@@ -22,7 +22,7 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.overlays.explicit.types import meshless
-from shardlint.inference.overlays.nodes import (
+from shardlint.inference.overlays.pytrees.nodes import (
     Trees,
     is_data_node,
     is_whole,

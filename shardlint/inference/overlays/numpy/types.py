@@ -9,8 +9,8 @@ import math
 
 from shardlint.inference.domain.values import Array, Const, LibraryObject, Value
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import Transfer, is_numpy, operand, table
-from shardlint.inference.overlays.dtypes import as_dtype, bits, dtype_value, kind, narrowed, promote
+from shardlint.inference.overlays.arrays.dtypes import as_dtype, bits, dtype_value, kind, narrowed, promote
+from shardlint.inference.overlays.arrays.operands import Transfer, is_numpy, operand, table
 
 _LIMITS = ("eps", "max", "min", "resolution", "smallest_normal", "tiny")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from shardlint.inference.domain.values import Array, Const, Value, as_dim
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.arrays import (
+from shardlint.inference.overlays.arrays.dtypes import floating
+from shardlint.inference.overlays.arrays.operands import (
     Transfer,
     arrays_tuple,
     axis_of,
@@ -26,7 +27,6 @@ from shardlint.inference.overlays.arrays import (
     truth,
     unresolved,
 )  # fmt: skip
-from shardlint.inference.overlays.dtypes import floating
 from shardlint.laws.core.dims import Dim, Shape, fresh, lower_bound, product
 
 

@@ -1,0 +1,3 @@
+"""`numpy`: its functions, with integers folded exactly, since programs compute sizes with them; and its
+type objects.
+"""
