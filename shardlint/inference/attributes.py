@@ -46,10 +46,10 @@ from shardlint.inference.evaluation.iterators import is_iterator
 from shardlint.inference.evaluation.monkeypatches import is_set
 from shardlint.inference.overlays.class_hooks import hides_attributes, instance_attribute
 from shardlint.inference.overlays.object_protocol import object_attribute
-from shardlint.inference.overlays.py_dataclasses import fields_by_name
-from shardlint.inference.overlays.py_iterators import iterator_method
-from shardlint.inference.overlays.py_methods import python_method
-from shardlint.inference.overlays.py_records import named_tuple_class_attribute
+from shardlint.inference.overlays.python.builtins.iterators import iterator_method
+from shardlint.inference.overlays.python.builtins.methods import python_method
+from shardlint.inference.overlays.python.stdlib.dataclasses import fields_by_name
+from shardlint.inference.overlays.python.stdlib.records import named_tuple_class_attribute
 from shardlint.inference.reading import note_attribute
 from shardlint.inference.store.effect_log import changed_for_all
 from shardlint.laws.core.values import Unknown

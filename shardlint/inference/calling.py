@@ -50,8 +50,8 @@ from shardlint.inference.overlays import varying
 from shardlint.inference.overlays.class_hooks import method_context
 from shardlint.inference.overlays.explicit.finishing import finish_call
 from shardlint.inference.overlays.object_protocol import as_argument, object_call
-from shardlint.inference.overlays.py_iterators import SHOWING
-from shardlint.inference.overlays.py_mocks import replace_named
+from shardlint.inference.overlays.python.builtins.iterators import SHOWING
+from shardlint.inference.overlays.python.stdlib.mocks import replace_named
 from shardlint.inference.overlays.registry import transfer
 from shardlint.inference.selves import sets_in
 from shardlint.inference.store.effect_log import changed, now

@@ -27,8 +27,12 @@ from shardlint.inference.evaluation.context import Frame, Scope, meant
 from shardlint.inference.evaluation.descriptors import intercepts, name_descriptors
 from shardlint.inference.overlays.class_hooks import base_class
 from shardlint.inference.overlays.jax_specs import SPEC, subclassed
-from shardlint.inference.overlays.py_dataclasses import declare_fields, decorator_of, make_dataclass
-from shardlint.inference.overlays.py_enums import is_enumeration, make_members
+from shardlint.inference.overlays.python.stdlib.dataclasses import (
+    declare_fields,
+    decorator_of,
+    make_dataclass,
+)
+from shardlint.inference.overlays.python.stdlib.enums import is_enumeration, make_members
 from shardlint.inference.selves import method_in, override, set_by_methods
 from shardlint.inference.syntax.file_parts import FunctionPart
 from shardlint.inference.syntax.units import NodePlace, Unit

@@ -37,8 +37,8 @@ from shardlint.inference.indexing import get_item
 from shardlint.inference.literals import float_literal, integer_literal, text_literal
 from shardlint.inference.members import attribute_of, evaluate_index
 from shardlint.inference.operators import binary_operation, compare, unary_operation
-from shardlint.inference.overlays.py_mocks import replace_written
-from shardlint.inference.overlays.py_strings import formatted
+from shardlint.inference.overlays.python.builtins.strings import formatted
+from shardlint.inference.overlays.python.stdlib.mocks import replace_written
 from shardlint.inference.overlays.registry import transfer
 from shardlint.inference.refine import refine
 from shardlint.inference.syntax.units import NodePlace

@@ -26,8 +26,12 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.class_hooks import FIELD_BASES, created, followed_bases, made_instance
-from shardlint.inference.overlays.py_dataclasses import field_default, is_init_only, positional_fields
-from shardlint.inference.overlays.py_enums import member_of_value
+from shardlint.inference.overlays.python.stdlib.dataclasses import (
+    field_default,
+    is_init_only,
+    positional_fields,
+)
+from shardlint.inference.overlays.python.stdlib.enums import member_of_value
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:

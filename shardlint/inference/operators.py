@@ -45,7 +45,7 @@ from shardlint.inference.overlays.explicit.finishing import finish_operator
 from shardlint.inference.overlays.jax_specs import spec_operation
 from shardlint.inference.overlays.mesh_arguments import AXIS_TYPES
 from shardlint.inference.overlays.object_protocol import delegate
-from shardlint.inference.overlays.py_strings import percent
+from shardlint.inference.overlays.python.builtins.strings import percent
 from shardlint.inference.overlays.varying import computed, variation_of, vary
 from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown

@@ -7,7 +7,7 @@ import numbers
 import typing
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.inference.overlays.py_objects import _ABSTRACT
+from shardlint.inference.overlays.python.builtins.objects import _ABSTRACT
 
 VALUES = (
     "1",

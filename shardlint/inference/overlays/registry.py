@@ -21,9 +21,14 @@ Transfer = Callable[[Call], Value]
 
 #: The overlays of what most programs meet, in order: those of Python, numpy and JAX.
 _BASE = (
-    "py_builtins", "py_stdlib", "py_versions", "py_collections", "py_iterators", "py_itertools", "py_objects",
-    "py_dataclasses", "py_enums", "py_records", "py_caches", "py_descriptors", "py_namespaces", "py_literals",
-    "py_re", "py_imports", "py_mocks", "jax_tree_paths", "numpy.functions", "numpy.types", "jax_numpy",
+    "python.builtins.functions", "python.stdlib.environment", "python.stdlib.versions",
+    "python.stdlib.collections", "python.builtins.iterators", "python.stdlib.itertools",
+    "python.builtins.objects",
+    "python.stdlib.dataclasses", "python.stdlib.enums", "python.stdlib.records",
+    "python.stdlib.function_caches", "python.builtins.descriptors", "python.builtins.namespaces",
+    "python.stdlib.literals",
+    "python.stdlib.regex", "python.stdlib.imports", "python.stdlib.mocks", "jax_tree_paths",
+    "numpy.functions", "numpy.types", "jax_numpy",
     "jax_lax",
     "jax_convolution", "jax_control", "jax_nn", "jax_random", "jax_initializers", "jax_tree",
     "jax_specs", "jax_sharding", "jax_meshes", "jax_devices", "jax_contexts", "jax_jit", "jax_shard_map",

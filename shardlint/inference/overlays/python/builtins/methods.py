@@ -25,11 +25,11 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.iterators import Items, spend
 from shardlint.inference.evaluation.mutation import extend
-from shardlint.inference.overlays.py_collections import SET_METHODS, entries, most_common
-from shardlint.inference.overlays.py_iterators import sort
-from shardlint.inference.overlays.py_re import regex_attribute
-from shardlint.inference.overlays.py_records import named_tuple_method
-from shardlint.inference.overlays.py_strings import METHODS as STRING_METHODS
+from shardlint.inference.overlays.python.builtins.iterators import sort
+from shardlint.inference.overlays.python.builtins.strings import METHODS as STRING_METHODS
+from shardlint.inference.overlays.python.stdlib.collections import SET_METHODS, entries, most_common
+from shardlint.inference.overlays.python.stdlib.records import named_tuple_method
+from shardlint.inference.overlays.python.stdlib.regex import regex_attribute
 from shardlint.inference.store.effect_log import changing, lose
 from shardlint.laws.core.values import Unknown
 

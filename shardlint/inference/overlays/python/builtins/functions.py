@@ -30,7 +30,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.iterators import is_iterator, items_of
-from shardlint.inference.overlays.py_strings import text_of
+from shardlint.inference.overlays.python.builtins.strings import text_of
 from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place

@@ -35,7 +35,7 @@ from shardlint.inference.evaluation.iterators import (
     reversed_of,
     spend,
 )
-from shardlint.inference.overlays.iterator_steps import (
+from shardlint.inference.overlays.python.builtins.iterator_steps import (
     apply,
     choosing,
     chosen,
