@@ -90,7 +90,7 @@ def get_attribute(interpreter: Machine, value: Value, name: str, place: Place) -
         if interpreter.project.reference(interpreter, full, place):
             return Unknown(f"JAX has no `{full}`")
         if full.endswith(".thread_resources.env.physical_mesh") and full.startswith("jax."):
-            from shardlint.inference.overlays.jax_contexts import physical_mesh
+            from shardlint.inference.overlays.jax.sharding.mesh_contexts import physical_mesh
 
             return physical_mesh(interpreter)
         return interpreter.project.external(interpreter, full)

@@ -46,9 +46,9 @@ from shardlint.inference.evaluation.name_mangling import mangled
 from shardlint.inference.functions import bind_parameters, look_at
 from shardlint.inference.generators import generator
 from shardlint.inference.instances import instantiate
-from shardlint.inference.overlays import varying
 from shardlint.inference.overlays.class_hooks import method_context
-from shardlint.inference.overlays.explicit.finishing import finish_call
+from shardlint.inference.overlays.jax.explicit.results import finish_call
+from shardlint.inference.overlays.jax.shard_map import varying
 from shardlint.inference.overlays.object_protocol import as_argument, object_call
 from shardlint.inference.overlays.python.builtins.iterators import SHOWING
 from shardlint.inference.overlays.python.stdlib.mocks import replace_named

@@ -26,7 +26,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.context import Frame, Scope, meant
 from shardlint.inference.evaluation.descriptors import intercepts, name_descriptors
 from shardlint.inference.overlays.class_hooks import base_class
-from shardlint.inference.overlays.jax_specs import SPEC, subclassed
+from shardlint.inference.overlays.jax.sharding.specs import SPEC, subclassed
 from shardlint.inference.overlays.python.stdlib.dataclasses import (
     declare_fields,
     decorator_of,

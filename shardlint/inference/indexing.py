@@ -35,10 +35,10 @@ from shardlint.inference.evaluation.monkeypatches import MODULE_NAME
 from shardlint.inference.evaluation.mutation import set_item
 from shardlint.inference.overlays import jaxtyping
 from shardlint.inference.overlays.arrays.methods import index
-from shardlint.inference.overlays.devices import index_devices
-from shardlint.inference.overlays.explicit.finishing import finish_index
+from shardlint.inference.overlays.jax.explicit.results import finish_index
+from shardlint.inference.overlays.jax.shard_map.varying import computed
+from shardlint.inference.overlays.jax.sharding.device_arrays import index_devices
 from shardlint.inference.overlays.object_protocol import object_item
-from shardlint.inference.overlays.varying import computed
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 

@@ -41,12 +41,12 @@ from shardlint.inference.evaluation.iterators import each_left, is_iterator
 from shardlint.inference.evaluation.release_queries import OF_VERSION, is_of_version, note_comparison
 from shardlint.inference.overlays import jaxtyping
 from shardlint.inference.overlays.arrays.methods import binary, unary
-from shardlint.inference.overlays.explicit.finishing import finish_operator
-from shardlint.inference.overlays.jax_specs import spec_operation
-from shardlint.inference.overlays.mesh_arguments import AXIS_TYPES
+from shardlint.inference.overlays.jax.explicit.results import finish_operator
+from shardlint.inference.overlays.jax.shard_map.varying import computed, variation_of, vary
+from shardlint.inference.overlays.jax.sharding.mesh_arguments import AXIS_TYPES
+from shardlint.inference.overlays.jax.sharding.specs import spec_operation
 from shardlint.inference.overlays.object_protocol import delegate
 from shardlint.inference.overlays.python.builtins.strings import percent
-from shardlint.inference.overlays.varying import computed, variation_of, vary
 from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.meshes.construction import equal_meshes

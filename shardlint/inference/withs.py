@@ -124,7 +124,7 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> Iterator[Value
     if isinstance(manager, MeshValue):
         if not manager.mesh.abstract:
             interpreter.project.reference(interpreter, "jax.sharding.Mesh.__enter__", place)
-        from shardlint.inference.overlays.jax_contexts import enter_mesh
+        from shardlint.inference.overlays.jax.sharding.mesh_contexts import enter_mesh
 
         interpreter.context = enter_mesh(interpreter, manager, place)
         entered = manager
@@ -136,7 +136,7 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> Iterator[Value
         interpreter.context = replace(before, mesh=mesh if isinstance(mesh, MeshValue | Unknown) else None)
         entered = NONE
     elif isinstance(manager, LibraryObject) and manager.kind == "jax.sharding.use_abstract_mesh":
-        from shardlint.inference.overlays.jax_contexts import enter_abstract_mesh
+        from shardlint.inference.overlays.jax.sharding.mesh_contexts import enter_abstract_mesh
 
         interpreter.context = enter_abstract_mesh(interpreter, manager, place)
         entered = NONE

@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("jax")
 
 from shardlint.confirm.connection import WORKER
-from shardlint.inference.overlays.explicit.rules import RULES
-from shardlint.inference.overlays.varying import COMPUTE
+from shardlint.inference.overlays.jax.explicit.rules.table import RULES
+from shardlint.inference.overlays.jax.shard_map.varying import COMPUTE
 from shardlint.laws.versions.api_changes import ARGUMENTS, NAMES
 from witness_names import CONSTANTS, FUNCTIONS, REFERENCES, TRANSFORMS, constant, function
 

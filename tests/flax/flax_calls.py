@@ -25,7 +25,8 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.module_run import ModuleRun
-from shardlint.inference.overlays import flax_linen, flax_nnx, jax_initializers
+from shardlint.inference.overlays import flax_linen, flax_nnx
+from shardlint.inference.overlays.jax import initializers
 from shardlint.inference.project import Project
 from shardlint.laws.core.dims import Shape
 from shardlint.model.spans import Span
@@ -39,7 +40,7 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 SCALE = int(os.environ.get("SHARDLINT_FLAX_SCALE", "1"))
 PLACE = Span("model.py", 1, 1, 1, 2)
 #: Any initializer; the shapes do not depend on which.
-INIT = Native("ones", jax_initializers.TABLE["jax.nn.initializers.ones"])
+INIT = Native("ones", initializers.TABLE["jax.nn.initializers.ones"])
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 from judging import Case, judge_case
 from real_jax import real_mesh, real_spec
 
-from shardlint.inference.overlays.out_shardings import SAMPLED
+from shardlint.inference.overlays.jax.sharding.creation_apis import SAMPLED
 from shardlint.laws.core.values import AxisType, Marker, Mesh, Spec
 from shardlint.laws.core.verdicts import Accepted, Api, Rejected
 

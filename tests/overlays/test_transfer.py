@@ -13,27 +13,21 @@ import cases_numpy
 import pytest
 from overlay_harness import CASES, Generator, resolve, run_entry
 
-from shardlint.inference.overlays import (
-    jax_control,
-    jax_convolution,
-    jax_lax,
-    jax_nn,
-    jax_numpy,
-    jax_random,
-    jax_tree,
-)
+from shardlint.inference.overlays.jax import nn, numpy, random, tree
+from shardlint.inference.overlays.jax.lax import control_flow, convolution
+from shardlint.inference.overlays.jax.lax import functions as jax_lax
 from shardlint.inference.overlays.numpy import functions  # fmt: skip
 
 warnings.filterwarnings("ignore")
 
 TABLES = {
-    **jax_numpy.TABLE,
+    **numpy.TABLE,
     **jax_lax.TABLE,
-    **jax_convolution.TABLE,
-    **jax_control.TABLE,
-    **jax_random.TABLE,
-    **jax_nn.TABLE,
-    **jax_tree.TABLE,
+    **convolution.TABLE,
+    **control_flow.TABLE,
+    **random.TABLE,
+    **nn.TABLE,
+    **tree.TABLE,
     **functions.TABLE,
 }
 
@@ -54,7 +48,7 @@ DATA_DEPENDENT = {
     "numpy.triu_indices", "jax.numpy.tril_indices", "jax.numpy.triu_indices",
 }  # fmt: skip
 
-_DTYPES = {f"{library}.{name}" for library in ("jax.numpy", "numpy") for name in jax_numpy.DTYPES}
+_DTYPES = {f"{library}.{name}" for library in ("jax.numpy", "numpy") for name in numpy.DTYPES}
 
 
 def generator(name: str) -> Generator | None:

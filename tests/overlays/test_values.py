@@ -46,9 +46,13 @@ from shardlint.inference.domain.values import (
     integer,
 )  # fmt: skip
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays import devices, jax_convolution, jax_initializers, jax_numpy, jax_tree
 from shardlint.inference.overlays.arrays import methods
 from shardlint.inference.overlays.arrays.dtypes import as_dtype
+from shardlint.inference.overlays.jax import initializers
+from shardlint.inference.overlays.jax import numpy as jax_numpy
+from shardlint.inference.overlays.jax import tree as jax_tree
+from shardlint.inference.overlays.jax.lax import convolution
+from shardlint.inference.overlays.jax.sharding import device_arrays
 from shardlint.inference.overlays.numpy import functions as numpy_  # fmt: skip
 from shardlint.laws.core.dims import symbol, symbols
 from shardlint.laws.core.values import Unknown
@@ -325,7 +329,7 @@ DEVICE_CASES: dict[str, Callable[[Draw, Any], list[Value]]] = {
 
 
 def test_every_device_method_is_tested() -> None:
-    assert devices.METHODS.keys() - {"tolist"} == DEVICE_CASES.keys() - {"index"}
+    assert device_arrays.METHODS.keys() - {"tolist"} == DEVICE_CASES.keys() - {"index"}
 
 
 @pytest.mark.parametrize("name", sorted(DEVICE_CASES))
@@ -337,9 +341,9 @@ def test_devices(name: str) -> None:
         extra = DEVICE_CASES[name](d, shape)
         value = Devices(shape, numpy=True)
         if name == "index":
-            ours = devices.index_devices(value, extra[0])
+            ours = device_arrays.index_devices(value, extra[0])
         else:
-            ours = evaluate(name, devices.METHODS[name], [value, *extra], {})
+            ours = evaluate(name, device_arrays.METHODS[name], [value, *extra], {})
         stand_in = Array(tuple(map(d.of, shape)), "int64", numpy=True)
         plain = [concrete(item, d.sizes) for item in extra]
         target = operator.getitem if name == "index" else call_method(name)
@@ -356,33 +360,33 @@ def test_device_lists() -> None:
     listed = Devices((count,))
     array = evaluate("numpy.array", numpy_.TABLE["numpy.array"], [listed], {})
     assert array == Devices((count,), numpy=True)
-    pair = evaluate("reshape", devices.METHODS["reshape"], [array, Const(-1), Const(2)], {})
+    pair = evaluate("reshape", device_arrays.METHODS["reshape"], [array, Const(-1), Const(2)], {})
     assert pair == Devices((count // 2, 2), numpy=True)
-    assert devices.length(listed) == Integer(count)
-    assert devices.index_devices(listed, Const(0)) == Devices(())
-    first = devices.index_devices(listed, Slice(Const(None), Const(4), Const(None)))
+    assert device_arrays.length(listed) == Integer(count)
+    assert device_arrays.index_devices(listed, Const(0)) == Devices(())
+    first = device_arrays.index_devices(listed, Slice(Const(None), Const(4), Const(None)))
     assert isinstance(first, Devices) and symbols(first.shape[0]) - {"devices"}
-    four = devices.index_devices(Devices((8,)), Slice(Const(None), Const(4), Const(None)))
+    four = device_arrays.index_devices(Devices((8,)), Slice(Const(None), Const(4), Const(None)))
     assert four == Devices((4,))
     same = evaluate("numpy.reshape", numpy_.TABLE["numpy.reshape"], [array, dims((2, -1))], {})
     assert same == Devices((2, count // 2), numpy=True)
-    attributes = devices.ATTRIBUTES
+    attributes = device_arrays.ATTRIBUTES
     grid = Devices((2, 4), numpy=True)
     assert attributes["size"](grid) == Const(8) and attributes["ndim"](grid) == Const(2)
     assert attributes["T"](grid) == Devices((4, 2), numpy=True)
     assert attributes["flat"](grid) == Devices((8,), numpy=True)
     assert attributes["shape"](grid) == dims((2, 4))
-    plain = evaluate("tolist", devices.METHODS["tolist"], [Devices((8,), numpy=True)], {})
+    plain = evaluate("tolist", device_arrays.METHODS["tolist"], [Devices((8,), numpy=True)], {})
     assert plain == Devices((8,))
 
 
-@pytest.mark.parametrize("name", sorted(jax_initializers.TABLE))
+@pytest.mark.parametrize("name", sorted(initializers.TABLE))
 def test_initializers(name: str) -> None:
     short = name.rpartition(".")[2]
     made = getattr(jax.nn.initializers, short)
     args = {"constant": (0.5,), "variance_scaling": (1.0, "fan_in", "normal")}.get(short, ())
     initializer = made if short in ("zeros", "ones") else made(*args)
-    transfer = jax_initializers.TABLE[name]
+    transfer = initializers.TABLE[name]
     if short not in ("zeros", "ones"):
         native = evaluate(name, transfer, [Const(arg) for arg in args], {})
         assert isinstance(native, Native)
@@ -458,7 +462,7 @@ def test_tree_structures(prefix: str) -> None:
 
 def test_dimension_numbers() -> None:
     found = evaluate(
-        "jax.lax.conv_dimension_numbers", jax_convolution.TABLE["jax.lax.conv_dimension_numbers"],
+        "jax.lax.conv_dimension_numbers", convolution.TABLE["jax.lax.conv_dimension_numbers"],
         [dims((1, 8, 8, 3)), dims((3, 3, 3, 4)), Tuple((Const("NHWC"), Const("HWIO"), Const("NHWC")))], {},
     )  # fmt: skip
     args: list[Value] = [
@@ -467,7 +471,7 @@ def test_dimension_numbers() -> None:
         dims((1, 1)),
         Const("SAME"),
     ]
-    conv = jax_convolution.TABLE["jax.lax.conv_general_dilated"]
+    conv = convolution.TABLE["jax.lax.conv_general_dilated"]
     answer = evaluate("jax.lax.conv_general_dilated", conv, args, {"dimension_numbers": found})
     assert answer == Array((1, 8, 8, 4), "float32")
 

@@ -17,7 +17,13 @@ from test_transfer import DATA_DEPENDENT, ELSEWHERE, TABLES, generator
 from shardlint.inference.domain.values import Array, DictValue, ListValue, MeshValue, Tuple, Value
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.context import Context
-from shardlint.inference.overlays.varying import COMPUTE, ONE_EACH, PERHAPS_LESS, finish_call, variation_of
+from shardlint.inference.overlays.jax.shard_map.varying import (
+    COMPUTE,
+    ONE_EACH,
+    PERHAPS_LESS,
+    finish_call,
+    variation_of,
+)
 from shardlint.laws.core.values import AxisType, Mesh
 from shardlint.laws.transforms.varying import Variation
 

@@ -10,7 +10,7 @@ import pytest
 from jax.interpreters.partial_eval import dce_jaxpr
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.inference.overlays.following import READING
+from shardlint.inference.overlays.jax.transforms.taint import READING
 
 HEAD = """\
 import jax

@@ -10,14 +10,10 @@ from typing import Any
 import pytest
 
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays import (
-    aliases,
-    jax_collectives,
-    jax_control,
-    jax_meshes,
-    jax_placement,
-    jax_sharding,
-)
+from shardlint.inference.overlays import aliases
+from shardlint.inference.overlays.jax.lax import control_flow
+from shardlint.inference.overlays.jax.shard_map import collectives
+from shardlint.inference.overlays.jax.sharding import meshes, placement, shardings
 from shardlint.inference.overlays.registry import load_mentioned, merged
 from shardlint.laws.versions import is_removed
 from shardlint.model.spans import Span
@@ -119,7 +115,7 @@ def keywords(name: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "module",
-    [jax_collectives, jax_control, jax_meshes, jax_placement, jax_sharding],
+    [collectives, control_flow, meshes, placement, shardings],
     ids=lambda m: m.__name__,
 )
 def test_every_keyword_is_known(module: ModuleType) -> None:

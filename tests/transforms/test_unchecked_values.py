@@ -20,7 +20,7 @@ from jax.sharding import PartitionSpec as P
 from probing import evaluate
 
 from shardlint.inference.domain.values import Array
-from shardlint.inference.overlays.varying import variation_of
+from shardlint.inference.overlays.jax.shard_map.varying import variation_of
 from shardlint.laws.core.verdicts import Rejected
 
 CASES = int(os.environ.get("SHARDLINT_UNCHECKED_CASES", "25"))

@@ -18,7 +18,7 @@ from probing import evaluate
 from varying_bodies import random_program
 
 from shardlint.inference.domain.values import Array, DictValue, ListValue, Tuple, Value
-from shardlint.inference.overlays.varying import variation_of
+from shardlint.inference.overlays.jax.shard_map.varying import variation_of
 from shardlint.laws.core.verdicts import Rejected
 
 CASES = int(os.environ.get("SHARDLINT_VARYING_CASES", "180"))

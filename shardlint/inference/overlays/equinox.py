@@ -41,8 +41,8 @@ from shardlint.inference.overlays.arrays.operands import given, table, unresolve
 from shardlint.inference.overlays.equinox_layers import CALLS as LAYER_CALLS
 from shardlint.inference.overlays.equinox_layers import CHILDREN as LAYER_CHILDREN
 from shardlint.inference.overlays.equinox_layers import TABLE as LAYERS
-from shardlint.inference.overlays.jax_jit import function_name
-from shardlint.inference.overlays.jax_placement import constrained
+from shardlint.inference.overlays.jax.sharding.placement import constrained
+from shardlint.inference.overlays.jax.transforms.jit import function_name
 from shardlint.inference.overlays.pytrees.nodes import map_parts
 from shardlint.inference.overlays.pytrees.trees import tree_map
 from shardlint.laws.core.values import Unknown

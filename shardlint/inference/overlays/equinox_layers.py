@@ -36,8 +36,8 @@ from shardlint.inference.overlays.arrays.operands import (
     table,
     unresolved,
 )
-from shardlint.inference.overlays.explicit.types import made_here
 from shardlint.inference.overlays.flax_layers import dim_of, dims_of, spatial_ints
+from shardlint.inference.overlays.jax.explicit.type_conversion import made_here
 from shardlint.laws.core.dims import Dim, Shape, floordiv
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass

@@ -23,10 +23,10 @@ from shardlint.inference.domain.values import (
     shape_value,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays import jax_initializers
 from shardlint.inference.overlays.arrays.dtypes import as_dtype, kind, promote
 from shardlint.inference.overlays.arrays.operands import known_int, reject, unresolved
-from shardlint.inference.overlays.explicit.types import made_here
+from shardlint.inference.overlays.jax import initializers
+from shardlint.inference.overlays.jax.explicit.type_conversion import made_here
 from shardlint.inference.overlays.recording import record_of_value
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Dim, Shape, floordiv, fresh, lower_bound
@@ -67,7 +67,7 @@ def aliases(package: str) -> dict[str, str]:
     """Qualified names of a Flax package that stand for JAX's own."""
     found = {f"{package}.{name}": f"jax.nn.{name}" for name in ACTIVATIONS}
     found[f"{package}.tanh"] = "jax.numpy.tanh"
-    for name in jax_initializers.TABLE:
+    for name in initializers.TABLE:
         found[f"{package}.initializers.{name.rpartition('.')[2]}"] = name
     return found
 

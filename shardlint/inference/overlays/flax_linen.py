@@ -78,7 +78,7 @@ from shardlint.inference.overlays.flax_modules import (
 from shardlint.inference.overlays.flax_parameters import make_variable, unbox
 from shardlint.inference.overlays.flax_unfollowed import record_box, record_named
 from shardlint.inference.overlays.flax_uses import Meeting, Owner, shape_known
-from shardlint.inference.overlays.varying import vary
+from shardlint.inference.overlays.jax.shard_map.varying import vary
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Api, Rejected
 from shardlint.laws.transforms.varying import CONSTANT

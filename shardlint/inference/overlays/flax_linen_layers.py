@@ -29,7 +29,6 @@ from shardlint.inference.overlays.arrays.operands import (
     shape_of,
     unresolved,
 )
-from shardlint.inference.overlays.explicit.types import made_here
 from shardlint.inference.overlays.flax_layers import (
     chain,
     contracted,
@@ -54,8 +53,9 @@ from shardlint.inference.overlays.flax_modules import Binding, Mode, module_crea
 from shardlint.inference.overlays.flax_parameters import make_variable
 from shardlint.inference.overlays.flax_statistics import share_statistics
 from shardlint.inference.overlays.flax_uses import Owner
-from shardlint.inference.overlays.following import is_following
-from shardlint.inference.overlays.varying import computed
+from shardlint.inference.overlays.jax.explicit.type_conversion import made_here
+from shardlint.inference.overlays.jax.shard_map.varying import computed
+from shardlint.inference.overlays.jax.transforms.taint import is_following
 from shardlint.laws.core.dims import Dim, Shape, floordiv, fresh, product
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass

@@ -39,8 +39,13 @@ from shardlint.inference.overlays.flax_logical_uses import (
     resolving,
 )
 from shardlint.inference.overlays.flax_metadata import Names, names_of
-from shardlint.inference.overlays.jax_specs import is_unconstrained
-from shardlint.inference.overlays.placing import CONSTRAINT, place_array, record_open, text_of
+from shardlint.inference.overlays.jax.sharding.placement_check import (
+    CONSTRAINT,
+    place_array,
+    record_open,
+    text_of,
+)
+from shardlint.inference.overlays.jax.sharding.specs import is_unconstrained
 from shardlint.inference.overlays.pytrees.nodes import map_parts, parts
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays, traced
 from shardlint.laws.core.dims import Shape

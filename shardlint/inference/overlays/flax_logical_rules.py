@@ -24,7 +24,7 @@ from shardlint.inference.evaluation.context import assumed_rules
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.flax_metadata import entry_of
-from shardlint.inference.overlays.placing import junk_of, text_of
+from shardlint.inference.overlays.jax.sharding.placement_check import junk_of, text_of
 from shardlint.laws.core.values import Junk, Unknown
 from shardlint.laws.flax.logical_axes import LogicalRule, NotAPair, RuleTable, given
 

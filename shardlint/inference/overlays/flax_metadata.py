@@ -28,8 +28,8 @@ from shardlint.inference.domain.values import (
     as_str,
     is_none,
 )
-from shardlint.inference.overlays.jax_specs import entry_place, is_unconstrained
-from shardlint.inference.overlays.placing import junk_of
+from shardlint.inference.overlays.jax.sharding.placement_check import junk_of
+from shardlint.inference.overlays.jax.sharding.specs import entry_place, is_unconstrained
 from shardlint.inference.overlays.pytrees.nodes import map_parts, parts
 from shardlint.laws.core.values import Entry, Marker, Mesh, Spec, Unknown
 from shardlint.model.spans import Place

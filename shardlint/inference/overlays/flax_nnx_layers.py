@@ -34,7 +34,6 @@ from shardlint.inference.overlays.arrays.operands import (
     shape_of,
     unresolved,
 )
-from shardlint.inference.overlays.explicit.types import made_here
 from shardlint.inference.overlays.flax_layers import (
     chain,
     contracted,
@@ -58,6 +57,7 @@ from shardlint.inference.overlays.flax_nnx_variables import METADATA, PARAM, mak
 from shardlint.inference.overlays.flax_statistics import share_statistics
 from shardlint.inference.overlays.flax_unfollowed import record_named
 from shardlint.inference.overlays.flax_uses import Owner
+from shardlint.inference.overlays.jax.explicit.type_conversion import made_here
 from shardlint.laws.core.dims import Shape, floordiv, product
 from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass

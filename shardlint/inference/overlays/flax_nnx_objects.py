@@ -20,7 +20,7 @@ from shardlint.inference.domain.values import (
     as_items,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.jax_jit import function_name
+from shardlint.inference.overlays.jax.transforms.jit import function_name
 from shardlint.inference.overlays.pytrees.nodes import is_data_node
 
 _WHOLE = "flax.nnx.whole"

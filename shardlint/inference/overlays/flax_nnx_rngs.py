@@ -26,10 +26,10 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays import jax_initializers, jax_random
-from shardlint.inference.overlays.explicit.types import made_here
 from shardlint.inference.overlays.flax_linen_layers import KEY
 from shardlint.inference.overlays.flax_nnx_assignment import assign
+from shardlint.inference.overlays.jax import initializers, random
+from shardlint.inference.overlays.jax.explicit.type_conversion import made_here
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
@@ -246,7 +246,7 @@ def give_key(call: Call) -> Value:
 
 
 def _draw(name: str) -> _Rule:
-    rule = jax_random.TABLE.get(f"jax.random.{name}")
+    rule = random.TABLE.get(f"jax.random.{name}")
 
     def draw(call: Call) -> Value:
         if rule is None or _is_split(call):
@@ -258,7 +258,7 @@ def _draw(name: str) -> _Rule:
 
 
 def _initializer(name: str) -> _Rule:
-    make_initializer = jax_initializers.TABLE[f"jax.nn.initializers.{name}"]
+    make_initializer = initializers.TABLE[f"jax.nn.initializers.{name}"]
 
     def make(call: Call) -> Value:
         made = make_initializer(replace(call, args=call.args[1:], arg_places={}))

@@ -26,7 +26,6 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.overlays.arrays.operands import Stop, operand
-from shardlint.inference.overlays.explicit.types import typed_as
 from shardlint.inference.overlays.flax_layers import initialized, refuse_array
 from shardlint.inference.overlays.flax_logical import as_written, record_axis
 from shardlint.inference.overlays.flax_logical_rules import combined_rules, rules_of
@@ -34,6 +33,7 @@ from shardlint.inference.overlays.flax_logical_uses import Setting, making, reco
 from shardlint.inference.overlays.flax_metadata import NAMING, Names, mesh_of, names_of
 from shardlint.inference.overlays.flax_modules import NOT_EAGER
 from shardlint.inference.overlays.flax_uses import INERT, Meeting, Owner, record_parameter, shape_known
+from shardlint.inference.overlays.jax.explicit.type_conversion import typed_as
 from shardlint.inference.overlays.recording import record_call
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown

@@ -9,7 +9,7 @@ from __future__ import annotations
 from shardlint.inference.domain.values import NONE, Array, External, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import given, reject
-from shardlint.inference.overlays.jax_collectives import REJECTED
+from shardlint.inference.overlays.jax.shard_map.collectives import REJECTED
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 

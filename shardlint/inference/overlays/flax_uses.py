@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from shardlint.inference.domain.values import Array, Value
 from shardlint.inference.evaluation.context import assumed_rules
-from shardlint.inference.overlays.explicit.sources import held_in_type
 from shardlint.inference.overlays.flax_metadata import Names
+from shardlint.inference.overlays.jax.explicit.placement_types import held_in_type
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Junk, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict

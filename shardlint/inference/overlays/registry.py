@@ -27,13 +27,15 @@ _BASE = (
     "python.stdlib.dataclasses", "python.stdlib.enums", "python.stdlib.records",
     "python.stdlib.function_caches", "python.builtins.descriptors", "python.builtins.namespaces",
     "python.stdlib.literals",
-    "python.stdlib.regex", "python.stdlib.imports", "python.stdlib.mocks", "jax_tree_paths",
-    "numpy.functions", "numpy.types", "jax_numpy",
-    "jax_lax",
-    "jax_convolution", "jax_control", "jax_nn", "jax_random", "jax_initializers", "jax_tree",
-    "jax_specs", "jax_sharding", "jax_meshes", "jax_devices", "jax_contexts", "jax_jit", "jax_shard_map",
-    "jax_collectives", "jax_transforms", "jax_derivatives", "jax_placement", "jaxtyping",
-    "explicit.axes", "arrays.attributes", "mesh_values",
+    "python.stdlib.regex", "python.stdlib.imports", "python.stdlib.mocks", "jax.tree_paths",
+    "numpy.functions", "numpy.types", "jax.numpy",
+    "jax.lax.functions",
+    "jax.lax.convolution", "jax.lax.control_flow", "jax.nn", "jax.random", "jax.initializers", "jax.tree",
+    "jax.sharding.specs", "jax.sharding.shardings", "jax.sharding.meshes", "jax.sharding.devices",
+    "jax.sharding.mesh_contexts", "jax.transforms.jit", "jax.shard_map.api",
+    "jax.shard_map.collectives", "jax.transforms.function_transforms", "jax.transforms.derivatives",
+    "jax.sharding.placement", "jaxtyping",
+    "jax.explicit.axis_switches", "arrays.attributes", "jax.sharding.mesh_attributes",
 )  # fmt: skip
 #: Those of other libraries, by the word that their names begin with: loaded once a program writes it.
 _LIBRARIES = {

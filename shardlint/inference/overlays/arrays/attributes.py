@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from shardlint.inference.domain.values import Array, Bound, Native, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays import methods
-from shardlint.inference.overlays.explicit.finishing import finish_attribute, finish_method
-from shardlint.inference.overlays.explicit.types import sharding_in_type
+from shardlint.inference.overlays.jax.explicit.results import finish_attribute, finish_method
+from shardlint.inference.overlays.jax.explicit.type_conversion import sharding_in_type
+from shardlint.inference.overlays.jax.shard_map.varying import spread
 from shardlint.inference.overlays.registry import Transfer
-from shardlint.inference.overlays.varying import spread
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 

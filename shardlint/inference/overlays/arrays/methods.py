@@ -36,8 +36,8 @@ from shardlint.inference.overlays.arrays.operands import (
     table,
     unresolved,
 )  # fmt: skip
-from shardlint.inference.overlays.explicit.finishing import finish_update
-from shardlint.inference.overlays.varying import computed
+from shardlint.inference.overlays.jax.explicit.results import finish_update
+from shardlint.inference.overlays.jax.shard_map.varying import computed
 from shardlint.laws.core.dims import product
 from shardlint.laws.core.values import Unknown
 

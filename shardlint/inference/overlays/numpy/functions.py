@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from shardlint.inference.domain.values import Const, LibraryObject, Native, Value, as_dim
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays import devices
 from shardlint.inference.overlays.arrays import (  # fmt: skip
     contractions,
     creation,
@@ -26,7 +25,8 @@ from shardlint.inference.overlays.arrays.operands import (
     shape_of,
     table,
 )  # fmt: skip
-from shardlint.inference.overlays.jax_numpy import DTYPES
+from shardlint.inference.overlays.jax.numpy import DTYPES
+from shardlint.inference.overlays.jax.sharding import device_arrays
 from shardlint.laws.core.dims import Shape
 
 _SHARED: dict[str, Transfer] = {
@@ -42,9 +42,9 @@ _SHARED: dict[str, Transfer] = {
 }
 
 _DEVICES: dict[str, Transfer] = {
-    "reshape": devices.keeps_devices(devices.reshape_of, _SHARED["reshape"]),
-    "transpose": devices.keeps_devices(devices.transpose_of, _SHARED["transpose"]),
-    "expand_dims": devices.keeps_devices(devices.expand_of, _SHARED["expand_dims"]),
+    "reshape": device_arrays.keeps_devices(device_arrays.reshape_of, _SHARED["reshape"]),
+    "transpose": device_arrays.keeps_devices(device_arrays.transpose_of, _SHARED["transpose"]),
+    "expand_dims": device_arrays.keeps_devices(device_arrays.expand_of, _SHARED["expand_dims"]),
 }
 
 

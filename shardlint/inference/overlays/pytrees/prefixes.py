@@ -21,7 +21,7 @@ from shardlint.inference.domain.values import (
     Value,
     is_none,
 )
-from shardlint.inference.overlays.explicit.types import meshless
+from shardlint.inference.overlays.jax.explicit.type_conversion import meshless
 from shardlint.inference.overlays.pytrees.nodes import (
     Trees,
     is_data_node,

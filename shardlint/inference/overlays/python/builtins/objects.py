@@ -51,7 +51,7 @@ from shardlint.inference.evaluation.monkeypatches import set_library_name
 from shardlint.inference.evaluation.mutation import delete_attribute, set_attribute
 from shardlint.inference.evaluation.release_queries import is_there
 from shardlint.inference.overlays.class_hooks import instance_attribute
-from shardlint.inference.overlays.jax_tree_paths import KEYS
+from shardlint.inference.overlays.jax.tree_paths import KEYS
 from shardlint.inference.overlays.registry import is_known
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place

@@ -12,7 +12,7 @@ from shardlint.inference.domain.iteration import constant
 from shardlint.inference.domain.values import Const, DictValue, Instance, ListValue, Tuple, Value, as_str
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.iterators import items_of
-from shardlint.inference.overlays.jax_tree_paths import key_text
+from shardlint.inference.overlays.jax.tree_paths import key_text
 from shardlint.laws.core.values import Unknown
 
 #: Longest string that a method may make, and longest number in a format.

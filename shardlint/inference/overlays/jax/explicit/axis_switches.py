@@ -1,0 +1,144 @@
+"""`jax.sharding.auto_axes` and `explicit_axes`: functions whose body sees axes of another type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from shardlint.inference.domain.values import (
+    Array,
+    MeshValue,
+    Native,
+    ShardingValue,
+    Value,
+    as_items,
+    as_str,
+    is_none,
+)
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.jax.explicit.type_conversion import in_types_of
+from shardlint.inference.overlays.jax.sharding.placement_check import RESHARD, place_array
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays, meet_prefix, traced, untyped
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.values import AxisType, Mesh, Unknown
+from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.laws.core.witness_data import IDENTITY, NO_SPEC, Known, apply_data, array_data, call_data
+
+Transfer = Callable[[Call], Value]
+
+
+def _wrapper(name: str, keyword: str, run: Callable[[Call, Value, Mesh, Value], Value]) -> Transfer:
+    """``name(f, axes=, keyword=)``, a decorator too; the keyword may be given with each call instead."""
+
+    def wrap(call: Call) -> Value:
+        if call.opaque or len(call.args) > 1 or set(call.kwargs) - {"axes", keyword}:
+            return Unknown(f"{name} with arguments that are not known")
+        if not call.args:
+            options = dict(call.kwargs)
+            return Native(f"{name}(...)", lambda inner: wrap(replace(inner, kwargs=options)))
+        (function,) = call.args
+        return Native(
+            f"{name}(...)",
+            lambda inner: _call(inner, function, dict(call.kwargs)),
+            wraps=function,
+            origin=call.place,
+        )
+
+    def _call(inner: Call, function: Value, options: dict[str, Value]) -> Value:
+        kwargs = dict(inner.kwargs)
+        given = options.get(keyword)
+        sharding = given if given is not None and not is_none(given) else kwargs.pop(keyword, None)
+        if sharding is None:
+            if not inner.opaque:
+                detail = f"`{keyword}=`; pass it to the wrapper, or with the call"
+                verdict = Rejected(Cause.MISUSE, "TypeError", "trace", detail=detail)
+                kinds: tuple[dict[str, Known], ...] = ({}, {keyword: NO_SPEC})
+                made = (call_data(name, (IDENTITY,), given) for given in kinds)
+                calls = (apply_data(one, (array_data(()),)) for one in made)
+                record_of_value(inner.interpreter, name, verdict, inner.place, *calls)
+            return Unknown(f"{name} without {keyword}")
+        body = replace(inner, kwargs={key: traced(value) for key, value in kwargs.items()})
+        mesh = _mesh_of(inner, sharding)
+        explicit = _KIND[name] is AxisType.EXPLICIT
+        if explicit and inner.interpreter.context.mesh is None:
+            # It takes no mesh from the sharding (`pjit._explicit_axes`).
+            detail = "a mesh in the context; set one with jax.set_mesh(mesh)"
+            verdict = Rejected(Cause.NO_MESH, "ValueError", "trace", detail=detail)
+            record_of_value(inner.interpreter, name, verdict, inner.place)
+            return Unknown(f"{name} without a mesh")
+        if mesh is None:
+            return inner.interpreter.call(function, list(inner.args), kwargs, inner.place, inner.opaque)
+        names = _names(options.get("axes"), mesh)
+        if isinstance(mesh, Unknown) or names is None:
+            return Unknown(f"{name} on a mesh that is not known")
+        if not explicit and set(names) == set(_auto(mesh)):
+            return inner.interpreter.call(function, list(inner.args), kwargs, inner.place, inner.opaque)
+        return run(body, function, mesh.with_types(dict.fromkeys(names, _KIND[name])), sharding)
+
+    return wrap
+
+
+def _mesh_of(call: Call, sharding: Value) -> Mesh | Unknown | None:
+    """The mesh whose axes change: the context's, or that of the sharding (`pjit._get_new_mesh`)."""
+    holder = call.interpreter.context.mesh
+    if holder is None and isinstance(sharding, ShardingValue):
+        holder = sharding.mesh
+    return holder.mesh if isinstance(holder, MeshValue) else holder
+
+
+def _names(axes: Value | None, mesh: Mesh | Unknown) -> list[str] | None:
+    """The axes that change: those named, else all."""
+    if isinstance(mesh, Unknown):
+        return None
+    if axes is None or is_none(axes):
+        return list(mesh.names)
+    items = as_items(axes)
+    named = [as_str(item) for item in ((axes,) if items is None else items)]
+    return [n for n in named if n is not None] if all(n in mesh.names for n in named) else None
+
+
+def _auto(mesh: Mesh) -> list[str]:
+    return [name for name, kind in zip(mesh.names, mesh.types, strict=True) if kind is AxisType.AUTO]
+
+
+def _in_auto(call: Call, function: Value, inside: Mesh, sharding: Value) -> Value:
+    """`auto_axes`: inside no axis is in the types of the arguments; results are resharded."""
+    args = [_seen(arg, inside) for arg in call.args]
+    # Only what is given by position is resharded.
+    kwargs = {key: untyped(value) for key, value in call.kwargs.items()}
+    with call.interpreter.within(mesh=MeshValue(inside)):
+        result = traced(call.interpreter.call(function, args, kwargs, call.place, call.opaque))
+    return _resharded(call, result, sharding)
+
+
+def _in_explicit(call: Call, function: Value, inside: Mesh, sharding: Value) -> Value:
+    """`explicit_axes`: arguments are resharded, and results keep in their types what stays Explicit."""
+    before = call.interpreter.context.mesh
+    with call.interpreter.within(mesh=MeshValue(inside)):
+        items = as_items(sharding)
+        alone = items is None or len(items) != len(call.args)
+        columns = (sharding,) * len(call.args) if alone or items is None else items
+        pairs = zip(call.args, columns, strict=True)
+        args = [_resharded(call, traced(arg), one) for arg, one in pairs]
+        result = traced(call.interpreter.call(function, args, dict(call.kwargs), call.place, call.opaque))
+    return _seen(result, before.mesh) if isinstance(before, MeshValue) else Unknown("the mesh is not known")
+
+
+def _seen(tree: Value, mesh: Mesh) -> Value:
+    """The arrays as a mesh of other axis types has them."""
+    return map_arrays(traced(tree), lambda array, _: in_types_of(array, mesh))
+
+
+def _resharded(call: Call, tree: Value, sharding: Value) -> Value:
+    def meet(leaf: Value, array: Array, path: str) -> Value:
+        return place_array(call.interpreter, RESHARD, array, leaf, call.place)
+
+    return meet_prefix(sharding, tree, meet)
+
+
+_KIND = {"jax.sharding.auto_axes": AxisType.AUTO, "jax.sharding.explicit_axes": AxisType.EXPLICIT}
+
+TABLE: dict[str, Transfer] = {
+    "jax.sharding.auto_axes": _wrapper("jax.sharding.auto_axes", "out_sharding", _in_auto),
+    "jax.sharding.explicit_axes": _wrapper("jax.sharding.explicit_axes", "in_sharding", _in_explicit),
+}

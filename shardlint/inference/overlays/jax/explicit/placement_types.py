@@ -1,0 +1,74 @@
+"""What calls that place arrays make of the sharding in their type."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shardlint.inference.domain.values import Array
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.jax.explicit.type_conversion import (
+    context_of,
+    made_here,
+    padded,
+    type_of,
+    typed_as,
+)
+from shardlint.laws.core.array_types import TypeSharding
+from shardlint.laws.core.values import AxisType, Junk, Marker, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Api, Rejected, Verdict
+
+#: APIs that only look at an argument: its type stays as it is.
+_LOOK = frozenset({Api.JIT_IN, Api.JIT_ARGUMENT, Api.SHARD_MAP_IN})
+
+
+def typed_by(
+    interpreter: Evaluator,
+    api: Api,
+    array: Array,
+    mesh: Mesh | Unknown | None,
+    spec: Spec | Junk | Unknown | None,
+    verdict: Verdict,
+) -> TypeSharding | None:
+    """The sharding in the type of an array that went through an API; None where it is not known.
+
+    A constraint leaves the type alone, as far as it constrains, but puts it on its mesh
+    (`pjit._sharding_constraint_abstract_eval`); a creation function inside jit ignores ``device=``.
+    """
+    kind = type_of(array)
+    assert kind is not None
+    if isinstance(verdict, Rejected):
+        return None
+    if api in _LOOK:
+        return kind.sharding
+    if api is Api.CREATE_IN_JIT:
+        return made_here(interpreter, array.shape)
+    if api is Api.DEVICE_PUT_IN_JIT and isinstance(mesh, Mesh) and len(set(mesh.types)) > 1:
+        return None
+    if not isinstance(mesh, Mesh) or not isinstance(spec, Spec) or Marker.UNCONSTRAINED in spec.entries:
+        return None
+    if api in (Api.CONSTRAINT, Api.CONSTRAINT_EAGER):
+        return _constrained(interpreter, kind.sharding, mesh, array)
+    return typed_as(mesh, spec, array.shape)
+
+
+def _constrained(
+    interpreter: Evaluator, held: TypeSharding | None, mesh: Mesh, array: Array
+) -> TypeSharding | None:
+    if held is None or array.shape is None:
+        return None
+    context = context_of(interpreter)
+    if not isinstance(context, Mesh) or set(context.types) != {AxisType.EXPLICIT}:
+        return TypeSharding(replace(mesh, abstract=True), held.spec)
+    return TypeSharding(held.mesh or context, held.spec)
+
+
+def held_in_type(interpreter: Evaluator, array: Array, mesh: Mesh | Unknown | None) -> Spec | None:
+    """How an array is sharded on a mesh whose axes are all Explicit, as its type tells; else None."""
+    kind = type_of(array)
+    if kind is None or kind.sharding is None or not isinstance(mesh, Mesh):
+        return None
+    if set(mesh.types) != {AxisType.EXPLICIT}:
+        return None
+    if kind.sharding.mesh not in (None, replace(mesh, abstract=True)):
+        return None
+    return padded(kind.sharding.spec, array.shape)

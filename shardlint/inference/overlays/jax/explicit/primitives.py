@@ -1,0 +1,435 @@
+"""Compositions of lax primitives: a rule calls them in the order a library does, on types.
+
+A rule stops at the first law that rejects (`Refused`), or that cannot tell (`Open`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Union
+
+from shardlint.inference.domain.values import (
+    Array,
+    Const,
+    LibraryObject,
+    MeshValue,
+    ShardingValue,
+    SpecValue,
+    Value,
+    as_dim,
+    as_items,
+    is_none,
+)
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.arrays import operands as arrays
+from shardlint.inference.overlays.jax.explicit.type_conversion import meshless, type_of
+from shardlint.laws import propagation as laws
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.dims import Dim, Shape, equal
+from shardlint.laws.core.values import Entry, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Cause, Rejected, Undecided
+
+#: What a call's results are like, in order, as far as that is known.
+Rule = Callable[["Trace", Call], Union[ArrayType, Sequence[ArrayType]]]
+Pair = tuple[Sequence[int], Sequence[int]]
+
+
+class Refused(Exception):
+    """A law rejects an operation."""
+
+    def __init__(self, verdict: Rejected) -> None:
+        super().__init__(verdict.detail)
+        self.verdict = verdict
+
+
+class Open(Exception):
+    """What the types of the results are is not known."""
+
+
+class Trace:
+    """One library call: the context's mesh, what the overlay says of its results, and the primitives.
+
+    ``eager`` tells that nothing is traced: arrays are concrete. The mesh of a caller that is not known is
+    taken for none, but no bare spec of an ``out_sharding=`` is put on it.
+    """
+
+    def __init__(self, context: Mesh | Unknown | None, results: Sequence[Array], *, eager: bool) -> None:
+        self.context = context if isinstance(context, Mesh) else None
+        self.callers = isinstance(context, Unknown)
+        self.results = results
+        self.eager = eager
+        #: Whether a rule asked what sharding the call was given.
+        self.heeded = False
+
+    # -- what comes in ---------------------------------------------------------------------------------
+
+    def operand(self, value: Value | None) -> ArrayType:
+        """The type of an argument that an array is wanted for."""
+        kind = None if value is None else self.operand_or_option(value)
+        if kind is None:
+            raise Open
+        return kind
+
+    def operand_or_option(self, value: Value) -> ArrayType | None:
+        """As `operand`, but None for what is neither an array nor a number."""
+        if isinstance(value, Unknown):
+            raise Open
+        if isinstance(value, LibraryObject) and isinstance(value.fields.get("value"), Array):
+            value = value.fields["value"]
+        if (items := as_items(value)) is not None:
+            if not all(map(_is_number, _leaves(items))):
+                raise Open
+            shape = arrays.operand(value).shape
+            return None if shape is None else ArrayType(shape, None, meshless(shape))
+        kind = type_of(value)
+        if kind is not None and (kind.sharding is None or kind.shape is None):
+            raise Open
+        return kind
+
+    def size(self, value: Value | None) -> Dim:
+        """An argument that is a size."""
+        dim = as_dim(value)
+        if dim is None:
+            raise Open
+        return dim
+
+    def same(self, one: Dim, other: Dim) -> bool:
+        """Whether two sizes are equal."""
+        answer = equal(one, other)
+        if answer is None:
+            raise Open
+        return answer
+
+    def result_shape(self) -> Shape:
+        """The shape of the only result."""
+        if len(self.results) != 1 or self.results[0].shape is None:
+            raise Open
+        return self.results[0].shape
+
+    def refusal(self, cause: Cause, exception: str, detail: str, dimension: int | None = None) -> Refused:
+        """A rejection by the library itself, before it comes to a primitive."""
+        return Refused(Rejected(cause, exception, "trace", dimension=dimension, detail=detail))
+
+    # -- primitives ------------------------------------------------------------------------------------
+
+    def nary(self, *operands: ArrayType) -> ArrayType:
+        """`lax.add` and its kin."""
+        shapes = [shape for x in operands if (shape := shape_of(x))]
+        shape = shapes[0] if shapes else ()
+        for other in shapes[1:]:
+            if len(other) != len(shape):
+                raise Open
+            shape = tuple(b if a == 1 else a for a, b in zip(shape, other, strict=True))
+        return self._typed(shape, laws.elementwise(self.context, *operands))
+
+    def select(self, which: ArrayType, *cases: ArrayType) -> ArrayType:
+        """`lax.select_n`."""
+        return self._typed(shape_of(cases[0]), laws.select_n(self.context, which, *cases))
+
+    def clamp(self, low: ArrayType, x: ArrayType, high: ArrayType) -> ArrayType:
+        """`lax.clamp`."""
+        return self._typed(shape_of(x), laws.clamp(self.context, low, x, high))
+
+    def dot_general(
+        self,
+        a: ArrayType,
+        b: ArrayType,
+        contracted: Pair,
+        batch: Pair,
+        out: Value | None = None,
+        order: Sequence[int] = (),
+    ) -> ArrayType:
+        """`lax.dot_general`. The result's dimension i is dimension ``order[i]`` of what ``out`` is for."""
+        wanted = self._out(out, order)
+        left = [i for i in range(rank(a)) if i not in (*contracted[0], *batch[0])]
+        right = [i for i in range(rank(b)) if i not in (*contracted[1], *batch[1])]
+        shape = (
+            *(shape_of(a)[i] for i in (*batch[0], *left)),
+            *(shape_of(b)[i] for i in right),
+        )
+        return self._typed(shape, laws.dot_general(self.context, a, b, (contracted, batch), wanted))
+
+    def reduce(self, x: ArrayType, axes: Sequence[int]) -> ArrayType:
+        """`lax.reduce` and its kin."""
+        assert x.sharding is not None
+        if x.sharding.spec.unreduced or x.sharding.spec.reduced:
+            raise Open
+        return self._typed(without(shape_of(x), axes), laws.reduce(self.context, x, tuple(axes)))
+
+    def reduce_sum(self, x: ArrayType, axes: Sequence[int], out: Value | None = None) -> ArrayType:
+        """`lax.reduce_sum`."""
+        wanted = self._out(out)
+        return self._typed(without(shape_of(x), axes), laws.reduce_sum(self.context, x, tuple(axes), wanted))
+
+    def arg_extreme(self, x: ArrayType, axis: int) -> ArrayType:
+        """`lax.argmax`, `lax.argmin`."""
+        return self._typed(without(shape_of(x), (axis,)), laws.argminmax(self.context, x, axis))
+
+    def cumulative(self, x: ArrayType, axis: int) -> ArrayType:
+        """`lax.cumsum` and its kin."""
+        return self._typed(shape_of(x), laws.cumulative(self.context, x, axis))
+
+    def sort(self, x: ArrayType, axis: int) -> ArrayType:
+        """`lax.sort` of one array."""
+        return self._typed(shape_of(x), laws.sort(self.context, [x], axis))
+
+    def top_k(self, x: ArrayType, k: Dim, axis: int) -> ArrayType:
+        """`lax.top_k`: the values."""
+        return self._typed(replaced(shape_of(x), axis, k), laws.top_k(self.context, x, axis))
+
+    def reshape(self, x: ArrayType, shape: Shape, out: Value | None = None) -> ArrayType:
+        """`lax.reshape`."""
+        return self._typed(shape, laws.reshape(self.context, x, shape, out_sharding=self._out(out)))
+
+    def broadcast_in_dim(
+        self, x: ArrayType, shape: Shape, dimensions: Sequence[int], out: Value | TypeSharding | None = None
+    ) -> ArrayType:
+        """`lax.broadcast_in_dim`."""
+        wanted = out if isinstance(out, TypeSharding) else self._out(out)
+        found = laws.broadcast_in_dim(self.context, x, shape, tuple(dimensions), wanted)
+        return self._typed(shape, found)
+
+    def expand_dims(self, x: ArrayType, dimensions: Sequence[int]) -> ArrayType:
+        """`lax.expand_dims`."""
+        shape = list(shape_of(x))
+        for dimension in sorted(dimensions):
+            shape.insert(dimension, 1)
+        return self._typed(tuple(shape), laws.expand_dims(self.context, x, tuple(dimensions)))
+
+    def transpose(self, x: ArrayType, permutation: Sequence[int]) -> ArrayType:
+        """`lax.transpose`."""
+        shape = tuple(shape_of(x)[i] for i in permutation)
+        return self._typed(shape, laws.transpose(self.context, x, tuple(permutation)))
+
+    def squeeze(self, x: ArrayType, dimensions: Sequence[int]) -> ArrayType:
+        """`lax.squeeze`."""
+        found = laws.squeeze(self.context, x, tuple(dimensions))
+        return self._typed(without(shape_of(x), dimensions), found)
+
+    def reverse(self, x: ArrayType) -> ArrayType:
+        """`lax.rev`."""
+        return self._typed(shape_of(x), laws.rev(self.context, x))
+
+    def tile(self, x: ArrayType, counts: Sequence[int]) -> ArrayType:
+        """`lax.tile`."""
+        shape = tuple(n * count for n, count in zip(shape_of(x), counts, strict=True))
+        return self._typed(shape, laws.tile(self.context, x, counts))
+
+    def pad(self, x: ArrayType, value: ArrayType, shape: Shape) -> ArrayType:
+        """`lax.pad` to a result of this shape."""
+        return self._typed(shape, laws.pad(self.context, x, value, shape))
+
+    def concatenate(self, parts: Sequence[ArrayType], axis: int) -> ArrayType:
+        """`lax.concatenate`."""
+        total: Dim = 0
+        for part in parts:
+            total = total + shape_of(part)[axis]
+        return self._typed(
+            replaced(shape_of(parts[0]), axis, total), laws.concatenate(self.context, list(parts), axis)
+        )
+
+    def stack(self, parts: Sequence[ArrayType], axis: int) -> ArrayType:
+        """`lax.stack`."""
+        shape = (*shape_of(parts[0])[:axis], len(parts), *shape_of(parts[0])[axis:])
+        return self._typed(shape, laws.stack(self.context, list(parts), axis))
+
+    def split(self, x: ArrayType, sizes: Sequence[Dim], axis: int) -> list[ArrayType]:
+        """`lax.split`."""
+        found = laws.split(self.context, x, sizes, axis)
+        if isinstance(found, Rejected):
+            raise Refused(found)
+        if isinstance(found, Undecided):
+            raise Open
+        shapes = [replaced(shape_of(x), axis, size) for size in sizes]
+        return [ArrayType(shape, None, sharding) for shape, sharding in zip(shapes, found, strict=True)]
+
+    def unstack(self, x: ArrayType, axis: int) -> ArrayType:
+        """`lax.unstack`: each part."""
+        return self._typed(without(shape_of(x), (axis,)), laws.unstack(self.context, x, axis))
+
+    def slice(self, x: ArrayType, shape: Shape) -> ArrayType:
+        """`lax.slice` to a result of this shape."""
+        return self._typed(shape, laws.slice(self.context, x, shape))
+
+    def dynamic_slice(self, x: ArrayType, starts: Sequence[ArrayType], shape: Shape) -> ArrayType:
+        """`lax.dynamic_slice`."""
+        return self._typed(shape, laws.dynamic_slice(self.context, x, list(starts), shape))
+
+    def dynamic_update_slice(self, x: ArrayType, update: ArrayType, starts: Sequence[ArrayType]) -> ArrayType:
+        """`lax.dynamic_update_slice`."""
+        found = laws.dynamic_update_slice(self.context, x, update, list(starts))
+        return self._typed(shape_of(x), found)
+
+    def gather(
+        self, x: ArrayType, indices: ArrayType, window: laws.Window, sizes: Shape, shape: Shape
+    ) -> ArrayType:
+        """`lax.gather` to a result of this shape."""
+        return self._typed(shape, laws.gather(self.context, x, indices, window, sizes))
+
+    def scatter(self, x: ArrayType, indices: ArrayType, updates: ArrayType, window: laws.Window) -> ArrayType:
+        """`lax.scatter` and its kin."""
+        return self._typed(shape_of(x), laws.scatter(self.context, x, indices, updates, window))
+
+    def convolve(
+        self, x: ArrayType, kernel: ArrayType, shape: Shape, feature: int, out: Value | None
+    ) -> ArrayType:
+        """`lax.conv_general_dilated` to a result of this shape."""
+        found = laws.conv_general_dilated(self.context, x, kernel, shape, feature, self._out(out))
+        return self._typed(shape, found)
+
+    def window(self, x: ArrayType, shape: Shape) -> ArrayType:
+        """`lax.reduce_window_sum` and its kin, to a result of this shape."""
+        return self._typed(shape, laws.reduce_window(self.context, x, shape))
+
+    def iota(self, shape: Shape, out: Value | None = None) -> ArrayType:
+        """New arrays: replicated over the context's mesh, or as ``out`` says."""
+        return self._typed(shape, laws.iota(self.context, shape, self._out(out)))
+
+    # -- what jax.numpy does around them ---------------------------------------------------------------
+
+    def promoted(self, *operands: ArrayType) -> list[ArrayType]:
+        """`jnp.util.promote_shapes`: all of one rank, unless but for scalars they are."""
+        ranks = {rank(x) for x in operands}
+        if len(ranks - {0}) < 2:
+            return list(operands)
+        width = max(ranks)
+        return [self.expand_dims(x, range(width - rank(x))) for x in operands]
+
+    def broadcast_arrays(self, *operands: ArrayType) -> list[ArrayType]:
+        """`jnp.util._broadcast_arrays`: all of one shape; where they are not, of one sharding too."""
+        shapes = [shape_of(x) for x in operands]
+        if all(shape == shapes[0] for shape in shapes):
+            return list(operands)
+        width = max(map(len, shapes))
+        first = max(operands, key=rank)
+        assert first.sharding is not None
+        entries = entries_of(first)
+        if all(entries[width - rank(x) :] == entries_of(x) for x in operands):
+            sharding, shape = first.sharding, arrays.broadcast(shapes)
+        else:
+            met = self._met([_padded(x, width) for x in operands])
+            assert met.sharding is not None
+            sharding, shape = met.sharding, arrays.broadcast(shapes)
+        if shape is None:
+            raise Open
+        return [self.broadcast_to(x, shape, sharding) for x in operands]
+
+    def _met(self, operands: Sequence[ArrayType]) -> ArrayType:
+        """`lax.broadcast_shardings`: makes the sharding itself, with an exception of its own."""
+        try:
+            return self.nary(*operands)
+        except Refused as refused:
+            verdict = refused.verdict
+            if verdict.cause is not Cause.CONFLICT or verdict.size is not None:
+                raise
+            # No two operands differ along a dimension: one axis would be along two of the result's.
+            raise Refused(replace(verdict, exception="DuplicateSpecError")) from None
+
+    def broadcast_to(self, x: ArrayType, shape: Shape, sharding: TypeSharding | None = None) -> ArrayType:
+        """`lax.broadcast_to`."""
+        if shape_of(x) == shape and (sharding is None or x.sharding == sharding):
+            return x
+        return self.broadcast_in_dim(x, shape, range(len(shape) - rank(x), len(shape)), sharding)
+
+    def ravel(self, x: ArrayType) -> ArrayType:
+        """`jnp.ravel`."""
+        size: Dim = 1
+        for n in shape_of(x):
+            size = size * n
+        return self.reshape(x, (size,))
+
+    # -- answers ---------------------------------------------------------------------------------------
+
+    def _typed(self, shape: Shape, found: laws.Outcome) -> ArrayType:
+        if isinstance(found, Rejected):
+            raise Refused(found)
+        if isinstance(found, Undecided):
+            raise Open
+        return ArrayType(shape, None, found)
+
+    def _out(self, value: Value | None, order: Sequence[int] = ()) -> laws.OutSharding:
+        """An ``out_sharding=``, its entries in another order where one is told.
+
+        In order, a spec goes as it is to the primitive, which also sees what is too long in it.
+        """
+        self.heeded = self.heeded or arrays.given(value)
+        wanted = out_sharding(value)
+        if self.callers and isinstance(wanted, Spec):
+            return Unknown("the mesh of the context is the caller's")
+        in_order = [*order] == [*range(len(order))]
+        if in_order or wanted is None or isinstance(wanted, Unknown):
+            return wanted
+        spec = wanted.spec if isinstance(wanted, TypeSharding) else wanted
+        if len(spec) > len(order):
+            raise Open
+        padded = (*spec.entries, *(None,) * (len(order) - len(spec)))
+        spec = replace(spec, entries=tuple(padded[i] for i in order))
+        return replace(wanted, spec=spec) if isinstance(wanted, TypeSharding) else spec
+
+
+def out_sharding(value: Value | None) -> laws.OutSharding:
+    """What an argument asks of the result's sharding."""
+    if value is None or is_none(value):
+        return None
+    if isinstance(value, SpecValue):
+        return value.spec
+    if isinstance(value, ShardingValue):
+        mesh, spec = value.mesh, value.spec
+        if isinstance(mesh, MeshValue) and isinstance(spec, SpecValue):
+            return TypeSharding(replace(mesh.mesh, abstract=True), spec.spec)
+    return Unknown("an out_sharding that is not known")
+
+
+def shape_of(x: ArrayType) -> Shape:
+    """The shape of an operand."""
+    assert x.shape is not None
+    return x.shape
+
+
+def rank(x: ArrayType) -> int:
+    """The number of an operand's dimensions."""
+    return len(shape_of(x))
+
+
+def entries_of(x: ArrayType) -> tuple[Entry, ...]:
+    """Along what each dimension of an operand lies."""
+    assert x.sharding is not None
+    entries = x.sharding.spec.entries
+    return (*entries, *(None,) * (rank(x) - len(entries)))
+
+
+def dimensions(x: ArrayType) -> list[tuple[Dim, Entry]]:
+    """Each dimension's size, and along what it lies."""
+    return list(zip(shape_of(x), entries_of(x), strict=True))
+
+
+def without(shape: Shape, axes: Sequence[int]) -> Shape:
+    """A shape without some of its dimensions."""
+    return tuple(size for i, size in enumerate(shape) if i not in axes)
+
+
+def replaced(shape: Shape, axis: int, size: Dim) -> Shape:
+    """A shape with another size of one dimension."""
+    return (*shape[:axis], size, *shape[axis + 1 :])
+
+
+def _padded(x: ArrayType, width: int) -> ArrayType:
+    """The type with dimensions of size 1 in front."""
+    assert x.sharding is not None
+    missing = width - rank(x)
+    spec = replace(x.sharding.spec, entries=((None,) * missing + entries_of(x)))
+    return ArrayType((1,) * missing + shape_of(x), x.dtype, replace(x.sharding, spec=spec))
+
+
+def _leaves(items: Sequence[Value]) -> list[Value]:
+    """What lies in nested lists."""
+    found: list[Value] = []
+    for item in items:
+        inner = as_items(item)
+        found.extend([item] if inner is None else _leaves(inner))
+    return found
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Const) and isinstance(value.value, bool | int | float | complex)

@@ -1,0 +1,255 @@
+"""The end of a library call: its results get the shardings that their types have in JAX.
+
+Where no axis is Explicit, JAX asks no law (`lax.utils.call_sharding_rule`): results are replicated, as
+far as types tell. Elsewhere a function without a rule has results whose types are not known.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from shardlint.inference.domain.values import (
+    Array,
+    DictValue,
+    LibraryObject,
+    ListValue,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_items,
+)
+from shardlint.inference.evaluation.call import Call, CannotBind
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.arrays.operands import Stop, given
+from shardlint.inference.overlays.jax.explicit.primitives import Open, Refused, Trace
+from shardlint.inference.overlays.jax.explicit.recording import (
+    Written,
+    as_function,
+    as_index,
+    as_method,
+    as_operator,
+    as_update,
+    record_operation,
+    record_result,
+    refuse_no_sharding,
+    short_name,
+)
+from shardlint.inference.overlays.jax.explicit.rules.table import rule_of
+from shardlint.inference.overlays.jax.explicit.type_conversion import (
+    context_of,
+    has_explicit,
+    replicated,
+    type_of,
+)
+from shardlint.inference.overlays.jax.shard_map.operations import note_impossible
+from shardlint.inference.overlays.jax.shard_map.varying import computes
+from shardlint.inference.overlays.jax.sharding.creation_apis import PLACED
+from shardlint.inference.store.effect_log import changing
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.values import Mesh, Spec, Unknown
+from shardlint.model.spans import Place
+from shardlint.support.fast_frozen import altered
+
+#: Methods that take a shape or axes as one argument or as several.
+_STARRED = frozenset({"reshape", "transpose"})
+#: Arguments that say how the result is sharded.
+_SHARDINGS = ("out_sharding", "device", "sharding")
+#: The sharding in the type of a result's array, by its number among the result's arrays.
+Give = Callable[[int, Array], "TypeSharding | None"]
+
+
+def finish_call(call: Call, result: Value) -> Value:
+    """End a call of a library's function, by its canonical name, that computes from its arguments."""
+    if not computes(call.name):
+        return result
+    return _finish(call, call.name, result, short_name(call.name), as_function(call.name))
+
+
+def finish_method(call: Call, result: Value) -> Value:
+    """End a call of an array's method, the array being its first argument."""
+    receiver = call.args[0]
+    if isinstance(receiver, Array) and receiver.numpy:
+        return result
+    name = call.name.rpartition(".")[2]
+    if name in _STARRED and len(call.args) > 2:
+        call = replace(call, args=(receiver, Tuple(tuple(call.args[1:]))))
+    return _finish(call, f"jax.Array.{name}", result, name, as_method(name))
+
+
+def finish_attribute(interpreter: Evaluator, array: Array, name: str, result: Value) -> Value:
+    """End ``x.T`` and its kin, which are never refused."""
+    if array.numpy or not isinstance(result, Array):
+        return result
+    call = Call(interpreter, name, [array], {}, None)  # type: ignore[arg-type]
+    return _finish(call, f"jax.Array.{name}", result, name, as_index)
+
+
+def finish_update(call: Call, array: Array, key: Value, result: Value) -> Value:
+    """End ``x.at[key].set(y)`` and its kin."""
+    name = call.name.rpartition(".")[2]
+    whole = replace(call, args=[array, key, *call.args])
+    return _finish(whole, f"at[].{name}", result, f"`.at[...].{name}`", as_update(name))
+
+
+def finish_operator(
+    interpreter: Evaluator, symbol: str, operands: Sequence[Value], result: Value, place: Place | None
+) -> Value:
+    """End an operator on operands of which one at least is an array."""
+    if all(not isinstance(x, Array) or x.numpy for x in operands):
+        return result
+    call = Call(interpreter, symbol, operands, {}, place)  # type: ignore[arg-type]
+    return _finish(call, f"{len(operands)} {symbol}", result, f"`{symbol}`", as_operator(symbol))
+
+
+def finish_index(interpreter: Evaluator, array: Array, key: Value, result: Value, place: Place) -> Value:
+    """End ``array[key]``."""
+    if array.numpy:
+        return result
+    return _finish(Call(interpreter, "[]", [array, key], {}, place), "[]", result, "`x[...]`", as_index)
+
+
+def _finish(call: Call, name: str, result: Value, function: str, written: Written) -> Value:
+    if refuse_no_sharding(call, name):
+        return Unknown("JAX rejects this out_sharding")
+    asked = given(call.kwargs.get("out_sharding")) and call.place is not None
+    placed = _is_given_sharding(call)
+    if isinstance(result, Unknown):
+        if asked:
+            record_result(call, function, None, result)
+        return note_impossible(call, function, result, written)
+    if given(call.kwargs.get("device")) or (name in PLACED and given(call.kwargs.get("out_sharding"))):
+        return result
+    context = context_of(call.interpreter)
+    kinds = list(_types((*call.args, *call.kwargs.values())))
+    if not _concerned(context, kinds) and not placed:
+        return _over_arrays(result, _plain(context, kinds))
+    rule = rule_of(name)
+    results = list(_arrays(result))
+    trace = Trace(
+        context,
+        results,
+        eager=call.interpreter.context.in_jit is not True,
+    )
+    found: Sequence[ArrayType | None]
+    try:
+        told = rule(trace, call) if rule is not None else ()
+        found = [told] if isinstance(told, ArrayType) else list(told)
+    except Refused as refused:
+        if call.place is not None:
+            args, kwargs = call.args, call.kwargs
+            record_operation(call.interpreter, call.place, refused.verdict, function, args, kwargs, written)
+        return Unknown(f"rejected by {function}: {refused.verdict.cause}")
+    except (Open, Stop, CannotBind):
+        found = ()
+    if asked:
+        unknown = Unknown("the sharding of an operand is not known")
+        reason = unknown if isinstance(context, Mesh) else context
+        shaped = next((ArrayType(array.shape) for array in results), None)
+        record_result(call, function, next(iter(found), None) or shaped, reason)
+    if placed and (len(found) != len(results) or not trace.heeded):
+        # What no rule follows is not known: the operands do not tell.
+        found = [None] * len(results)
+    elif len(found) != len(results):
+        found = [_as_replicated(context, kinds, array) for array in results]
+    elif isinstance(context, Mesh) and any(isinstance(x, Array) and x.numpy for x in call.args):
+        # Some functions put a numpy array on the context's mesh, some do not.
+        found = [None if _is_meshless(kind) else kind for kind in found]
+    return _over_arrays(result, lambda i, array: _grafted(found[i], array))
+
+
+def _is_given_sharding(call: Call) -> bool:
+    """Whether a call says how its result is to be sharded, by whichever argument."""
+    by_position = any(isinstance(value, SpecValue | ShardingValue) for value in call.args)
+    return by_position or any(given(call.kwargs.get(name)) for name in _SHARDINGS)
+
+
+def _as_replicated(
+    context: Mesh | Unknown | None, kinds: Sequence[ArrayType], array: Array
+) -> ArrayType | None:
+    """A result of a function whose operands are all replicated is so too, whatever it computes.
+
+    Of operands without a mesh it is not known whether the result has one.
+    """
+    meshes = {kind.sharding.mesh for kind in kinds if kind.sharding is not None} - {None}
+    mesh = next(iter(meshes), context)
+    plain = (kind.sharding is not None and _is_plain(kind.sharding.spec) for kind in kinds)
+    if isinstance(mesh, Unknown) or len(meshes) > 1 or not all(plain) or array.shape is None:
+        return None
+    if not meshes and kinds and mesh is not None:
+        return None
+    return ArrayType(array.shape, None, replicated(mesh, array.shape))
+
+
+def _is_meshless(kind: ArrayType | None) -> bool:
+    return kind is not None and kind.sharding is not None and kind.sharding.mesh is None
+
+
+def _is_plain(spec: Spec) -> bool:
+    return not (any(spec.entries) or spec.unreduced or spec.reduced)
+
+
+def _arrays(value: Value) -> Iterator[Array]:
+    """JAX's arrays in a result, in order."""
+    if isinstance(value, Array) and not value.numpy:
+        yield value
+    for item in as_items(value) or ():
+        yield from _arrays(item)
+
+
+def _concerned(context: Mesh | Unknown | None, kinds: Sequence[ArrayType]) -> bool:
+    """Whether some axis is known to be Explicit, of the context's mesh or of an operand's."""
+    meshes = [context, *(kind.sharding.mesh for kind in kinds if kind.sharding is not None)]
+    return any(isinstance(mesh, Mesh) and has_explicit(mesh) for mesh in meshes)
+
+
+def _types(values: Sequence[Value]) -> Iterator[ArrayType]:
+    """The types of the arrays among values and in their containers."""
+    for value in values:
+        if isinstance(value, (Tuple, ListValue)):
+            yield from _types(tuple(value.items or ()))
+        elif isinstance(value, DictValue):
+            yield from _types(tuple((value.items or {}).values()))
+        elif isinstance(value, LibraryObject):
+            yield from _types([v for v in value.fields.values() if isinstance(v, Array)])
+        elif isinstance(value, Unknown):
+            yield ArrayType(None)
+        elif isinstance(value, Array) and (kind := type_of(value)) is not None:
+            yield kind
+
+
+def _plain(context: Mesh | Unknown | None, kinds: Sequence[ArrayType]) -> Give:
+    """Results where no axis is Explicit: replicated over the operands' mesh, or else the context's."""
+    meshes = {kind.sharding.mesh for kind in kinds if kind.sharding is not None} - {None}
+    mesh = next(iter(meshes), context)
+    if isinstance(mesh, Unknown) or len(meshes) > 1 or any(kind.sharding is None for kind in kinds):
+        return lambda i, array: None
+    if not meshes and kinds and mesh is not None:
+        return lambda i, array: None
+    return lambda i, array: None if array.shape is None else replicated(mesh, array.shape)
+
+
+def _grafted(kind: ArrayType | None, array: Array) -> TypeSharding | None:
+    """The sharding a rule gives an array, where they agree on its rank."""
+    if kind is None or kind.shape is None or array.shape is None or len(kind.shape) != len(array.shape):
+        return None
+    return kind.sharding
+
+
+def _over_arrays(result: Value, give: Give) -> Value:
+    """The result with a sharding in the type of each array of JAX's in it, counted in order."""
+    numbers = itertools.count()
+
+    def change(value: Value) -> Value:
+        if isinstance(value, Array):
+            return value if value.numpy else altered(value, typed=give(next(numbers), value))
+        if isinstance(value, Tuple):
+            return replace(value, items=tuple(map(change, value.items)))
+        if isinstance(value, ListValue) and value.items is not None:
+            changing(value)
+            value.items[:] = map(change, value.items)
+        return value
+
+    return change(result)

@@ -1,0 +1,51 @@
+"""Convolutions and windows."""
+
+from __future__ import annotations
+
+from shardlint.inference.domain.values import Const, LibraryObject, Value, as_items, as_str, is_none
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.jax.explicit.primitives import Open, Rule, Trace
+from shardlint.laws.core.array_types import ArrayType
+
+
+def convolution(t: Trace, call: Call) -> ArrayType:
+    """`lax.conv(lhs, rhs, ...)` and `lax.conv_with_general_padding`: features are dimension 1."""
+    return t.convolve(t.operand(call.args[0]), t.operand(call.args[1]), t.result_shape(), 1, None)
+
+
+def general_convolution(t: Trace, call: Call) -> ArrayType:
+    """`lax.conv_general_dilated(lhs, rhs, ..., dimension_numbers=, out_sharding=)`."""
+    lhs, rhs, numbers = (
+        call.argument(0, "lhs"),
+        call.argument(1, "rhs"),
+        call.argument(6, "dimension_numbers"),
+    )
+    out = call.argument(11, "out_sharding")
+    return t.convolve(t.operand(lhs), t.operand(rhs), t.result_shape(), _feature(numbers), out)
+
+
+def _feature(numbers: Value | None) -> int:
+    """The dimension of the input's features."""
+    if numbers is None or is_none(numbers):
+        return 1
+    items = as_items(numbers)
+    first = items[0] if items else None
+    if isinstance(numbers, LibraryObject):
+        first = numbers.fields.get("lhs", Const(None))
+    layout = as_str(first)
+    if layout is None or "C" not in layout:
+        raise Open
+    return layout.index("C")
+
+
+def window(t: Trace, call: Call) -> ArrayType:
+    """`lax.reduce_window(operand, init_value, computation, ...)`."""
+    return t.window(t.operand(call.argument(0, "operand")), t.result_shape())
+
+
+RULES: dict[str, Rule] = {
+    "jax.lax.conv": convolution,
+    "jax.lax.conv_with_general_padding": convolution,
+    "jax.lax.conv_general_dilated": general_convolution,
+    "jax.lax.reduce_window": window,
+}

@@ -1,0 +1,154 @@
+"""Functions that act on each element, and what chooses elements from several arrays."""
+
+from __future__ import annotations
+
+from shardlint.inference.domain.values import Array, Const, Value, is_none
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.arrays import elementwise
+from shardlint.inference.overlays.jax import nn
+from shardlint.inference.overlays.jax.explicit.primitives import Open, Rule, Trace, shape_of
+from shardlint.inference.overlays.jax.explicit.type_conversion import meshless
+from shardlint.laws.core.array_types import ArrayType
+
+#: A number of Python's.
+SCALAR = ArrayType((), None, meshless(()))
+
+
+def nary(t: Trace, call: Call) -> ArrayType:
+    """Operands are promoted to one rank, then meet (`jnp.util.promote_args`, `lax.naryop`)."""
+    return t.nary(*t.promoted(*_operands(t, call)))
+
+
+def nary_as_given(t: Trace, call: Call) -> ArrayType:
+    """`lax.add` and its kin: operands have one rank, or are scalars."""
+    return t.nary(*_operands(t, call))
+
+
+def _operands(t: Trace, call: Call) -> list[ArrayType]:
+    """Every argument that is an array or a number: options that are numbers do no harm as scalars."""
+    values = [v for v in (*call.args, *call.kwargs.values()) if not is_none(v)]
+    return [kind for value in values if (kind := t.operand_or_option(value)) is not None]
+
+
+def where(t: Trace, call: Call) -> ArrayType:
+    """`jnp.where` (`jnp.util._where`): all are broadcast, then selected from."""
+    condition, x, y, *_ = call.bind("condition", x=None, y=None, size=None, fill_value=None)
+    return chosen(t, condition, x, y)
+
+
+def chosen(t: Trace, condition: Value | None, x: Value | None, y: Value | None) -> ArrayType:
+    """The elements of x where a condition holds, of y elsewhere."""
+    if x is None or y is None:
+        raise Open
+    which, one, other = (t.operand(value) for value in (condition, x, y))
+    if which.shape == ():
+        one, other = t.broadcast_arrays(one, other)
+    else:
+        which, one, other = t.broadcast_arrays(which, one, other)
+    return t.select(which, one, other)
+
+
+def select(t: Trace, call: Call) -> ArrayType:
+    """`lax.select(pred, on_true, on_false)`."""
+    return t.select(*(t.operand(value) for value in call.bind("pred", "on_true", "on_false")))
+
+
+def select_n(t: Trace, call: Call) -> ArrayType:
+    """`lax.select_n(which, *cases)`."""
+    return t.select(*(t.operand(value) for value in call.args))
+
+
+def clamp(t: Trace, call: Call) -> ArrayType:
+    """`lax.clamp(min, x, max)`."""
+    return t.clamp(*(t.operand(value) for value in call.bind("min", "x", "max")))
+
+
+def first_operand(t: Trace, call: Call) -> ArrayType:
+    """Functions of one array that keep its type, whatever their options are."""
+    return t.nary(t.operand(call.args[0] if call.args else call.argument(None, "x")))
+
+
+def activated(t: Trace, call: Call) -> ArrayType:
+    """`jax.nn.relu` and its kin: one array beside constants."""
+    x = t.operand(call.args[0] if call.args else call.argument(None, "x"))
+    return t.nary(x, SCALAR)
+
+
+def without_nan(t: Trace, call: Call) -> ArrayType:
+    """`jnp.nan_to_num(x)`: integers come back as they are."""
+    x = t.operand(call.args[0] if call.args else call.argument(None, "x"))
+    return t.nary(x, SCALAR) if x.dtype is None or "float" in x.dtype else x
+
+
+def raised(t: Trace, call: Call) -> ArrayType:
+    """``x ** y``, `jnp.power(x, y)`: of one operand where the exponent is a known integer."""
+    if len(call.args) == 2 and isinstance(call.args[1], Const) and isinstance(call.args[1].value, int):
+        return t.nary(t.operand(call.args[0]))
+    return nary(t, call)
+
+
+def cast(t: Trace, call: Call) -> ArrayType:
+    """`jnp.float32(x)`, `jnp.array(x)`: conversions keep the sharding, what is no JAX array is made one."""
+    x = t.operand(call.args[0])
+    if not isinstance(call.args[0], Array) or call.args[0].numpy:
+        return t.iota(shape_of(x))
+    return t.nary(x)
+
+
+_LAX_NARY = (
+    "abs acos acosh add asin asinh atan atan2 atanh bessel_i0e bessel_i1e bitwise_and bitwise_not bitwise_or "
+    "bitwise_xor cbrt ceil clz complex conj cos cosh digamma div eq erf erf_inv erfc exp exp2 expm1 floor ge "
+    "gt igamma imag integer_pow is_finite le lgamma log log1p logistic lt max min mul ne neg nextafter "
+    "population_count pow real reciprocal rem rsqrt shift_left shift_right_arithmetic shift_right_logical "
+    "sign sin sinh sqrt square sub tan tanh"
+).split()
+#: Activations that are elementwise on their first argument.
+_ACTIVATIONS = (
+    "celu elu gelu hard_sigmoid hard_silu hard_swish hard_tanh identity leaky_relu log_sigmoid mish relu "
+    "relu6 selu sigmoid silu soft_sign softplus sparse_plus sparse_sigmoid squareplus swish tanh"
+).split()
+_DTYPES = (
+    "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 bfloat16 float16 float32 float64 complex64 "
+    "complex128"
+).split()
+_OPERATORS = (
+    "+",
+    "-",
+    "*",
+    "/",
+    "//",
+    "%",
+    "**",
+    "&",
+    "|",
+    "^",
+    "<<",
+    ">>",
+    "==",
+    "!=",
+    "<",
+    "<=",
+    ">",
+    ">=",
+)
+
+RULES: dict[str, Rule] = {
+    **{f"jax.numpy.{name}": nary for name in elementwise.TABLE},
+    **{f"jax.lax.{name}": nary_as_given for name in _LAX_NARY},
+    **{f"jax.nn.{name}": activated for name in _ACTIVATIONS if f"jax.nn.{name}" in nn.TABLE},
+    **{f"jax.numpy.{name}": cast for name in _DTYPES},
+    **{f"2 {symbol}": nary for symbol in _OPERATORS},
+    **{f"1 {symbol}": nary for symbol in "-+~"},
+    **{f"jax.numpy.{name}": activated for name in ("isnan", "isinf", "i0")},
+    **dict.fromkeys(("2 **", "jax.numpy.power", "jax.numpy.pow"), raised),
+    "jax.numpy.where": where,
+    "jax.lax.select": select,
+    "jax.lax.select_n": select_n,
+    "jax.numpy.nan_to_num": without_nan,
+    "jax.lax.clamp": clamp,
+    **dict.fromkeys(
+        ("jax.lax.convert_element_type", "jax.lax.stop_gradient", "jax.numpy.astype", "jax.numpy.copy"),
+        first_operand,
+    ),
+    **dict.fromkeys(("jax.numpy.array", "jax.numpy.asarray"), cast),
+}

@@ -1,0 +1,236 @@
+"""Indexing as a slice, a dynamic slice or a gather (`jnp.indexing.rewriting_take`), `take`, and ``x.at``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shardlint.inference.domain.values import Array, Const, Slice, Tuple, Value, as_dim, as_str, is_none
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.arrays.indexing import sliced
+from shardlint.inference.overlays.arrays.operands import axis_of, given
+from shardlint.inference.overlays.jax.explicit.primitives import Open, Rule, Trace, entries_of, rank, shape_of
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.dims import Dim, Shape
+from shardlint.laws.core.values import Spec, entry_axes
+from shardlint.laws.core.verdicts import Cause
+from shardlint.laws.propagation import Window
+
+_FULL = Slice(Const(None), Const(None), Const(None))
+
+
+def indexed(t: Trace, call: Call) -> ArrayType:
+    """``x[key]``."""
+    array, key = call.args
+    return taken(t, t.operand(array), key)
+
+
+def taken(t: Trace, x: ArrayType, key: Value) -> ArrayType:
+    """``x[key]`` of integers, slices, ``...`` and None; or of one array of integers."""
+    items = _spelled(key, rank(x))
+    kinds = {_kind(item) for item in items}
+    if kinds <= {"integer", "slice", "None"}:
+        return _sliced(t, x, items)
+    if kinds <= {"scalar", "integer", "slice", "None"}:
+        return _sliced(t, x, items, dynamic=True)
+    return _gathered(t, x, items)
+
+
+def _spelled(key: Value, width: int) -> list[Value]:
+    """The indices, with slices for ``...`` and for the dimensions that are left out."""
+    items = list(key.items) if isinstance(key, Tuple) else [key]
+    used = sum(not is_none(item) and not _is_dots(item) for item in items)
+    if used > width or sum(map(_is_dots, items)) > 1:
+        raise Open
+    rest: list[Value] = [_FULL] * (width - used)
+    if not any(map(_is_dots, items)):
+        return [*items, *rest]
+    at = next(i for i, item in enumerate(items) if _is_dots(item))
+    return [*items[:at], *rest, *items[at + 1 :]]
+
+
+def _is_dots(item: Value) -> bool:
+    return isinstance(item, Const) and item.value is ...
+
+
+def _kind(item: Value) -> str:
+    if is_none(item):
+        return "None"
+    if isinstance(item, Slice):
+        return "slice"
+    if as_dim(item) is not None:
+        return "integer"
+    if isinstance(item, Array) and item.shape is not None and item.dtype is not None and item.dtype != "bool":
+        return "array" if item.shape else "scalar"
+    raise Open
+
+
+def _sliced(t: Trace, x: ArrayType, items: Sequence[Value], dynamic: bool = False) -> ArrayType:
+    """Slices of static bounds, or scalars: one slice of all dimensions, then squeezed and expanded."""
+    sizes: list[Dim] = []
+    squeezed: list[int] = []
+    added: list[int] = []
+    starts: list[ArrayType] = []
+    reversed_ = partial = False
+    for item in items:
+        if is_none(item):
+            added.append(len(sizes) - len(squeezed) + len(added))
+            continue
+        size = shape_of(x)[len(sizes)]
+        if isinstance(item, Slice):
+            step = 1 if is_none(item.step) else as_dim(item.step)
+            if not isinstance(step, int) or (dynamic and step not in (1, -1)):
+                raise Open
+            reversed_ = reversed_ or step < 0
+            sizes.append(sliced(size, item))
+        else:
+            squeezed.append(len(sizes))
+            sizes.append(1)
+            if isinstance(item, Array):
+                starts.append(t.operand(item))
+        partial = partial or not t.same(sizes[-1], size)
+    if t.eager and (partial or squeezed) and any(entries_of(x)):
+        # Of concrete arrays on several devices JAX makes a gather, or slices them in another way.
+        raise Open
+    shape = tuple(sizes)
+    if dynamic:
+        x = t.dynamic_slice(x, starts, shape)
+    elif partial or squeezed:
+        x = t.slice(x, shape)
+    found = t.reverse(x) if reversed_ else x
+    return t.expand_dims(t.squeeze(found, squeezed), added)
+
+
+def _gathered(t: Trace, x: ArrayType, items: Sequence[Value]) -> ArrayType:
+    """One array of indices beside whole slices."""
+    arrays = [i for i, item in enumerate(items) if isinstance(item, Array)]
+    whole = all(isinstance(item, Array) or item == _FULL for item in items)
+    if len(arrays) != 1 or not whole:
+        raise Open
+    axis = arrays[0]
+    indices = t.operand(items[axis])
+    assert x.sharding is not None
+    if x.sharding.mesh is None and any(entries_of(indices)):
+        raise Open
+    # `_index_to_gather` makes the sharding of the slice itself.
+    entries = (*entries_of(x)[:axis], *entries_of(indices), *entries_of(x)[axis + 1 :])
+    named = [name for entry in entries for name in entry_axes(entry)]
+    if len(named) > len(set(named)):
+        detail = "indices that are not sharded along the axes of the array"
+        raise t.refusal(Cause.CONFLICT, "DuplicateSpecError", detail, axis)
+    return along(t, x, indices, axis)
+
+
+def along(t: Trace, x: ArrayType, indices: ArrayType, axis: int) -> ArrayType:
+    """`jnp.take(x, indices, axis)`: one gather of slices of length 1 along the axis."""
+    shape, width = shape_of(x), rank(indices)
+    if any(t.same(size, 0) for size in (*shape, *shape_of(indices))):
+        raise Open
+    offset = (*range(axis), *range(axis + width, rank(x) + width - 1))
+    window = Window(offset, (axis,), (axis,))
+    sizes: Shape = (*shape[:axis], 1, *shape[axis + 1 :])
+    result = (*shape[:axis], *shape_of(indices), *shape[axis + 1 :])
+    return t.gather(x, t.expand_dims(indices, (width,)), window, sizes, result)
+
+
+def take(t: Trace, call: Call) -> ArrayType:
+    """`jnp.take(a, indices, axis, mode=)`."""
+    a, indices, axis, _, mode, *_ = call.bind(
+        "a", "indices", axis=None, out=None, mode=None, unique_indices=None, indices_are_sorted=None,
+        fill_value=None,
+    )  # fmt: skip
+    if given(mode) and as_str(mode) not in ("fill", "clip", "wrap"):
+        raise Open
+    x = t.operand(a)
+    if not given(axis):
+        return along(t, t.ravel(x), t.operand(indices), 0)
+    return along(t, x, t.operand(indices), axis_of(axis, rank(x)))
+
+
+def take_along_axis(t: Trace, call: Call) -> ArrayType:
+    """`jnp.take_along_axis(arr, indices, axis)` of arrays that agree in all other sizes."""
+    a, wanted, axis, *_ = call.bind("arr", "indices", axis=None, mode=None, fill_value=None)
+    x, indices = t.operand(a), t.operand(wanted)
+    if not given(axis) or rank(x) != rank(indices):
+        raise Open
+    position = axis_of(axis, rank(x))
+    others = [i for i in range(rank(x)) if i != position]
+    for i in others:
+        size, other = shape_of(x)[i], shape_of(indices)[i]
+        if not t.same(size, other) or t.same(size, 1) or t.same(size, 0):
+            raise Open
+    window = Window((), (position,), (position,), tuple(others), tuple(others))
+    shape = shape_of(indices)
+    found = t.reshape(indices, (*shape, 1))
+    return t.gather(x, found, window, (1,) * rank(x), shape)
+
+
+def updated(t: Trace, call: Call) -> ArrayType:
+    """``x.at[key].set(y)`` and its kin: the operands are the array, the key and the update."""
+    array, key, update = call.args[:3]
+    out = call.kwargs.get("out_sharding")
+    x = t.operand(array)
+    if given(out):
+        return t.iota(shape_of(x), out)
+    items = _spelled(key, rank(x))
+    y = t.operand(update)
+    starts: list[int] = []
+    collapsed: list[int] = []
+    kept: list[int] = []
+    shape: list[Dim] = []
+    added: list[int] = []
+    axis = -1
+    for item in items:
+        if is_none(item):
+            added.append(len(shape))
+            shape.append(1)
+            continue
+        axis += 1
+        size = shape_of(x)[axis]
+        kind = _kind(item)
+        if kind == "slice" and isinstance(item, Slice):
+            if not is_none(item.step) and as_dim(item.step) != 1:
+                raise Open
+            length = sliced(size, item)
+            if not t.same(length, size):
+                starts.append(axis)
+            kept.append(axis)
+            shape.append(length)
+        elif kind in ("integer", "scalar"):
+            starts.append(axis)
+            collapsed.append(axis)
+        else:
+            raise Open
+    if any(t.same(size, 0) for size in shape):
+        raise Open
+    entries = [entries_of(x)[axis] for axis in kept]
+    for place in added:
+        entries.insert(place, None)
+    assert x.sharding is not None
+    wanted = TypeSharding(x.sharding.mesh or t.context, Spec(tuple(entries)))
+    spread = t.squeeze(t.broadcast_to(y, tuple(shape), wanted), added)
+    indices = t.iota((len(starts),))
+    window = Window(tuple(range(len(kept))), tuple(collapsed), tuple(starts))
+    return t.scatter(x, indices, spread, window)
+
+
+def gotten(t: Trace, call: Call) -> ArrayType:
+    """``x.at[key].get(out_sharding=)``."""
+    array, key = call.args[:2]
+    x, out = t.operand(array), call.kwargs.get("out_sharding")
+    if not given(out):
+        return taken(t, x, key)
+    if {_kind(item) for item in _spelled(key, rank(x))} <= {"integer", "slice", "None", "scalar"}:
+        # Slices do not look at out_sharding.
+        return taken(t, x, key)
+    return t.iota(t.result_shape(), out)
+
+
+_UPDATES = "set add subtract multiply mul divide power min max".split()
+
+RULES: dict[str, Rule] = {
+    "[]": indexed,
+    "jax.numpy.take": take,
+    "jax.numpy.take_along_axis": take_along_axis,
+    **{f"at[].{name}": updated for name in _UPDATES},
+    "at[].get": gotten,
+}

@@ -1,0 +1,188 @@
+"""Functions that join arrays, take them apart, or make new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shardlint.inference.domain.values import Array, Const, Value, as_items, is_none
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.arrays.operands import axis_of, given
+from shardlint.inference.overlays.jax.explicit.primitives import Open, Rule, Trace, entries_of, rank, shape_of
+from shardlint.inference.overlays.jax.explicit.type_conversion import meshless, replicated
+from shardlint.laws.core.array_types import ArrayType
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import AxisType
+from shardlint.laws.core.verdicts import Cause
+
+
+def _items(t: Trace, value: Value | None) -> list[ArrayType]:
+    """The arrays of a list."""
+    items = as_items(value)
+    if not items:
+        raise Open
+    return [t.operand(item) for item in items]
+
+
+def concatenate(t: Trace, call: Call) -> ArrayType:
+    """`jnp.concatenate(arrays, axis)`: flattened first for an axis of None."""
+    arrays, axis, *_ = call.bind("arrays", axis=Const(0), dtype=None)
+    parts = _items(t, arrays)
+    if is_none(axis):
+        return t.concatenate([t.ravel(part) for part in parts], 0)
+    return t.concatenate(parts, axis_of(axis, rank(parts[0])))
+
+
+def lax_concatenate(t: Trace, call: Call) -> ArrayType:
+    """`lax.concatenate(operands, dimension)`."""
+    arrays, dimension = call.bind("operands", "dimension")
+    parts = _items(t, arrays)
+    return t.concatenate(parts, axis_of(dimension, rank(parts[0])))
+
+
+def append(t: Trace, call: Call) -> ArrayType:
+    """`jnp.append(arr, values, axis)`."""
+    one, other, axis = call.bind("arr", "values", axis=None)
+    parts = [t.operand(one), t.operand(other)]
+    if not given(axis):
+        return t.concatenate([t.ravel(part) for part in parts], 0)
+    return t.concatenate(parts, axis_of(axis, rank(parts[0])))
+
+
+def stack(t: Trace, call: Call) -> ArrayType:
+    """`jnp.stack(arrays, axis)`."""
+    arrays, axis, *_ = call.bind("arrays", axis=Const(0), out=None, dtype=None)
+    parts = _items(t, arrays)
+    return t.stack(parts, axis_of(axis, rank(parts[0]) + 1))
+
+
+def stacked_along(axis: int, least: int) -> Rule:
+    """`jnp.vstack`, `jnp.hstack`, `jnp.dstack`: arrays of some rank at least, joined along an axis."""
+
+    def rule(t: Trace, call: Call) -> ArrayType:
+        parts = _items(t, call.args[0] if call.args else call.argument(None, "tup"))
+        if any(rank(part) < least for part in parts):
+            raise Open
+        return t.concatenate(parts, 0 if rank(parts[0]) == 1 else axis)
+
+    return rule
+
+
+def split(t: Trace, call: Call) -> Sequence[ArrayType]:
+    """`jnp.split(ary, indices_or_sections, axis)`: the parts are as long as the results."""
+    a, _, axis = call.bind("ary", "indices_or_sections", axis=Const(0))
+    x = t.operand(a)
+    position = axis_of(axis, rank(x))
+    return t.split(x, [_shape(part)[position] for part in t.results], position)
+
+
+def split_along(axis: int) -> Rule:
+    """`jnp.vsplit`, `jnp.hsplit`, `jnp.dsplit`."""
+
+    def rule(t: Trace, call: Call) -> Sequence[ArrayType]:
+        a, _ = call.bind("ary", "indices_or_sections")
+        x = t.operand(a)
+        position = 0 if rank(x) == 1 else axis
+        return t.split(x, [_shape(part)[position] for part in t.results], position)
+
+    return rule
+
+
+def lax_split(t: Trace, call: Call) -> Sequence[ArrayType]:
+    """`lax.split(operand, sizes, axis)`."""
+    a, sizes, axis = call.bind("operand", "sizes", axis=Const(0))
+    x = t.operand(a)
+    return t.split(x, [t.size(item) for item in as_items(sizes) or ()], axis_of(axis, rank(x)))
+
+
+def _shape(array: Array) -> Shape:
+    if array.shape is None:
+        raise Open
+    return array.shape
+
+
+def repeat(t: Trace, call: Call) -> ArrayType:
+    """`jnp.repeat(a, repeats, axis)`: in full Auto mode, where the dimension is not sharded (ValueError)."""
+    a, _, axis, _, out = call.bind("a", "repeats", axis=None, total_repeat_length=None, out_sharding=None)
+    x = t.operand(a)
+    if not given(axis):
+        x = t.ravel(x)
+    position = axis_of(axis, rank(x)) if given(axis) else 0
+    if given(out):
+        return t.iota(t.result_shape(), out)
+    if t.context is None or AxisType.EXPLICIT not in t.context.types or x.sharding is None:
+        raise Open
+    if entries_of(x)[position] is not None:
+        raise t.refusal(Cause.AMBIGUOUS, "ValueError", "out_sharding= for a sharded dimension", position)
+    kept = x.sharding if x.sharding.mesh is not None else replicated(t.context, shape_of(x))
+    return ArrayType(t.result_shape(), None, kept)
+
+
+def broadcast_arrays(t: Trace, call: Call) -> Sequence[ArrayType]:
+    """`jnp.broadcast_arrays(*args)`."""
+    return t.broadcast_arrays(*(t.operand(arg) for arg in call.args))
+
+
+def made(t: Trace, call: Call) -> Sequence[ArrayType]:
+    """New arrays are replicated over the context's mesh, or sharded as ``out_sharding=`` says."""
+    return [t.iota(_shape(array), call.kwargs.get("out_sharding")) for array in t.results]
+
+
+def broadcast_constant(t: Trace, call: Call) -> ArrayType:
+    """`jnp.ones(shape)`: a broadcast constant; a scalar is not broadcast, and has no mesh."""
+    shape, out = t.result_shape(), call.kwargs.get("out_sharding")
+    if not shape and not given(out):
+        return ArrayType((), None, meshless(()))
+    return t.iota(shape, out)
+
+
+def filled(t: Trace, call: Call) -> ArrayType:
+    """`jnp.full(shape, fill_value)` of a number."""
+    value = call.argument(1, "fill_value")
+    if not isinstance(value, Const) or given(call.argument(3, "sharding")):
+        raise Open
+    return broadcast_constant(t, call)
+
+
+def made_like(t: Trace, call: Call) -> ArrayType:
+    """`jnp.zeros_like(a)` and its kin: as the array, unless another shape or sharding is asked for."""
+    options = ("shape", "device", "out_sharding", "sharding")
+    if any(given(call.kwargs.get(name)) for name in options) or len(call.args) > 2:
+        raise Open
+    like = call.args[0] if call.args else call.argument(None, "a")
+    x = t.operand(like)
+    assert x.sharding is not None
+    return t.iota(shape_of(x)) if rank(x) and x.sharding.mesh is None else x
+
+
+_CREATION = "arange eye identity linspace logspace tri indices tril_indices triu_indices".split()
+_RANDOM = (
+    "PRNGKey key split normal uniform bits truncated_normal cauchy laplace logistic gumbel exponential "
+    "rademacher randint ball maxwell fold_in rayleigh"
+).split()
+
+RULES: dict[str, Rule] = {
+    "jax.numpy.concatenate": concatenate,
+    "jax.numpy.concat": concatenate,
+    "jax.lax.concatenate": lax_concatenate,
+    "jax.numpy.append": append,
+    "jax.numpy.stack": stack,
+    "jax.numpy.vstack": stacked_along(0, 2),
+    "jax.numpy.hstack": stacked_along(1, 1),
+    "jax.numpy.dstack": stacked_along(2, 3),
+    "jax.numpy.split": split,
+    "jax.numpy.array_split": split,
+    "jax.numpy.vsplit": split_along(0),
+    "jax.numpy.hsplit": split_along(1),
+    "jax.numpy.dsplit": split_along(2),
+    "jax.lax.split": lax_split,
+    "jax.numpy.repeat": repeat,
+    "jax.numpy.broadcast_arrays": broadcast_arrays,
+    **{f"jax.numpy.{name}": made for name in _CREATION},
+    **{f"jax.random.{name}": made for name in _RANDOM},
+    "jax.lax.iota": made,
+    "jax.lax.broadcasted_iota": made,
+    **{f"jax.numpy.{name}": broadcast_constant for name in ("zeros", "ones", "empty")},
+    "jax.numpy.full": filled,
+    "jax.lax.full": filled,
+    **{f"jax.numpy.{name}_like": made_like for name in ("zeros", "ones", "empty", "full")},
+}

@@ -1,0 +1,34 @@
+"""Explicit sharding in `jax.random`: a key is of the context's mesh, and so is what is folded into it.
+
+What is drawn is replicated (`results`), but for the draws that take ``out_sharding=``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.jax.explicit.primitives import Rule, Trace
+from shardlint.inference.overlays.jax.sharding.creation_apis import SAMPLED
+from shardlint.laws.core.array_types import ArrayType
+
+
+def _keyed(trace: Trace, call: Call) -> Sequence[ArrayType]:
+    """A draw: its key goes through arithmetic of its own first."""
+    trace.nary(trace.operand(call.argument(0, "key")))
+    return ()
+
+
+def _fold_in(trace: Trace, call: Call) -> Sequence[ArrayType]:
+    """`fold_in(key, data)`: so does the data, before it meets the key."""
+    trace.nary(trace.operand(call.argument(1, "data")))
+    return _keyed(trace, call)
+
+
+RULES: dict[str, Rule] = {
+    **{
+        f"jax.random.{name}": _keyed
+        for name in (*SAMPLED, "split", "permutation", "dirichlet", "multivariate_normal")
+    },
+    "jax.random.fold_in": _fold_in,
+}

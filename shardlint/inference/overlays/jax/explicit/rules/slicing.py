@@ -1,0 +1,88 @@
+"""The slices of `jax.lax`, static and dynamic, and the parts of an array along one dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shardlint.inference.domain.values import Const, Value, as_items
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.arrays.operands import axis_of, truth
+from shardlint.inference.overlays.jax.explicit.primitives import Open, Rule, Trace, rank, replaced, shape_of
+from shardlint.laws.core.array_types import ArrayType
+
+
+def sliced(t: Trace, call: Call) -> ArrayType:
+    """`lax.slice(operand, ...)`, `lax.slice_in_dim(operand, ...)`."""
+    return t.slice(t.operand(call.argument(0, "operand")), t.result_shape())
+
+
+def indexed(t: Trace, call: Call) -> ArrayType:
+    """`lax.index_in_dim(operand, index, axis, keepdims)`."""
+    a, _, axis, keepdims = call.bind("operand", "index", axis=Const(0), keepdims=Const(True))
+    x = t.operand(a)
+    position = axis_of(axis, rank(x))
+    found = t.slice(x, replaced(shape_of(x), position, 1))
+    return found if truth(keepdims, True) else t.squeeze(found, (position,))
+
+
+def dynamic(t: Trace, call: Call) -> ArrayType:
+    """`lax.dynamic_slice(operand, start_indices, slice_sizes)`."""
+    a, starts, _ = call.bind("operand", "start_indices", "slice_sizes")
+    return t.dynamic_slice(t.operand(a), _starts(t, starts), t.result_shape())
+
+
+def dynamic_along(t: Trace, call: Call) -> ArrayType:
+    """`lax.dynamic_slice_in_dim(operand, start_index, slice_size, axis)`."""
+    a, start, _, _ = call.bind("operand", "start_index", "slice_size", axis=Const(0))
+    return t.dynamic_slice(t.operand(a), [t.operand(start)], t.result_shape())
+
+
+def dynamic_index(t: Trace, call: Call) -> ArrayType:
+    """`lax.dynamic_index_in_dim(operand, index, axis, keepdims)`."""
+    a, index, axis, keepdims = call.bind("operand", "index", axis=Const(0), keepdims=Const(True))
+    x = t.operand(a)
+    position = axis_of(axis, rank(x))
+    found = t.dynamic_slice(x, [t.operand(index)], replaced(shape_of(x), position, 1))
+    return found if truth(keepdims, True) else t.squeeze(found, (position,))
+
+
+def update(t: Trace, call: Call) -> ArrayType:
+    """`lax.dynamic_update_slice(operand, update, start_indices)`."""
+    a, new, starts = call.bind("operand", "update", "start_indices")
+    return t.dynamic_update_slice(t.operand(a), t.operand(new), _starts(t, starts))
+
+
+def update_along(t: Trace, call: Call) -> ArrayType:
+    """`lax.dynamic_update_slice_in_dim(operand, update, start_index, axis)`."""
+    a, new, start, _ = call.bind("operand", "update", "start_index", "axis")
+    x, y = t.operand(a), t.operand(new)
+    if rank(x) != rank(y):
+        raise Open
+    return t.dynamic_update_slice(x, y, [t.operand(start)])
+
+
+def _starts(t: Trace, starts: Value | None) -> list[ArrayType]:
+    items = as_items(starts)
+    if items is None:
+        raise Open
+    return [t.operand(item) for item in items]
+
+
+def unstacked(t: Trace, call: Call) -> Sequence[ArrayType]:
+    """`jnp.unstack(x, axis=)`."""
+    x = t.operand(call.argument(0, "x"))
+    axis = call.kwargs.get("axis", Const(0))
+    return [t.unstack(x, axis_of(axis, rank(x)))] * len(t.results)
+
+
+RULES: dict[str, Rule] = {
+    "jax.lax.slice": sliced,
+    "jax.lax.slice_in_dim": sliced,
+    "jax.lax.index_in_dim": indexed,
+    "jax.lax.dynamic_slice": dynamic,
+    "jax.lax.dynamic_slice_in_dim": dynamic_along,
+    "jax.lax.dynamic_index_in_dim": dynamic_index,
+    "jax.lax.dynamic_update_slice": update,
+    "jax.lax.dynamic_update_slice_in_dim": update_along,
+    "jax.numpy.unstack": unstacked,
+}

@@ -1,0 +1,89 @@
+"""`jax.vmap` of arrays whose mapped dimension lies along Explicit axes (`api._mapped_axis_spec`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shardlint.inference.domain.values import Array
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.jax.explicit.type_conversion import type_of
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.values import Entry, Spec, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.model.uses import OperationUse
+
+
+class Mapped:
+    """The arrays that one call maps over, and along which axes their mapped dimensions lie.
+
+    ``beside`` are arrays that are not mapped over.
+    """
+
+    def __init__(self) -> None:
+        self.beside: list[Array] = []
+        self.operands: list[tuple[ArrayType, int]] = []
+        self.entries: list[Entry] = []
+
+    def strip(self, array: Array, position: int) -> TypeSharding | None:
+        """Note an array and return the sharding in the type of one example."""
+        kind = type_of(array)
+        assert kind is not None
+        self.operands.append((kind, position))
+        if kind.sharding is None:
+            self.entries.append(Unknown("a sharding that is not known"))
+            return None
+        entries = kind.sharding.spec.entries
+        self.entries.append(entries[position] if position < len(entries) else None)
+        kept = entries[:position] + entries[position + 1 :]
+        return replace(kind.sharding, spec=replace(kind.sharding.spec, entries=kept))
+
+    @property
+    def entry(self) -> Entry:
+        """Along what the mapped dimension lies; None for nothing."""
+        known = {entry for entry in self.entries if not isinstance(entry, Unknown)}
+        sure = len(known) == 1 and len(self.entries) == sum(e in known for e in self.entries)
+        return next(iter(known)) if sure else Unknown("what is mapped over is not known")
+
+    def put(self, array: Array, position: int) -> TypeSharding | None:
+        """The sharding in the type of a result that holds one of these an example at ``position``."""
+        typed, entry = array.typed, self.entry
+        if typed is None or isinstance(entry, Unknown):
+            return None
+        if typed.mesh is None:
+            return replace(typed, spec=_inserted(typed.spec, position, None))
+        taken = {axis for other in typed.spec.entries for axis in entry_axes(other)}
+        if taken & set(entry_axes(entry)):
+            return None
+        return replace(typed, spec=_inserted(typed.spec, position, entry))
+
+    def refused(self, call: Call) -> bool:
+        """Whether JAX refuses to map these: their mapped dimensions lie along other axes, or what is not
+        mapped lies along the axes that are mapped over."""
+        known = [i for i, entry in enumerate(self.entries) if not isinstance(entry, Unknown)]
+        odd = next((i for i in known if self.entries[i] != self.entries[known[0]]), None)
+        if odd is not None:
+            detail = "mapped dimensions that lie along the same axes"
+            self._record(call, [kind for kind, _ in self.operands], detail, self.operands[odd][1])
+            return True
+        taken = set(entry_axes(self.entry))
+        for array in self.beside:
+            for dimension, entry in enumerate(array.typed.spec.entries if array.typed is not None else ()):
+                if taken & set(entry_axes(entry)) and (kind := type_of(array)) is not None:
+                    self._record(call, [kind], "no unmapped array along the axes it maps over", dimension)
+                    return True
+        return False
+
+    def _record(self, call: Call, kinds: list[ArrayType], detail: str, dimension: int) -> None:
+        call.interpreter.record(
+            OperationUse(
+                place=call.place,
+                environment=call.interpreter.environment(),
+                verdict=Rejected(Cause.CONFLICT, "ValueError", "trace", dimension=dimension, detail=detail),
+                function="jax.vmap",
+                operands=tuple(kinds),
+            )
+        )
+
+
+def _inserted(spec: Spec, position: int, entry: Entry) -> Spec:
+    return replace(spec, entries=(*spec.entries[:position], entry, *spec.entries[position:]))

@@ -1,0 +1,303 @@
+"""Control flow of `jax.lax`: scan, loops, cond, switch, map. The evaluator is asked about each body.
+
+JAX requires a carry, and the results of branches, to have one type; where it runs, that type is known
+from whichever side knows it better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from shardlint.inference.domain.values import (
+    Array,
+    Const,
+    DictValue,
+    External,
+    Integer,
+    ListValue,
+    Tuple,
+    Value,
+    as_dim,
+    as_int,
+    as_items,
+    is_none,
+)
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.arrays.operands import (
+    Stop,
+    Transfer,
+    given,
+    operand,
+    same_dim,
+    same_shape,
+    table,
+    unresolved,
+)  # fmt: skip
+from shardlint.inference.overlays.jax.shard_map.varying import manual_axes, variation_of, vary
+from shardlint.inference.overlays.jax.transforms.taint import MARK, unmarked
+from shardlint.inference.overlays.pytrees.trees import leaves, tree_map
+from shardlint.laws.core.array_types import ArrayType, TypeSharding
+from shardlint.laws.core.dims import Dim, fresh
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Rejected
+from shardlint.laws.transforms.loop_carries import Carried, judge_carry
+from shardlint.laws.transforms.varying import CONSTANT, UNKNOWN, Variation, of_equal_types, one_of
+from shardlint.model.uses import CarryUse
+
+_COUNTER = Array((), "int32").vary(CONSTANT)
+
+
+def traced(tree: Value) -> Value:
+    """The tree with its numbers made arrays, as a traced function sees it."""
+    return tree_map(_traced_leaf, tree)
+
+
+def _traced_leaf(leaf: Value) -> Value:
+    numbers = isinstance(leaf, Integer) or (
+        isinstance(leaf, Const) and isinstance(leaf.value, (bool, int, float, complex))
+    )
+    return operand(leaf).vary(variation_of(leaf)) if numbers or isinstance(leaf, Array) else leaf
+
+
+def agreed(first: Value, second: Value, checked: bool = True) -> Value:
+    """The value of a carry or branch result that both describe. Stops where structures differ.
+
+    Where types are ``checked`` for what varies, both have one type; else it may be either.
+    """
+    if isinstance(first, Unknown):
+        return second
+    if isinstance(second, Unknown):
+        return first
+    together = of_equal_types if checked else one_of
+
+    def leaf(a: Value, b: Value) -> Value:
+        held = variation_of(a), variation_of(b)
+        # What is computed from either is computed from what is followed.
+        return _agreed_leaf(a, b, together(*held).over((held[0].surely | held[1].surely) & {MARK}))
+
+    return tree_map(
+        leaf,
+        traced(first),
+        traced(second),
+    )
+
+
+def _agreed_leaf(first: Value, second: Value, variation: Variation) -> Value:
+    if isinstance(first, Array) and isinstance(second, Array):
+        shape = same_shape([first.shape, second.shape])
+        better = second if (first.weak and not second.weak) or first.dtype is None else first
+        weak = first.weak and second.weak
+        typed = first.typed or second.typed
+        return replace(better, shape=shape, weak=weak, sharding=None, typed=typed).vary(variation)
+    return second if isinstance(first, Unknown) else first
+
+
+def carried(call: Call, before: Value, after: Value) -> Value:
+    """What a loop carries in the end, or what one of two branches returns, judged by their types."""
+    context = call.interpreter.context
+    checked, local = context.check_vma is True, manual_axes(context) != frozenset()
+    for path, first, second in _pairs(traced(before), traced(after)):
+        kinds = [_kind(leaf, local, checked) for leaf in (first, second)]
+        verdict = judge_carry(*kinds)
+        if isinstance(verdict, Rejected):
+            call.interpreter.record(
+                CarryUse(
+                    place=call.place,
+                    environment=call.interpreter.environment(),
+                    verdict=verdict,
+                    function=call.name,
+                    path=path,
+                    before=_shown(first),
+                    after=_shown(second),
+                )
+            )
+            return Unknown("JAX rejects this carry")
+    return agreed(before, after, checked or context.bound_axes == ())
+
+
+def _pairs(first: Value, second: Value, path: str = "") -> Iterator[tuple[str, Array, Array]]:
+    """The arrays at the same places of two trees, as far as these are alike."""
+    if isinstance(first, Array) and isinstance(second, Array):
+        yield path, first, second
+    elif isinstance(first, Tuple | ListValue) and isinstance(second, Tuple | ListValue):
+        one, other = first.items or (), second.items or ()
+        for i, (a, b) in enumerate(zip(one, other, strict=False) if len(one) == len(other) else ()):
+            yield from _pairs(a, b, f"{path}[{i}]")
+    elif isinstance(first, DictValue) and isinstance(second, DictValue):
+        items = second.items or {}
+        for key, value in (first.items or {}).items():
+            if key in items:
+                yield from _pairs(value, items[key], f"{path}[{key!r}]")
+
+
+def _kind(array: Array, local: bool, checked: bool) -> Carried:
+    """What types say: of shapes only inside shard_map, where sharding makes them."""
+    shape = array.shape if local else None
+    return Carried(shape, unmarked(variation_of(array)) if checked else CONSTANT, array.typed)
+
+
+def _shown(array: Array) -> ArrayType:
+    return ArrayType(array.shape, array.dtype, array.typed, array.varying)
+
+
+def _begun(call: Call, init: Value) -> Value:
+    """What a loop's body gets as its carry. Where types do not say what varies, later it may be more."""
+    carry = traced(init)
+    context = call.interpreter.context
+    return carry if context.check_vma is True or context.bound_axes == () else vary(carry, UNKNOWN)
+
+
+def _leading(tree: Value) -> Dim | None:
+    """The size of the leading axis that all leaves share."""
+    sizes = [x.shape[0] for leaf in leaves(tree) if (x := operand(leaf)).shape]
+    return same_dim(sizes) if sizes else None
+
+
+def _row(leaf: Value) -> Value:
+    """One slice of a leaf along its leading axis; what is unknown may be a whole tree."""
+    if isinstance(leaf, Unknown):
+        return leaf
+    x = operand(leaf)
+    if x.shape == ():
+        raise Stop("a scalar has no leading axis", rejected=True)
+    shape = None if x.shape is None else x.shape[1:]
+    return Array(shape, x.dtype, typed=_shifted(x.typed, -1)).vary(variation_of(leaf))
+
+
+def _shifted(typed: TypeSharding | None, by: int) -> TypeSharding | None:
+    """The sharding of an array with one leading dimension more, or less: which must not be split."""
+    if typed is None or (by < 0 and typed.spec.entries[:1] not in ((), (None,))):
+        return None
+    entries = (None, *typed.spec.entries) if by > 0 else typed.spec.entries[1:]
+    return replace(typed, spec=replace(typed.spec, entries=entries))
+
+
+def _piled(size: Dim, tree: Value) -> Value:
+    """The tree with a leading axis of this size on each leaf."""
+
+    def pile(leaf: Value) -> Value:
+        if isinstance(leaf, Unknown):
+            return leaf
+        x = operand(leaf)
+        shape = None if x.shape is None else (size, *x.shape)
+        return Array(shape, x.dtype, x.weak, typed=_shifted(x.typed, 1)).vary(variation_of(leaf))
+
+    return tree_map(pile, tree)
+
+
+def _traced_call(call: Call, function: Value, args: list[Value]) -> Value:
+    """Call a body or a branch, which is traced wherever it is called."""
+    with call.interpreter.within(in_jit=True):
+        return call.interpreter.call(function, args, {}, call.place)
+
+
+def scan(call: Call) -> Value:
+    """`scan(f, init, xs, length)`: the carry as it began, and the outputs piled up."""
+    function, init, xs, length, *_ = call.bind(
+        "f", "init", xs=Const(None), length=None, reverse=None, unroll=None, _split_transpose=None
+    )
+    if function is None or init is None or xs is None:
+        unresolved("the arguments are not known")
+    unknown_xs = isinstance(xs, Unknown)
+    size = None if unknown_xs or is_none(xs) else _leading(xs)
+    if size is None:
+        size = as_dim(length) if given(length) else None
+    carry = _begun(call, init)
+    step = xs if unknown_xs else tree_map(_row, xs)
+    answer = _traced_call(call, function, [carry, step])
+    pair = as_items(answer)
+    if pair is None or len(pair) != 2:
+        return Tuple((carry, call.unknown("the body's result is not known")))
+    last = carried(call, carry, pair[0])
+    if isinstance(last, Unknown):
+        return last
+    if size == 0:
+        last = carry
+    return Tuple((last, _piled(fresh() if size is None else size, pair[1])))
+
+
+def fori_loop(call: Call) -> Value:
+    """`fori_loop(lower, upper, body_fun, init_val)`."""
+    lower, upper, body, init, _ = call.bind("lower", "upper", "body_fun", "init_val", unroll=None)
+    if body is None or init is None:
+        unresolved("the arguments are not known")
+    carry = _begun(call, init)
+    last = carried(call, carry, _traced_call(call, body, [_COUNTER, carry]))
+    bounds = as_int(lower), as_int(upper)
+    runs = bounds[0] is None or bounds[1] is None or bounds[0] < bounds[1]
+    return last if runs or isinstance(last, Unknown) else carry
+
+
+def while_loop(call: Call) -> Value:
+    """`while_loop(cond_fun, body_fun, init_val)`."""
+    condition, body, init = call.bind("cond_fun", "body_fun", "init_val")
+    if condition is None or body is None or init is None:
+        unresolved("the arguments are not known")
+    carry = _begun(call, init)
+    _traced_call(call, condition, [carry])
+    return carried(call, carry, _traced_call(call, body, [carry]))
+
+
+def cond(call: Call) -> Value:
+    """`cond(pred, true_fun, false_fun, *operands)`: both branches are traced."""
+    if call.opaque or len(call.args) < 3 or call.kwargs.keys() - {"operand"}:
+        unresolved("the arguments are not known")
+    operands = [*call.args[3:], *call.kwargs.values()]
+    return _branches(call, list(call.args[1:3]), operands)
+
+
+def switch(call: Call) -> Value:
+    """`switch(index, branches, *operands)`."""
+    branches = as_items(call.args[1]) if not call.opaque and len(call.args) >= 2 else None
+    if not branches or call.kwargs:
+        unresolved("the branches are not known")
+    return _branches(call, list(branches), list(call.args[2:]))
+
+
+def _branches(call: Call, branches: list[Value], operands: list[Value]) -> Value:
+    """What all branches return. What types do not say, the choice between branches may do: it may vary."""
+    arguments = [traced(value) for value in operands]
+    answer: Value = Unknown("no branch")
+    for branch in branches:
+        result = _traced_call(call, branch, arguments)
+        answer = result if isinstance(answer, Unknown) else carried(call, answer, result)
+        if isinstance(answer, Unknown) and not isinstance(result, Unknown):
+            return answer
+    context = call.interpreter.context
+    if context.check_vma is True or context.bound_axes == ():
+        return traced(answer)
+    if variation_of(call.args[0]) == CONSTANT:
+        return traced(answer)
+    return tree_map(lambda leaf: operand(leaf).vary(Variation(variation_of(leaf).surely)), traced(answer))
+
+
+def map_(call: Call) -> Value:
+    """`lax.map(f, xs)`: f of each slice, piled up."""
+    function, xs, _ = call.bind("f", "xs", batch_size=None)
+    if function is None or xs is None or isinstance(xs, Unknown):
+        unresolved("the arguments are not known")
+    size = _leading(xs)
+    row = tree_map(_row, xs)
+    answer = _traced_call(call, function, [row])
+    return _piled(fresh() if size is None else size, answer)
+
+
+def associative_scan(call: Call) -> Value:
+    """`associative_scan(fn, elems)`: as the elements, unless the function makes them vary more."""
+    function, elements, *_ = call.bind("fn", "elems", reverse=None, axis=None)
+    if elements is None:
+        return Unknown("the elements are not known")
+    found = tree_map(operand, elements)
+    return found if isinstance(function, External) else vary(found, UNKNOWN)
+
+
+TABLE: dict[str, Transfer] = table("jax.lax.", {
+    "scan": scan,
+    "fori_loop": fori_loop,
+    "while_loop": while_loop,
+    "cond": cond,
+    "switch": switch,
+    "map": map_,
+    "associative_scan": associative_scan,
+})  # fmt: skip

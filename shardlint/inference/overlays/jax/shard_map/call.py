@@ -1,0 +1,73 @@
+"""A call of a function under `jax.shard_map`: arguments become shards, and results whole arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from shardlint.inference.domain.values import Bound, Function, Partial, SpecValue, Value
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.jax.shard_map.arguments import named, only_specs, place_arguments, split
+from shardlint.inference.overlays.jax.shard_map.regions import (
+    Mapped,
+    enter,
+    mapping,
+)
+from shardlint.inference.overlays.jax.shard_map.results import place_results
+from shardlint.inference.overlays.jax.transforms.lowering import lowered
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.values import Spec, Unknown
+from shardlint.laws.core.verdicts import Api, Rejected
+from shardlint.laws.core.witness_data import Known, apply_data, array_data
+from shardlint.laws.transforms.shard_map import takes_no_keywords
+
+
+def run(call: Call, mapped: Mapped) -> Value:
+    """Evaluate a call of a mapped function."""
+    interpreter = call.interpreter
+    verdict = takes_no_keywords(mapped.title, call.kwargs)
+    if isinstance(verdict, Rejected):
+        record_of_value(interpreter, mapped.name, verdict, call.place, *_calls(call, mapped))
+        return Unknown("JAX rejects this call")
+    region = enter(call, mapped)
+    if region is None:
+        return Unknown("JAX rejects this call")
+    # Specs of shard_map are bare and belong to its mesh.
+    with interpreter.within(mesh=region.judging):
+        if not all(
+            [
+                only_specs(call, Api.SHARD_MAP_IN, mapped.in_specs, mapped),
+                only_specs(call, Api.SHARD_MAP_OUT, mapped.options.get("out_specs"), mapped),
+            ]
+        ):
+            return Unknown("JAX rejects this call")
+        shards = named(place_arguments(call, mapped, region), interpreter.parameter_names(mapped.function))
+
+    def evaluate() -> Value:
+        bound = region.bound(interpreter.context.bound_axes)
+        inner = {"mesh": region.inside, "bound_axes": bound, "check_vma": region.checked, "in_jit": True}
+        body = _code(mapped.function) if interpreter.settings.editing else None
+        with interpreter.within(**inner, body=body, shards=tuple(split(list(call.args), shards))):
+            result = interpreter.call(mapped.function, shards, {}, call.place, call.opaque)
+        with interpreter.within(mesh=region.judging):
+            return place_results(call, mapped, region, result)
+
+    return lowered(interpreter, evaluate)
+
+
+def _code(function: Value) -> Hashable:
+    """The key of the code of the program's function that a body is, None where it is another."""
+    while isinstance(function, Partial | Bound):
+        function = function.function
+    return function.code.key if isinstance(function, Function) else None
+
+
+def _calls(call: Call, mapped: Mapped) -> tuple[Known, Known]:
+    """A mapped function that is called with a keyword, and one by position."""
+    mesh = mapped.options.get("mesh")
+    whole: dict[str, Value | None] = {
+        "mesh": mesh,
+        "in_specs": SpecValue(Spec()),
+        "out_specs": SpecValue(Spec()),
+    }
+    made, one = mapping(whole), array_data(())
+    return apply_data(made, (), {next(iter(call.kwargs)): one}), apply_data(made, (one,))

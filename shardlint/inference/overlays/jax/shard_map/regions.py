@@ -1,0 +1,279 @@
+"""A function under `jax.shard_map`, and the mesh and Manual axes that one call of it runs with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from shardlint.inference.domain import name_links
+from shardlint.inference.domain.values import (
+    DictValue,
+    External,
+    ListValue,
+    MeshValue,
+    SetValue,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_bool,
+    is_none,
+)
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.data import data_of
+from shardlint.inference.overlays.jax.sharding.placement_check import (
+    as_junk,
+    as_mesh,
+    mesh_facts,
+    spec_junk,
+    text_of,
+)
+from shardlint.inference.overlays.jax.transforms.jit import function_name
+from shardlint.inference.overlays.pytrees.prefixes import arrays_in, traced
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.dims import Dim
+from shardlint.laws.core.values import AxisType, Junk, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Rejected, Verdict
+from shardlint.laws.core.witness_data import ONE_DEVICE, Known, apply_data, array_data, call_data
+from shardlint.laws.transforms.shard_map import (
+    judge_axis_names,
+    judge_eager,
+    judge_inferred,
+    judge_manual,
+    judge_mesh,
+    judging_mesh,
+    no_mesh,
+)
+from shardlint.model.spans import Place
+from shardlint.model.uses import Fact
+from shardlint.support.lazy_dataclass import dataclass
+
+#: What stands for the program's function where a call is written down: any function would do.
+ANY_FUNCTION = External("jax.numpy.negative")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Mapped:
+    """A function as ``shard_map`` wraps it: ``options`` are what it was given by name, ``name`` which
+    shard_map it is, ``place`` where it is called, ``place_of`` where an option is written.
+    """
+
+    name: str
+    function: Value
+    options: dict[str, Value]
+    place: Place
+    place_of: Callable[[str], Place]
+
+    @property
+    def title(self) -> str:
+        """What the user calls the function."""
+        return function_name(self.function)
+
+    @property
+    def in_specs(self) -> Value | None:
+        """The in_specs, None where they are left to be inferred."""
+        specs = self.options.get("in_specs")
+        return None if isinstance(specs, External) and specs.name.endswith(".Infer") else specs
+
+    def called(self, call: Call) -> tuple[Fact, ...]:
+        """Where it is called: what is wrong with it JAX says there. Nothing if nobody is known to."""
+        if call.place == self.place:
+            return ()
+        return (Fact(f"`{self.title}` is called here", call.place),)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Region:
+    """Where a body runs: on ``mesh``, with the axes ``manual`` (None where they are not known), of which
+    ``outer`` are Manual around it already. ``checked`` is ``check_vma``, None where it is not known;
+    ``inherits`` tells that what varies outside does so in the types of the body too, ``traced`` that the
+    body is traced, not run step by step.
+    """
+
+    mesh: MeshValue | Unknown | None
+    manual: frozenset[str] | None
+    outer: frozenset[str]
+    checked: bool | None
+    inherits: bool
+    traced: bool
+
+    @property
+    def judging(self) -> MeshValue | Unknown | None:
+        """The mesh that specs are judged on."""
+        if not isinstance(self.mesh, MeshValue):
+            return self.mesh
+        if self.manual is None:
+            blind = dict.fromkeys(self.mesh.mesh.names, AxisType.AUTO)
+            return replace(self.mesh, mesh=self.mesh.mesh.with_types(blind))
+        return replace(self.mesh, mesh=judging_mesh(self.mesh.mesh, self.manual))
+
+    @property
+    def inside(self) -> MeshValue | Unknown:
+        """The mesh that the body sees."""
+        if not isinstance(self.mesh, MeshValue) or self.manual is None:
+            return Unknown("inside shard_map")
+        return replace(self.mesh, mesh=self.mesh.mesh.with_types(dict.fromkeys(self.manual, AxisType.MANUAL)))
+
+    def bound(self, around: tuple[tuple[str, Dim], ...] | Unknown) -> tuple[tuple[str, Dim], ...] | Unknown:
+        """The axes that collectives in the body may use; ``around`` are those outside.
+
+        Where the caller is not known, nobody is taken to bind further names around a shard_map.
+        """
+        if not isinstance(self.mesh, MeshValue) or self.manual is None:
+            return Unknown("the mesh is not known")
+        mesh, kept = self.mesh.mesh, () if isinstance(around, Unknown) else around
+        here = tuple((n, s) for n, s in zip(mesh.names, mesh.sizes, strict=True) if n in self.manual)
+        return (*(pair for pair in kept if pair[0] not in self.manual), *here)
+
+
+def enter(call: Call, mapped: Mapped) -> Region | None:
+    """Return where a call of a mapped function runs; None where JAX rejects it, which is recorded."""
+    interpreter, options = call.interpreter, mapped.options
+    given, context = options.get("mesh"), interpreter.context.mesh
+    own = given is not None and not is_none(given)
+    known = context.mesh if isinstance(context, MeshValue) else context
+    holder = as_mesh(interpreter, given) if own else context
+    if own and isinstance(holder, MeshValue) and isinstance(known, Mesh) and known.names == holder.mesh.names:
+        name_links.equate(holder, known)
+    if own and _refused(call, mapped, "mesh", judge_mesh(_mesh_or_junk(holder, given), known)):
+        return None
+    mesh = holder.mesh if isinstance(holder, MeshValue) else holder
+    if mesh is None and (mapped.in_specs is None or is_none(mapped.in_specs)):
+        record_of_value(interpreter, mapped.name, no_mesh(), call.place, *_without_mesh())
+        return None
+    names = _names(options.get("axis_names"))
+    if _refused(call, mapped, "axis_names", judge_axis_names(mesh, names), mesh):
+        return None
+    manual = names if isinstance(names, frozenset) else None
+    if isinstance(mesh, Mesh):
+        _note_names(mapped, mesh)
+    if isinstance(mesh, Mesh) and manual is not None:
+        manual = manual or frozenset(mesh.names)
+        if mapped.in_specs is None and _refused(call, mapped, "in_specs", judge_inferred(mesh, manual), mesh):
+            return None
+        for parameter in ("in_specs", "out_specs"):
+            for leaf in specs_in(options.get(parameter)):
+                verdict = judge_manual(parameter, leaf.spec, mesh, manual)
+                if _refused(call, mapped, parameter, verdict, mesh, leaf):
+                    return None
+    checked = options.get("check_vma")
+    checks = True if checked is None else as_bool(checked)
+    if isinstance(mesh, Mesh) and manual is not None and not mesh.abstract and _splits(call, mapped):
+        verdict = judge_eager(mesh, manual, checks, interpreter.context.in_jit)
+        if _refused(call, mapped, "check_vma", verdict, mesh):
+            return None
+    inherits = checks is False or interpreter.context.check_vma is True
+    traced = interpreter.context.in_jit is True
+    return Region(holder, manual, _manual_axes(mesh), checks, inherits, traced)
+
+
+def _note_names(mapped: Mapped, mesh: Mesh) -> None:
+    """Note that the options name axes of the mesh."""
+    specs = (leaf for name in ("in_specs", "out_specs") for leaf in specs_in(mapped.options.get(name)))
+    for named in (mapped.options.get("axis_names"), *specs):
+        for name in name_links.names_in(named):
+            name_links.look_up(name, mesh.names)
+
+
+def _splits(call: Call, mapped: Mapped) -> bool:
+    """Whether some argument surely is an array that is split; one whose spec is None is closed over."""
+    specs = mapped.in_specs
+    columns = specs.items if isinstance(specs, Tuple) else (specs,) * len(call.args)
+    return any(
+        arrays_in(traced(arg)) and (spec is None or any(specs_in(spec)))
+        for arg, spec in zip(call.args, columns, strict=False)
+    )
+
+
+def _manual_axes(mesh: Mesh | Unknown | None) -> frozenset[str]:
+    """The axes that are Manual already."""
+    if not isinstance(mesh, Mesh):
+        return frozenset()
+    return frozenset(n for n, t in zip(mesh.names, mesh.types, strict=True) if t is AxisType.MANUAL)
+
+
+def _mesh_or_junk(holder: MeshValue | Unknown | None, given: Value | None) -> Mesh | Junk | Unknown | None:
+    if isinstance(holder, MeshValue):
+        return holder.mesh
+    if isinstance(given, ShardingValue):
+        return Junk("a NamedSharding", "NamedSharding")
+    found = Unknown("not a mesh that is known") if given is None else as_junk(given)
+    return spec_junk(found) if isinstance(found, Spec) else found
+
+
+def _names(value: Value | None) -> frozenset[str] | Junk | Unknown:
+    """The members of ``axis_names=``, none where it is not given."""
+    if value is None:
+        return frozenset()
+    if isinstance(value, SetValue):
+        return Unknown("a set that is not known") if value.items is None else value.items
+    if isinstance(value, DictValue):
+        return Junk("a dict", "dict")
+    found = as_junk(value)
+    if isinstance(found, Junk | Unknown):
+        return found
+    return Junk(
+        text_of(value), "PartitionSpec" if isinstance(found, Spec) else "NoneType", data=data_of(value)
+    )
+
+
+def specs_in(tree: Value | None) -> Iterator[SpecValue]:
+    """The specs in a tree of them."""
+    return (leaf for leaf in leaves_in(tree) if isinstance(leaf, SpecValue))
+
+
+def leaves_in(tree: Value | None) -> Iterator[Value]:
+    """The leaves of a tree of specs, whatever they are."""
+    if isinstance(tree, Tuple | ListValue | DictValue):
+        items = tree.items or ()
+        for item in items.values() if isinstance(items, dict) else items:
+            yield from leaves_in(item)
+    elif tree is not None:
+        yield tree
+
+
+def _refused(
+    call: Call,
+    mapped: Mapped,
+    option: str,
+    verdict: Verdict,
+    mesh: Mesh | Unknown | None = None,
+    leaf: SpecValue | None = None,
+) -> bool:
+    """Whether an option is rejected; then the call is recorded, at the option."""
+    if not isinstance(verdict, Rejected):
+        return False
+    place = mapped.place_of(option)
+    if leaf is not None and leaf.origin is not None:
+        dimension = verdict.dimension or 0
+        place = (leaf.places[dimension] if dimension < len(leaf.places) else None) or leaf.origin
+    options = {"mesh": mapped.options.get("mesh"), "axis_names": mapped.options.get("axis_names")}
+    whole: dict[str, Value | None] = {"in_specs": SpecValue(Spec()), "out_specs": SpecValue(Spec())}
+    wrong = {**options, **whole, option: mapped.options.get(option) if leaf is None else leaf}
+    right = {**options, **whole, option: whole.get(option)}
+    if leaf is not None:
+        right["axis_names"] = None
+    facts = list(mapped.called(call))
+    held = call.interpreter.context.mesh if option == "mesh" else mapped.options.get("mesh")
+    facts.extend(mesh_facts(held if isinstance(held, MeshValue) else None))
+    record_of_value(
+        call.interpreter, mapped.name, verdict, place, _called(wrong), _called(right), facts=facts
+    )
+    return True
+
+
+def _without_mesh() -> tuple[Known, Known]:
+    """A call of shard_map that is given no mesh, and one that is."""
+    options: dict[str, Value | None] = {"in_specs": SpecValue(Spec()), "out_specs": SpecValue(Spec())}
+    return _called(options), _called({"mesh": MeshValue(ONE_DEVICE), **options})
+
+
+def _called(options: dict[str, Value | None]) -> Known:
+    """A call of some function under `jax.shard_map` with these options."""
+    return apply_data(mapping(options), (array_data(()),))
+
+
+def mapping(options: dict[str, Value | None]) -> Known:
+    """Return `jax.shard_map` of some function; options that are None are left out."""
+    given = {key: data_of(value) for key, value in options.items() if value is not None}
+    return call_data("jax.shard_map", (data_of(ANY_FUNCTION),), given)

@@ -1,0 +1,179 @@
+"""The results of a function under `jax.shard_map`: judged by ``out_specs``, and put together."""
+
+from __future__ import annotations
+
+from shardlint.inference.domain.values import Array, MeshValue, SpecValue, Tuple, Value
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.jax.shard_map.arguments import judge_specs, record_arity
+from shardlint.inference.overlays.jax.shard_map.regions import Mapped, Region
+from shardlint.inference.overlays.jax.sharding.placement_check import (
+    laid_out,
+    mesh_facts,
+    place_array,
+    record_mismatch,
+)
+from shardlint.inference.overlays.jax.transforms.taint import MARK
+from shardlint.inference.overlays.pytrees.prefixes import meet_prefix, mismatch
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.dims import equal
+from shardlint.laws.core.values import Mesh, Spec, Unknown, entry_axes
+from shardlint.laws.core.verdicts import Accepted, Api, Rejected
+from shardlint.laws.core.witness_data import (
+    IDENTITY,
+    NO_SPEC,
+    NONE,
+    Known,
+    apply_data,
+    array_data,
+    call_data,
+    constant_data,
+    function_data,
+    spec_data,
+)
+from shardlint.laws.placement.shard_shapes import global_shape
+from shardlint.laws.transforms.shard_map import judge_returned, whole_type
+from shardlint.laws.transforms.varying import judge_varying
+from shardlint.model.spans import Place
+from shardlint.model.uses import Fact, Placement
+
+
+def place_results(call: Call, mapped: Mapped, region: Region, result: Value) -> Value:
+    """Judge one shard's results against ``out_specs`` and return the whole arrays.
+
+    The mesh in force is the one that specs are judged on.
+    """
+    specs = mapped.options.get("out_specs")
+    if specs is None or isinstance(result, Unknown):
+        if specs is not None:
+            judge_specs(call, Api.SHARD_MAP_OUT, specs, mapped)
+        return Unknown("the results of shard_map")
+    if isinstance(specs, Tuple) and isinstance(result, Tuple) and len(specs.items) != len(result.items):
+        record_arity(call, mapped, Api.SHARD_MAP_OUT, specs, len(result.items))
+        return Unknown("the specs do not fit")
+    text = mismatch(specs, result)
+    if text is not None:
+        record_mismatch(call.interpreter, Api.SHARD_MAP_OUT, mapped.title, specs, text, call.place)
+        return Unknown("the specs do not fit")
+
+    def meet(leaf: Value, array: Array, path: str) -> Value:
+        of = f"of `{mapped.title}`"
+        return _whole(call, mapped, region, leaf, array, f"result{path} {of}" if path else f"the result {of}")
+
+    return meet_prefix(specs, result, meet)
+
+
+def _whole(call: Call, mapped: Mapped, region: Region, leaf: Value, array: Array, name: str) -> Value:
+    """Judge one result and return the whole that its shards make."""
+    apis, at = (Api.SHARD_MAP_OUT,), mapped.place
+    placed = place_array(call.interpreter, apis, array, leaf, call.place, name, at)
+    mesh, outside = region.judging, region.mesh
+    if region.manual is None or not isinstance(mesh, MeshValue) or not isinstance(outside, MeshValue):
+        return Unknown("whether all axes are Manual is not known")
+    if placed.sharding is None or array.shape is None or not isinstance(leaf, SpecValue):
+        return Unknown("what shard_map returns")
+    inside = region.inside
+    if region.checked and isinstance(inside, MeshValue):
+        verdict = judge_returned(inside.mesh, array.typed, leaf.spec)
+        if isinstance(verdict, Rejected):
+            place = leaf.origin or call.place
+            record_of_value(
+                call.interpreter, mapped.name, verdict, place, *_closed_over(leaf.spec, mesh.mesh)
+            )
+            return Unknown("JAX rejects this result")
+    if _varies_too_much(call, mapped, region, array, leaf, name):
+        return Unknown("what shard_map returns")
+    whole = laid_out(global_shape, mesh.mesh, leaf.spec, array.shape)
+    return Array(
+        whole,
+        array.dtype,
+        array.weak,
+        origin=call.place,
+        varying=_varying_outside(region, array, leaf),
+        typed=whole_type(outside.mesh, leaf.spec, array.typed, len(array.shape)),
+    )
+
+
+def _varying_outside(region: Region, array: Array, leaf: SpecValue) -> frozenset[str]:
+    """The axes that are Manual outside too, and that a result varies over in its type: also those that its
+    spec names. What is computed without the check has a type that tells of none.
+    """
+    named = frozenset(axis for entry in leaf.spec.entries for axis in entry_axes(entry))
+    marked = array.varying & {MARK}
+    return (array.varying | named) & region.outer | marked if region.checked else marked
+
+
+def _varies_too_much(
+    call: Call, mapped: Mapped, region: Region, array: Array, leaf: SpecValue, name: str
+) -> bool:
+    """Whether JAX rejects a result for the axes it varies over, which is recorded.
+
+    Without its check it takes one device's value for that of all: that is recorded too.
+    """
+    assert isinstance(region.mesh, MeshValue)
+    mesh = region.mesh.mesh
+    verdict = judge_varying(mesh, array.varying - region.outer, leaf.spec)
+    if not isinstance(verdict, Rejected) or region.checked is None:
+        return False
+    facts = [*mesh_facts(region.mesh)]
+    if array.origin is not None:
+        facts.append(Fact("the result is computed here", array.origin))
+    place = leaf.origin or call.place
+    if not region.checked:
+        _tell_unchecked(call, mapped, mesh, verdict, f"{name} varies over", place, facts)
+        return False
+    call.interpreter.record(
+        Placement(
+            place=place,
+            environment=call.interpreter.environment(),
+            verdict=verdict,
+            facts=tuple(facts),
+            api=Api.SHARD_MAP_OUT,
+            mesh=mesh,
+            spec=leaf.spec,
+            shape=array.shape if array.shape is not None else Unknown("not known"),
+            dtype=array.dtype,
+            subject=name,
+            raw=True,
+        )
+    )
+    return True
+
+
+def _tell_unchecked(
+    call: Call, mapped: Mapped, mesh: Mesh, verdict: Rejected, says: str, place: Place, facts: list[Fact]
+) -> None:
+    """Record what the check would reject, but for axes of one device."""
+    axes = [axis for axis in verdict.detail.split(", ") if equal(mesh.size_of(axis), 1) is not True]
+    if axes:
+        silent = says + " " + ", ".join(f'"{axis}"' for axis in axes)
+        name = f"{mapped.name}(check_vma=False)"
+        calls = _unchecked(tuple(axes))
+        record_of_value(call.interpreter, name, Accepted(), place, *calls, facts=facts, silent=silent)
+
+
+def _closed_over(spec: Spec, mesh: Mesh) -> tuple[Known, Known]:
+    """An array that the body returns as it came from outside, and one that is an argument.
+
+    The mesh is that of the context, where results are judged.
+    """
+    array = array_data((mesh.device_count,) * len(spec.entries), numpy=False)
+    options = ({"in_specs": ("tuple", one), "out_specs": spec_data(spec)} for one in (NONE, NO_SPEC))
+    closed, given = (
+        apply_data(call_data("jax.shard_map", (IDENTITY,), kwargs), (array,)) for kwargs in options
+    )
+    return closed, given
+
+
+def _unchecked(axes: tuple[str, ...]) -> tuple[Known, Known]:
+    """A result that varies over axes its spec does not name, and one that is summed over them.
+
+    The mesh is that of the context, where results are judged.
+    """
+    named = constant_data(axes)
+    index = call_data("jax.lax.axis_index", (named,))
+    options: dict[str, Known] = {"in_specs": NO_SPEC, "out_specs": NO_SPEC, "check_vma": False}
+    one, summed = (
+        apply_data(call_data("jax.shard_map", (function_data(result),), options), (array_data(()),))
+        for result in (index, call_data("jax.lax.psum", (index, named)))
+    )
+    return one, summed

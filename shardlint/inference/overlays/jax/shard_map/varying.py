@@ -1,0 +1,183 @@
+"""Values that vary over mesh axes: inside `jax.shard_map` each device may hold another one.
+
+What a library computes varies as its operands do; collectives, loops and transforms say so themselves
+(`laws.transforms.varying` knows JAX's rules). Outside shard_map nothing varies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from shardlint.inference.domain.values import (
+    Array,
+    Const,
+    Devices,
+    DictValue,
+    External,
+    Integer,
+    LibraryObject,
+    ListValue,
+    MeshValue,
+    SetValue,
+    ShardingValue,
+    Slice,
+    SpecValue,
+    Tuple,
+    Value,
+)
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.context import Context
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays import optax_losses
+from shardlint.inference.overlays.jax import nn, numpy, random
+from shardlint.inference.overlays.jax.lax import convolution, functions
+from shardlint.inference.overlays.jax.transforms.taint import READING, is_following
+from shardlint.laws.core.dims import equal
+from shardlint.laws.core.values import AxisType
+from shardlint.laws.transforms.varying import CONSTANT, NO_AXES, UNKNOWN, Variation, combined
+
+#: Functions that compute with the values of their operands, not through functions of the program.
+COMPUTE = frozenset(
+    name for module in (numpy, functions, convolution, nn, random, optax_losses) for name in module.TABLE
+)
+
+
+def computes(name: str) -> bool:
+    """Whether a library's function computes from its arguments' values, not by functions of the program."""
+    return name in COMPUTE
+
+
+#: Of these a result may vary less than the operands: places are sorted along with what varies, some of
+#: several results come from sizes alone, or sizes alone decide.
+PERHAPS_LESS = frozenset({
+    "argsort", "lexsort", "argpartition", "permutation", "choice", "average", "linspace", "array_equal",
+    "array_equiv",
+})  # fmt: skip
+#: Of these each result comes from one operand.
+ONE_EACH = frozenset({"meshgrid", "broadcast_arrays", "atleast_1d", "atleast_2d", "atleast_3d", "ix_"})
+
+
+def finish_call(call: Call, result: Value) -> Value:
+    """What a call of a library's function or a transformed function returns, as it varies."""
+    if not call.interpreter.context.bound_axes:
+        return _settled(result)
+    return spread(call, result) if computes(call.name) else result
+
+
+def spread(call: Call, result: Value) -> Value:
+    """What a call computes from its operands."""
+    name, operands = call.name.rpartition(".")[2], (*call.args, *call.kwargs.values())
+    sure = name not in PERHAPS_LESS and (name not in ONE_EACH or len(operands) == 1)
+    if is_following(call.interpreter.context):
+        sure = sure and name in READING and not _is_empty(result)
+    return computed(call.interpreter, result, operands, sure)
+
+
+def _is_empty(result: Value) -> bool:
+    """Whether a result has no items: JAX reads nothing for it."""
+    return isinstance(result, Array) and result.shape is not None and 0 in result.shape
+
+
+def computed(interpreter: Evaluator, result: Value, operands: Iterable[Value], sure: bool = True) -> Value:
+    """The arrays in a result vary as the operands do that they are computed from.
+
+    Of several results each may come from one of the arrays only; where it is not ``sure``, from none.
+    """
+    context = interpreter.context
+    if not context.bound_axes:
+        return _settled(result)
+    values = tuple(operands)
+    parts = [variation for value in values for variation in variations(value)]
+    made = combined(parts, checked=context.check_vma is True)
+    if not sure or (is_following(context) and any(map(_may_be_empty, values))):
+        made = Variation(NO_AXES, made.perhaps, made.equal)
+    elif not isinstance(result, Array):
+        arrays = [variation_of(value).surely for value in values if _holds_array(value)]
+        surely = frozenset.intersection(*arrays) if arrays else NO_AXES
+        made = Variation(surely, made.perhaps, made.equal)
+    return vary(result, made)
+
+
+def _may_be_empty(value: Value) -> bool:
+    """Whether an array may have no values that could be read."""
+    return isinstance(value, Array) and (
+        value.shape is None or any(equal(n, 0) is not False for n in value.shape)
+    )
+
+
+def vary(tree: Value, variation: Variation) -> Value:
+    """The same tree, all its arrays varying so."""
+    return _change(tree, lambda array: array.vary(variation))
+
+
+def variation_of(value: Value) -> Variation:
+    """Over what a leaf varies, or all that a tree holds together."""
+    if isinstance(value, Array):
+        return CONSTANT if value.numpy else value.variation
+    return combined(variations(value), checked=True)
+
+
+def variations(value: Value) -> Iterator[Variation]:
+    """Over what the leaves of a value vary."""
+    match value:
+        case Array():
+            yield variation_of(value)
+        case Const() | Integer() | External() | SpecValue() | MeshValue() | ShardingValue() | SetValue():
+            yield CONSTANT
+        case Devices() | LibraryObject(kind="numpy.dtype" | "numpy.finfo" | "numpy.iinfo"):
+            yield CONSTANT
+        case Slice():
+            for part in (value.start, value.stop, value.step):
+                yield from variations(part)
+        case Tuple() | ListValue() if value.items is not None:
+            for item in value.items:
+                yield from variations(item)
+        case DictValue() if value.items is not None:
+            for item in value.items.values():
+                yield from variations(item)
+        case LibraryObject(kind="jax.Array.at"):
+            yield from variations(value.fields["array"])
+        case _:
+            yield UNKNOWN
+
+
+def _holds_array(value: Value) -> bool:
+    """Whether an operand is an array, or has some in it, and not sizes or dimensions."""
+    if isinstance(value, Tuple | ListValue):
+        return any(map(_holds_array, value.items or ()))
+    return isinstance(value, Array)
+
+
+def manual_axes(context: Context) -> frozenset[str] | None:
+    """The axes that values may vary over here; None where that is not known."""
+    if not context.bound_axes:
+        return frozenset()
+    mesh = context.mesh.mesh if isinstance(context.mesh, MeshValue) else None
+    if mesh is None:
+        return None
+    return frozenset(n for n, kind in zip(mesh.names, mesh.types, strict=True) if kind is AxisType.MANUAL)
+
+
+def _settled(result: Value) -> Value:
+    """The same value, outside shard_map. Lists and dicts stay the objects that they are."""
+    if isinstance(result, Array):
+        return result if result.may_vary is not None else result.vary(CONSTANT)
+    if isinstance(result, Tuple):
+        return replace(result, items=tuple(map(_settled, result.items)))
+    return result
+
+
+def _change(tree: Value, change: Callable[[Array], Array]) -> Value:
+    """Change the arrays in tuples, lists and dicts; other leaves stay as they are."""
+    match tree:
+        case Array():
+            return change(tree)
+        case Tuple():
+            return replace(tree, items=tuple(_change(item, change) for item in tree.items))
+        case ListValue() if tree.items is not None:
+            return ListValue([_change(item, change) for item in tree.items], tree.origin, tree.path)
+        case DictValue() if tree.items is not None:
+            changed = {key: _change(item, change) for key, item in tree.items.items()}
+            return DictValue(changed, tree.origin, tree.path)
+    return tree

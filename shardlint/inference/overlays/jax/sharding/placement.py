@@ -1,0 +1,273 @@
+"""Calls that put arrays somewhere: `device_put`, constraints, creation on devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from shardlint.inference.domain.values import (
+    Array,
+    Const,
+    Devices,
+    LibraryObject,
+    ListValue,
+    ShardingValue,
+    SpecValue,
+    Tuple,
+    Value,
+    as_items,
+    as_shape,
+    is_none,
+)
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.arrays.dtypes import as_dtype
+from shardlint.inference.overlays.data import data_of
+from shardlint.inference.overlays.jax.explicit.type_conversion import meshless
+from shardlint.inference.overlays.jax.sharding.creation_apis import CREATION, ON_DEVICES, SAMPLED
+from shardlint.inference.overlays.jax.sharding.devices import one_process
+from shardlint.inference.overlays.jax.sharding.placement_check import (
+    CONSTRAINT,
+    DEVICE_PUT,
+    RESHARD,
+    as_junk,
+    place_array,
+    place_unknown,
+    record_mismatch,
+)
+from shardlint.inference.overlays.jax.transforms.jit_arguments import layout_of
+from shardlint.inference.overlays.jax.transforms.spmd_axis_name import note_constraint
+from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Junk, Unknown
+from shardlint.laws.core.verdicts import Api, Rejected
+from shardlint.laws.core.witness_data import Known, call_data, shape_data, tuple_data
+from shardlint.laws.placement.jit_arguments import judge_shards
+from shardlint.model.spans import Place
+
+Transfer = Callable[[Call], Value]
+
+
+def _spread(call: Call, apis: tuple[Api, ...], tree: Value, target: Value) -> Value:
+    """Place a tree of arrays on a sharding, or on a prefix tree of shardings."""
+
+    def written() -> str | None:
+        return call.interpreter.written(call.place_of(0, "x"))
+
+    def meet(leaf: Value, array: Array, path: str) -> Value:
+        name = written() or array.name
+        subject = f"`{name}{path}`" if name else f"leaf {path}" if path else None
+        return place_array(call.interpreter, apis, array, leaf, call.place, subject)
+
+    if (
+        isinstance(target, Tuple | ListValue | Const)
+        and not is_leaf(target)
+        and isinstance(as_junk(target), Junk)
+    ):
+        # A tuple of axis names, or a string, is no tree of specs: JAX meets it as it is.
+        if isinstance(tree, Array):
+            return place_array(call.interpreter, apis, tree, target, call.place)
+        if not isinstance(tree, Unknown):
+            return tree
+    if isinstance(target, Devices):
+        return map_arrays(tree, lambda array, _: _on_device(call, array, target))
+    if isinstance(tree, Unknown):
+        place_unknown(
+            call.interpreter, apis, target, call.place, f"`{name}`" if (name := written()) else None
+        )
+        return tree
+    if isinstance(target, Unknown):
+        return map_arrays(tree, lambda array, path: meet(target, array, path))
+    if isinstance(target, LibraryObject):
+        return map_arrays(tree, lambda array, _: replace(array, sharding=None, typed=None, committed=None))
+    text = mismatch(target, tree)
+    if text is not None:
+        record_mismatch(call.interpreter, apis[0], call.name, target, text, call.place)
+        return Unknown("the trees differ")
+    return meet_prefix(target, tree, meet)
+
+
+def _on_device(call: Call, array: Array, device: Devices) -> Array:
+    """An array put on one device; outside jit it is committed to it."""
+    outside = call.interpreter.context.in_jit is False and device.shape == ()
+    typed = array.typed if array.typed is not None and array.typed.mesh is None else None
+    return replace(array, sharding=None, typed=typed, committed=device if outside else None)
+
+
+def _device_put(call: Call) -> Value:
+    tree, device, *_ = call.bind("x", device=None, src=None, donate=None, may_alias=None)
+    assert tree is not None
+    tree = traced(tree)
+    return tree if device is None or is_none(device) else _spread(call, DEVICE_PUT, tree, device)
+
+
+def _constraint(call: Call) -> Value:
+    tree, shardings = call.bind("x", "shardings")
+    assert tree is not None and shardings is not None
+    return constrained(call, tree, shardings)
+
+
+def constrained(call: Call, tree: Value, shardings: Value) -> Value:
+    """A tree as `with_sharding_constraint` returns it; the call's first argument is the tree."""
+    note_constraint(call, tree, shardings)
+    return _spread(call, CONSTRAINT, traced(tree), shardings)
+
+
+def _reshard(call: Call) -> Value:
+    """`jax.sharding.reshard(xs, out_shardings)`."""
+    tree, shardings = call.bind("xs", "out_shardings")
+    assert tree is not None and shardings is not None
+    return _spread(call, RESHARD, traced(tree), shardings)
+
+
+def _callback(call: Call) -> Value:
+    """`make_array_from_callback(shape, sharding, data_callback, dtype=)`."""
+    shape, sharding, _, dtype = call.bind("shape", "sharding", "data_callback", dtype=None)
+    return _made(call, Api.CALLBACK, shape, sharding, None if dtype is None else as_dtype(dtype))
+
+
+def _made(call: Call, api: Api, shape: Value | None, sharding: Value | None, dtype: str | None) -> Value:
+    dims = as_shape(shape)
+    array = Array(dims, dtype, origin=call.place)
+    if isinstance(sharding, ShardingValue | SpecValue | Unknown):
+        return place_array(call.interpreter, (api,), array, sharding, call.place)
+    return array
+
+
+def _from_data(call: Call) -> Value:
+    """`make_array_from_process_local_data(sharding, local_data, global_shape=None)`.
+
+    In one process it is `device_put`. With several, the global shape depends on them unless it is given.
+    """
+    sharding, data, shape = call.bind("sharding", "local_data", global_shape=None)
+    whole = as_shape(shape)
+    same = shape is None or is_none(shape) or (isinstance(data, Array) and data.shape in (None, whole))
+    if data is None or sharding is None or not same or not one_process(call.interpreter):
+        return Array(whole, origin=call.place)
+    places: dict[int | str, Place] = {0: call.place_of(1, "local_data")}
+    put = replace(call, args=[data, sharding], kwargs={}, arg_places=places)
+    return _spread(put, DEVICE_PUT, traced(data), sharding)
+
+
+def _from_shards(call: Call) -> Value:
+    """`make_array_from_single_device_arrays(shape, sharding, arrays, dtype=)`."""
+    shape, sharding, arrays, _ = call.bind("shape", "sharding", "arrays", dtype=None)
+    dims, items = as_shape(shape), as_items(arrays)
+    held = [item for item in items or () if isinstance(item, Array)]
+    made = Array(dims, held[0].dtype if held else None, origin=call.place)
+    if not isinstance(sharding, ShardingValue) or (layout := layout_of(sharding)) is None or dims is None:
+        return made
+    if items is not None and len(held) == len(items) and one_process(call.interpreter):
+        # Each of several processes gives the shards of its own devices only.
+        verdict = judge_shards(layout, dims, [array.shape for array in held if array.shape is not None])
+        if isinstance(verdict, Rejected) and all(array.shape is not None for array in held):
+            shards = _shards_data(sharding, dims, held)
+            place = call.place_of(2, "arrays")
+            record_of_value(call.interpreter, call.name, verdict, place, *shards)
+            return Unknown("JAX rejects these shards")
+    outside = call.interpreter.context.in_jit is False
+    return replace(made, sharding=sharding, committed=sharding if outside else None)
+
+
+def _shards_data(sharding: ShardingValue, shape: Shape, arrays: Sequence[Array]) -> tuple[Known, Known]:
+    """The array of these shards, each on a device of its own as long as there are some, and that of one shard
+    a device.
+    """
+    home, whole = data_of(sharding), shape_data(shape)
+    shapes = tuple_data(None if array.shape is None else shape_data(array.shape) for array in arrays)
+    return call_data("an array of shards", (whole, home, shapes)), call_data(
+        "an array of shards", (whole, home)
+    )
+
+
+def _struct(call: Call) -> Value:
+    """`ShapeDtypeStruct(shape, dtype, sharding=)`."""
+    shape, dtype, sharding, *_ = call.bind(
+        "shape", "dtype", sharding=None, weak_type=None, vma=None, is_ref=None, manual_axis_type=None
+    )
+    array = Array(
+        as_shape(shape), as_dtype(dtype) if dtype is not None else None, struct=True, origin=call.place
+    )
+    if isinstance(sharding, ShardingValue | SpecValue | Unknown):
+        return place_array(call.interpreter, (Api.SHAPE_DTYPE_STRUCT,), array, sharding, call.place)
+    bare = sharding is None or is_none(sharding)
+    return replace(array, typed=meshless(array.shape)) if bare and array.shape is not None else array
+
+
+def on_device(transfer: Transfer, apis: tuple[Api, ...]) -> Transfer:
+    """A function that takes ``device=``, and judges it as these APIs do."""
+
+    def create(call: Call) -> Value:
+        result, device = transfer(call), call.kwargs.get("device")
+        if not isinstance(result, Array) or device is None or isinstance(device, Devices) or is_none(device):
+            return result
+        made = replace(result, origin=call.place)
+        if apis[0] is Api.CONVERT and call.args and isinstance(call.args[0], Array):
+            made = replace(made, typed=call.args[0].typed, sharding=call.args[0].sharding)
+        placed = place_array(call.interpreter, apis, made, device, call.place)
+        return replace(placed, typed=None) if isinstance(device, Unknown) else placed
+
+    return create
+
+
+def created(transfer: Transfer) -> Transfer:
+    """A creation function (`jnp.zeros`) that also takes ``device=``, or ``out_sharding=``."""
+
+    def make(call: Call) -> Value:
+        result = transfer(call)
+        if isinstance(result, Array) and isinstance(call.kwargs.get("device"), ShardingValue | SpecValue):
+            # Traced, the sharding is ignored: only an array made outside jit goes there, and is built from
+            # parts that have no weak type.
+            return replace(result, weak=result.weak and call.interpreter.context.in_jit is True)
+        return result
+
+    placed = on_device(make, (Api.CREATE, Api.CREATE_IN_JIT))
+
+    def create(call: Call) -> Value:
+        result = placed(call)
+        if not isinstance(result, Array):
+            return result
+        return _as_out_sharding(
+            call, (Api.CREATE_OUT, Api.CREATE_OUT_IN_JIT), replace(result, origin=call.place)
+        )
+
+    return create
+
+
+def sampled(transfer: Transfer) -> Transfer:
+    """A random draw that takes ``out_sharding=``."""
+
+    def sample(call: Call) -> Value:
+        result = transfer(call)
+        if not isinstance(result, Array):
+            return result
+        return _as_out_sharding(call, (Api.RANDOM_OUT, Api.RANDOM_OUT_IN_JIT), result)
+
+    return sample
+
+
+def _as_out_sharding(call: Call, apis: tuple[Api, ...], result: Array) -> Array:
+    """The result placed by ``out_sharding=``, where one is given."""
+    target = call.kwargs.get("out_sharding")
+    if target is None or is_none(target):
+        return result
+    return place_array(call.interpreter, apis, replace(result, origin=call.place), target, call.place)
+
+
+TABLE: dict[str, Transfer] = {
+    "jax.device_put": _device_put,
+    "jax.lax.with_sharding_constraint": _constraint,
+    "jax.sharding.reshard": _reshard,
+    "jax.make_array_from_callback": _callback,
+    "jax.make_array_from_process_local_data": _from_data,
+    "jax.make_array_from_single_device_arrays": _from_shards,
+    "jax.ShapeDtypeStruct": _struct,
+}
+
+#: What makes arrays also puts them somewhere.
+AROUND: dict[str, Callable[[Transfer], Transfer]] = {
+    **{f"jax.numpy.{name}": created for name in CREATION},
+    **{f"jax.numpy.{name}": partial(on_device, apis=apis) for name, apis in ON_DEVICES.items()},
+    **{f"jax.random.{name}": sampled for name in SAMPLED},
+}

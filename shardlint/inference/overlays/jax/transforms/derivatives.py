@@ -1,0 +1,191 @@
+"""Derivatives: `grad`, `value_and_grad`, `vjp`, `jvp`, `linearize` and the Jacobians."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shardlint.inference.domain.values import (
+    Array,
+    Const,
+    Native,
+    Tuple,
+    Value,
+    as_bool,
+    as_int,
+    as_items,
+)
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.release_queries import holds
+from shardlint.inference.overlays.jax.shard_map.varying import variation_of
+from shardlint.inference.overlays.jax.transforms.function_transforms import Run, Transfer, forward, transform
+from shardlint.inference.overlays.jax.transforms.taint import MARK, unmarked
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays, traced
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.transforms.varying import UNKNOWN, Variation
+from shardlint.laws.versions.api_changes import GRADIENTS_ARE_SUMMED
+
+
+def _parts(result: Value, has_aux: Value | None) -> tuple[Value, tuple[Value, ...]]:
+    """What a function returns: what is differentiated, and its auxiliary output if it has one."""
+    known = False if has_aux is None else as_bool(has_aux)
+    if known is False:
+        return traced(result), ()
+    pair = as_items(result)
+    if known is None or pair is None or len(pair) != 2:
+        return Unknown("auxiliary output"), (Unknown("auxiliary output"),)
+    return traced(pair[0]), (traced(pair[1]),)
+
+
+def _gradient(with_value: bool) -> Run:
+    def run(call: Call, function: Value, options: dict[str, Value]) -> Value:
+        """`grad` and `value_and_grad`: gradients look like the arguments they are taken by."""
+        args = [traced(arg) for arg in call.args]
+        result, has_aux = forward(call, function, args), _has_aux(options)
+        if has_aux is not None and as_bool(has_aux) is None:
+            return Unknown("a gradient, perhaps with auxiliary output")
+        value, aux = _parts(result, has_aux)
+        gradients = _chosen(options, [_cotangent(call, arg, variation_of(value)) for arg in args])
+        if with_value:
+            return Tuple((Tuple((value, *aux)) if aux else value, gradients))
+        return Tuple((gradients, *aux)) if aux else gradients
+
+    return run
+
+
+def _has_aux(options: dict[str, Value]) -> Value | None:
+    return options.get("has_aux", options.get("#2"))
+
+
+def _chosen(options: dict[str, Value], parts: Sequence[Value]) -> Value:
+    """The parts for the arguments that ``argnums`` tells: one, or a tuple of them."""
+    wanted = options.get("argnums", options.get("#1", Const(0)))
+    number = as_int(wanted)
+    if number is not None:
+        return parts[number] if -len(parts) <= number < len(parts) else Unknown("no such argument")
+    numbers = [as_int(item) for item in as_items(wanted) or ()]
+    if not numbers or any(n is None or not -len(parts) <= n < len(parts) for n in numbers):
+        return Unknown("gradients that are not known")
+    return Tuple(tuple(parts[n] for n in numbers if n is not None))
+
+
+def _tangent(tree: Value) -> Value:
+    """What a tree's derivative looks like; integers have derivatives without contents."""
+
+    def tangent(array: Array, _: str) -> Value:
+        exact = array.dtype is None or array.dtype.startswith(("float", "bfloat", "complex"))
+        dtype = array.dtype if exact else "float0"
+        # What had no mesh has one where something with a mesh was computed from it.
+        typed = array.typed if array.typed is not None and array.typed.mesh is not None else None
+        return Array(array.shape, dtype, array.weak and exact, origin=array.origin, typed=typed)
+
+    return map_arrays(tree, tangent)
+
+
+def _cotangent(call: Call, argument: Value, value: Variation) -> Value:
+    """The gradient by an argument of a function whose value varies so.
+
+    It has the argument's type, unreduced where that is reduced and the other way round: where types tell
+    what varies, JAX sums it over the axes that the value varies over and the argument does not. Where they
+    do not tell, each device has its own.
+    """
+    checked = call.interpreter.context.check_vma is True
+    sums = checked and holds(call.interpreter, GRADIENTS_ARE_SUMMED)
+
+    def vary(array: Array, _: str) -> Value:
+        held = variation_of(array)
+        summed = frozenset(axis for axis in value.surely if sums and held.never(axis))
+        own = UNKNOWN if checked else Variation(value.surely)
+        kept = replace(held, equal=held.equal | summed) if sums else own
+        typed = array.typed
+        if typed is not None:
+            # `core.primal_sharding_to_cotangent_sharding`
+            spec = replace(typed.spec, unreduced=typed.spec.reduced, reduced=typed.spec.unreduced)
+            typed = replace(typed, spec=spec)
+        gradient = _tangent(replace(array, typed=typed))
+        # The derivative of a linear function is computed neither from its arguments nor from its value.
+        return gradient.vary(unmarked(kept), summed - {MARK}) if isinstance(gradient, Array) else gradient
+
+    return map_arrays(argument, vary)
+
+
+def _vjp(call: Call) -> Value:
+    """`vjp(f, *primals, has_aux=)`: the value, and a function from cotangents to gradients."""
+    if not call.args or call.opaque or set(call.kwargs) - {"has_aux", "reduce_axes"}:
+        return Unknown("vjp")
+    function, *rest = call.args
+    args = [traced(arg) for arg in rest]
+    value, aux = _parts(call.interpreter.call(function, args, {}, call.place), call.kwargs.get("has_aux"))
+    held = variation_of(value)
+    back = Native("a vjp function", lambda inner: Tuple(tuple(_cotangent(inner, arg, held) for arg in args)))
+    return _known_aux(call, Tuple((value, back, *aux)))
+
+
+def _jvp(call: Call) -> Value:
+    """`jvp(f, primals, tangents, has_aux=)`: the value and its derivative."""
+    function, primals, _, has_aux = call.bind("fun", "primals", "tangents", has_aux=None)
+    items = as_items(primals)
+    if function is None or items is None:
+        return Unknown("jvp")
+    result = call.interpreter.call(function, [traced(arg) for arg in items], {}, call.place)
+    value, aux = _parts(result, has_aux)
+    return _known_aux(call, Tuple((value, _tangent(value), *aux)))
+
+
+def _linearize(call: Call) -> Value:
+    """`linearize(f, *primals, has_aux=)`: the value, and a function from tangents to its derivative."""
+    if not call.args or call.opaque or set(call.kwargs) - {"has_aux"}:
+        return Unknown("linearize")
+    function, *rest = call.args
+    result = call.interpreter.call(function, [traced(arg) for arg in rest], {}, call.place)
+    value, aux = _parts(result, call.kwargs.get("has_aux"))
+    forwards = Native("a linear function", lambda inner: _tangent(value))
+    return _known_aux(call, Tuple((value, forwards, *aux)))
+
+
+def _known_aux(call: Call, result: Tuple) -> Value:
+    has_aux = call.argument(None, "has_aux")
+    return (
+        Unknown("perhaps with auxiliary output")
+        if has_aux is not None and as_bool(has_aux) is None
+        else result
+    )
+
+
+def _jacobian(levels: int, forwards: bool) -> Run:
+    def run(call: Call, function: Value, options: dict[str, Value]) -> Value:
+        """`jacfwd`, `jacrev`, `hessian`: for each leaf of the result a tree like the arguments."""
+        args = [traced(arg) for arg in call.args]
+        result, has_aux = forward(call, function, args), _has_aux(options)
+        if has_aux is not None and as_bool(has_aux) is None:
+            return Unknown("a Jacobian, perhaps with auxiliary output")
+        value, aux = _parts(result, has_aux)
+        chosen = _chosen(options, args)
+        for _ in range(levels):
+            value = map_arrays(value, lambda leaf, _: _beside(leaf, chosen, forwards))
+        return Tuple((value, *aux)) if aux else value
+
+    return run
+
+
+def _beside(out: Array, tree: Value, forwards: bool) -> Value:
+    """The derivative of one leaf by each leaf of a tree: their shapes, one after the other."""
+
+    def join(leaf: Array, _: str) -> Value:
+        shape = None if out.shape is None or leaf.shape is None else (*out.shape, *leaf.shape)
+        return Array(shape, out.dtype if forwards else leaf.dtype, out.weak if forwards else leaf.weak)
+
+    return map_arrays(tree, join)
+
+
+TABLE: dict[str, Transfer] = {
+    "jax.grad": transform("jax.grad", _gradient(with_value=False)),
+    "jax.value_and_grad": transform("jax.value_and_grad", _gradient(with_value=True)),
+    "jax.jacfwd": transform("jax.jacfwd", _jacobian(1, forwards=True)),
+    "jax.jacrev": transform("jax.jacrev", _jacobian(1, forwards=False)),
+    "jax.jacobian": transform("jax.jacobian", _jacobian(1, forwards=False)),
+    "jax.hessian": transform("jax.hessian", _jacobian(2, forwards=True)),
+    "jax.vjp": _vjp,
+    "jax.jvp": _jvp,
+    "jax.linearize": _linearize,
+}

@@ -1,0 +1,310 @@
+"""Function transforms: `vmap`, `grad`, `checkpoint`, `pmap`, `eval_shape` and their kin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from shardlint.inference.domain.values import (
+    Array,
+    Const,
+    DictValue,
+    LibraryObject,
+    ListValue,
+    Native,
+    Tuple,
+    Value,
+    as_bool,
+    as_dim,
+    as_int,
+    as_items,
+    as_str,
+    is_none,
+)
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.jax.explicit.type_conversion import in_type, struct_type
+from shardlint.inference.overlays.jax.explicit.vmap import Mapped
+from shardlint.inference.overlays.jax.transforms.jit import function_name
+from shardlint.inference.overlays.jax.transforms.spmd_axis_name import refuse_constraints
+from shardlint.inference.overlays.jax.transforms.vmap_arguments import refuse_mapping
+from shardlint.inference.overlays.pytrees.prefixes import arrays_in, map_arrays, traced, untyped
+from shardlint.inference.overlays.pytrees.trees import tree_map
+from shardlint.laws.core.dims import Dim, fresh
+from shardlint.laws.core.values import Unknown
+
+Transfer = Callable[[Call], Value]
+#: Evaluates a call of a transformed function: (call, function, options of the transform) -> value.
+Run = Callable[[Call, Value, dict[str, Value]], Value]
+
+
+def transform(name: str, run: Run, once: bool = False) -> Transfer:
+    """An overlay entry for ``name(f, **options)`` that evaluates calls of the result with ``run``.
+
+    It does so just ``once`` for arguments that may be several values, where it asks nothing of them.
+    """
+
+    def wrap(call: Call) -> Value:
+        function = call.argument(0, "fun") or call.argument(0, "f")
+        options = {k: v for k, v in call.kwargs.items() if k not in ("fun", "f")}
+        options |= {f"#{i}": v for i, v in enumerate(call.args) if i}
+        if call.opaque:
+            return Unknown(f"{name} with arguments that are not known")
+        if function is None:
+            return Native(f"{name}(...)", lambda inner: wrap(_with(inner, call.name, options)))
+        native = Native(
+            f"{name}({function_name(function)})",
+            lambda inner: run(inner, function, options),
+            wraps=function,
+            origin=call.place,
+            whole=(lambda _: True) if once else None,
+        )
+        return call.interpreter.wrapped(native)
+
+    return wrap
+
+
+def _with(inner: Call, name: str, options: dict[str, Value]) -> Call:
+    return Call(inner.interpreter, name, inner.args[:1], options, inner.place)
+
+
+def forward(call: Call, function: Value, args: Sequence[Value]) -> Value:
+    """Call a transformed function with these arguments, and the call's keywords as tracers."""
+    return call.interpreter.call(
+        function, args, {k: traced(v) for k, v in call.kwargs.items()}, call.place, call.opaque
+    )
+
+
+def _transparent(call: Call, function: Value, options: dict[str, Value]) -> Value:
+    """Transforms that compute what the function computes: `checkpoint`, `custom_vjp`, `named_call`."""
+    static = options.get("static_argnums") or options.get("nondiff_argnums")
+    args = list(call.args) if static is not None else [traced(arg) for arg in call.args]
+    return traced(forward(call, function, args))
+
+
+def _vmap(call: Call, function: Value, options: dict[str, Value]) -> Value:
+    """`vmap(f, in_axes, out_axes, axis_name, axis_size)`."""
+    names = ("in_axes", "out_axes", "axis_name", "axis_size", "spmd_axis_name")
+    given = {name: options.get(name, options.get(f"#{i}")) for i, name in enumerate(names, 1)}
+    if refuse_mapping(call, "jax.vmap", given["in_axes"] or Const(0), given["axis_size"], None):
+        return Unknown("vmap of arguments that in_axes do not fit")
+    return _mapped(call, function, given)
+
+
+def _pmap(call: Call, function: Value, options: dict[str, Value]) -> Value:
+    """`pmap(f, axis_name, *, in_axes, out_axes, static_broadcasted_argnums)`: one example a device."""
+    given = {name: options.get(name) for name in ("in_axes", "out_axes", "axis_size")}
+    given["axis_name"] = options.get("axis_name", options.get("#1"))
+    static = options.get("static_broadcasted_argnums")
+    if static is None or as_items(static) == ():
+        devices = None if options.keys() & {"devices", "backend"} else call.interpreter.device_count
+        if refuse_mapping(call, "jax.pmap", given["in_axes"] or Const(0), given["axis_size"], devices):
+            return Unknown("pmap of arguments that in_axes do not fit")
+        return _mapped(call, function, given, prepare=untyped)
+    bound = (static,) if as_items(static) is None else as_items(static) or ()
+    return _mapped(call, function, given, frozenset(as_int(item) for item in bound), prepare=untyped)
+
+
+def _mapped(
+    call: Call,
+    function: Value,
+    options: dict[str, Value | None],
+    static: frozenset[int | None] = frozenset(),
+    prepare: Callable[[Value], Value] = traced,
+) -> Value:
+    """Call a mapped function: the body sees one example, a named axis is bound for collectives.
+
+    ``prepare`` makes of each argument what is mapped over.
+    """
+    in_axes, out_axes = options["in_axes"] or Const(0), options["out_axes"] or Const(0)
+    columns = as_items(in_axes)
+    axes = columns if columns is not None else (in_axes,) * len(call.args)
+    if len(axes) != len(call.args) or None in static:
+        axes, static = (Unknown("in_axes"),) * len(call.args), frozenset()
+    sizes: list[Dim] = []
+    mapped = Mapped()
+    args = [
+        arg if i in static else _strip(prepare(arg), axis, sizes, mapped)
+        for i, (arg, axis) in enumerate(zip(call.args, axes, strict=True))
+    ]
+    # Keyword arguments are always mapped over their leading axis.
+    kwargs = {k: _strip(prepare(v), Const(0), sizes, mapped) for k, v in call.kwargs.items()}
+    if mapped.refused(call):
+        return Unknown("mapped dimensions that lie along other axes")
+    told = as_dim(options["axis_size"])
+    sizes = sizes if told is None else [told, *sizes]
+    known = sizes[0] if sizes else fresh(1)
+    size = next((s for s in sizes if isinstance(s, int)), known)
+    over = [not is_none(axis) for axis in axes]
+    if refuse_constraints(call, function, args, over, options.get("spmd_axis_name")):
+        return Unknown("vmap of a constraint that names its mapped axis")
+    result = _named(call, function, args, kwargs, size, options["axis_name"])
+    return _put_axis(result, out_axes, size, mapped)
+
+
+def _named(
+    call: Call,
+    function: Value,
+    args: Sequence[Value],
+    kwargs: dict[str, Value],
+    size: Dim,
+    axis: Value | None,
+) -> Value:
+    """Call a mapped function with its axis name bound."""
+    interpreter = call.interpreter
+    bound, name = interpreter.context.bound_axes, as_str(axis)
+    if axis is not None and not is_none(axis) and not isinstance(bound, Unknown):
+        bound = (*bound, (name, size)) if name is not None else Unknown("an axis name that is not known")
+    with interpreter.within(bound_axes=bound, in_jit=True, mapped=True):
+        return interpreter.call(function, args, kwargs, call.place, call.opaque)
+
+
+def _strip(tree: Value, axis: Value, sizes: list[Dim], mapped: Mapped) -> Value:
+    """Take the mapped axis out of every leaf, noting its size."""
+    if is_none(axis):
+        mapped.beside.extend(arrays_in(tree))
+        return tree
+    number = as_int(axis)
+    nested = as_items(axis)
+    if nested is not None and (items := as_items(tree)) is not None and len(items) == len(nested):
+        parts = [_strip(item, one, sizes, mapped) for item, one in zip(items, nested, strict=True)]
+        return Tuple(tuple(parts)) if isinstance(tree, Tuple) else ListValue(parts)
+    if isinstance(axis, DictValue) and isinstance(tree, DictValue) and axis.items and tree.items:
+        unknown = Unknown("in_axes")
+        return DictValue(
+            {k: _strip(v, axis.items.get(k, unknown), sizes, mapped) for k, v in tree.items.items()}
+        )
+
+    def strip(array: Array, _: str) -> Value:
+        if number is None or array.shape is None or not -len(array.shape) <= number < len(array.shape):
+            return Array(None, array.dtype, origin=array.origin, name=array.name)
+        position = number % len(array.shape)
+        sizes.append(array.shape[position])
+        shape = array.shape[:position] + array.shape[position + 1 :]
+        typed = mapped.strip(array, position)
+        return replace(array, shape=shape, sharding=None, numpy=False, struct=False, typed=typed)
+
+    return map_arrays(tree, strip)
+
+
+def _put_axis(tree: Value, axis: Value, size: Dim, mapped: Mapped) -> Value:
+    """Put the mapped axis into every leaf of a result."""
+    nested, items = as_items(axis), as_items(tree)
+    if nested is not None and items is not None and len(items) == len(nested):
+        pairs = zip(items, nested, strict=True)
+        return Tuple(tuple(_put_axis(item, one, size, mapped) for item, one in pairs))
+    if is_none(axis):
+        return tree
+    number = as_int(axis)
+
+    def put(array: Array, _: str) -> Value:
+        if number is None or array.shape is None or not -len(array.shape) - 1 <= number <= len(array.shape):
+            return Array(None, array.dtype)
+        position = number % (len(array.shape) + 1)
+        shape = (*array.shape[:position], size, *array.shape[position:])
+        typed = mapped.put(array, position)
+        return Array(shape, array.dtype, array.weak, typed=typed).vary(array.variation)
+
+    return map_arrays(tree, put)
+
+
+def _eval_shape(call: Call) -> Value:
+    """`eval_shape(f, *args, **kwargs)`: the function is traced, nothing runs."""
+    if not call.args:
+        return Unknown("eval_shape of nothing")
+    function, *args = call.args
+    return _shapes(call, function, args)
+
+
+def _shapes(call: Call, function: Value, args: Sequence[Value]) -> Value:
+    """Trace a function and return what its results look like."""
+    with call.interpreter.within(in_jit=True, compiles=False):
+        result = forward(call, function, [traced(arg) for arg in args])
+    return map_arrays(
+        result,
+        lambda array, _: Array(
+            array.shape, array.dtype, array.weak, struct=True, origin=array.origin, typed=struct_type(array)
+        ),
+    )
+
+
+def _make_jaxpr(call: Call, function: Value, options: dict[str, Value]) -> Value:
+    """`make_jaxpr(f, static_argnums, axis_env, return_shape)`."""
+    static = options.get("static_argnums", options.get("#1"))
+    plain = static is None or as_items(static) == ()
+    bound = (
+        Unknown("axis_env") if options.keys() & {"axis_env", "#2"} else call.interpreter.context.bound_axes
+    )
+    with call.interpreter.within(bound_axes=bound):
+        shapes = _shapes(call, function, call.args if plain else [Unknown("perhaps static")] * len(call.args))
+    jaxpr = LibraryObject("jax.core.ClosedJaxpr", {})
+    with_shape = as_bool(options.get("return_shape", options.get("#3", Const(False))))
+    if with_shape is None:
+        return Unknown("a jaxpr, perhaps with shapes")
+    return Tuple((jaxpr, shapes)) if with_shape else jaxpr
+
+
+def _identity(call: Call) -> Value:
+    return call.args[0] if call.args else Unknown(call.name)
+
+
+def _device_get(call: Call) -> Value:
+    """`device_get(x)`: numpy arrays on the host, of which none has a mesh; traced ones raise."""
+    (tree,) = call.bind("x")
+    if tree is None or call.interpreter.context.in_jit is not False:
+        return Unknown("what `device_get` gives of a traced array")
+    return tree_map(_on_host, tree)
+
+
+def _on_host(leaf: Value) -> Value:
+    if not isinstance(leaf, Array):
+        return leaf
+    return Array(leaf.shape, leaf.dtype, numpy=True, origin=leaf.origin, name=leaf.name)
+
+
+def _typeof(call: Call) -> Value:
+    """`typeof(x)`: shape, dtype, and the sharding in the type."""
+    (x,) = call.bind("x")
+    return in_type(x) if isinstance(x, Array) else _identity(call)
+
+
+def _harmless(call: Call) -> Value:
+    """A context manager, or decorator, that changes neither shapes nor meshes."""
+    return LibraryObject("harmless", {})
+
+
+def _unchanged(call: Call) -> Value:
+    """What a harmless decorator makes of a function."""
+    return call.args[1] if len(call.args) == 2 else Unknown("a context manager that is called")
+
+
+def _keeps(call: Call) -> Value:
+    """A decorator, plain or with options, that returns what its function returns."""
+    return call.args[0] if call.args else Native("a decorator", _identity)
+
+
+_CONTEXTS = (
+    "named_scope default_matmul_precision default_device default_prng_impl ensure_compile_time_eval "
+    "debug_nans debug_infs log_compiles checking_leaks transfer_guard numpy_rank_promotion "
+    "numpy_dtype_promotion threefry_partitionable profiler.trace profiler.TraceAnnotation "
+    "profiler.StepTraceAnnotation"
+).split()
+
+TABLE: dict[str, Transfer] = {
+    "jax.vmap": transform("jax.vmap", _vmap),
+    "jax.pmap": transform("jax.pmap", _pmap),
+    "jax.make_jaxpr": transform("jax.make_jaxpr", _make_jaxpr),
+    **{
+        f"jax.{name}": transform(f"jax.{name}", _transparent, once=True)
+        for name in ("checkpoint", "remat", "custom_vjp", "custom_jvp", "named_call")
+    },
+    "jax.ad_checkpoint.checkpoint": transform("jax.checkpoint", _transparent, once=True),
+    "jax.custom_batching.custom_vmap": transform("custom_vmap", _transparent, once=True),
+    "jax.eval_shape": _eval_shape,
+    "jax.profiler.annotate_function": _keeps,
+    **{f"jax.{name}": _harmless for name in _CONTEXTS},
+    "jax.block_until_ready": _identity,
+    "jax.device_get": _device_get,
+    "jax.typeof": _typeof,
+}
+
+CALLS: dict[str, Transfer] = {"harmless": _unchanged}

@@ -1,0 +1,350 @@
+"""`jax.jit`: shardings of arguments and results, and functions traced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+
+from shardlint.inference.domain.values import (
+    Array,
+    Const,
+    DictValue,
+    External,
+    Function,
+    ListValue,
+    MeshValue,
+    Native,
+    SetValue,
+    ShardingValue,
+    Tuple,
+    Value,
+    as_int,
+    as_items,
+    as_str,
+    is_none,
+)
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.jax.sharding.placement_check import (
+    place_array,
+    place_unknown,
+    record_mismatch,
+    rejected_at,
+)
+from shardlint.inference.overlays.jax.transforms.jit_arguments import (
+    TRACING,
+    Argument,
+    check_committed,
+    check_devices,
+    homes,
+    judge_structs,
+    lowers,
+    refuse_keywords,
+)
+from shardlint.inference.overlays.jax.transforms.jit_results import note_results
+from shardlint.inference.overlays.jax.transforms.lowering import lowered
+from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Api
+from shardlint.laws.placement.spec_arity import judge_arity
+from shardlint.model.spans import Place
+from shardlint.model.uses import ArityUse
+
+_OPTIONS = frozenset(
+    "in_shardings out_shardings static_argnums static_argnames donate_argnums donate_argnames keep_unused "
+    "device backend inline abstracted_axes compiler_options in_axis_resources out_axis_resources".split()
+)
+
+
+def _jit(call: Call) -> Value:
+    """``jit(f, in_shardings=, out_shardings=, static_argnums=, static_argnames=)``."""
+    if call.opaque or set(call.kwargs) - _OPTIONS - {"fun", "f"}:
+        return Unknown("jit with arguments that are not known")
+    function = call.argument(0, "fun") or call.argument(0, "f")
+    if function is None:
+        # ``@jax.jit(static_argnums=0)``: a decorator with its options given first.
+        options = dict(call.kwargs)
+        return Native(
+            "jax.jit(...)",
+            lambda inner: _jit(Call(inner.interpreter, call.name, inner.args, options, inner.place)),
+        )
+    return jitted(call, function, call.kwargs.get("in_shardings"), call.kwargs.get("out_shardings"))
+
+
+def jitted(call: Call, function: Value, in_shardings: Value | None, out_shardings: Value | None) -> Value:
+    """Return the jitted function; each call of it checks arguments and results and follows the body."""
+    static = _static_arguments(call, function)
+    for api, shardings in ((Api.JIT_IN, in_shardings), (Api.JIT_OUT, out_shardings)):
+        if given(shardings):
+            assert shardings is not None
+            with _meshes(call.interpreter, call.name):
+                if _rejected_at_once(call, api, shardings):
+                    return Unknown("JAX rejects these shardings")
+
+    def run(inner: Call) -> Value:
+        interpreter, args = inner.interpreter, list(inner.args)
+        dynamic = None if static is None else [i for i in range(len(args)) if i not in static[0]]
+        places = {i: inner.place_of(i, "") for i in range(len(args))}
+        held: list[Argument] | None = []
+        if given(in_shardings) and dynamic is not None:
+            assert in_shardings is not None
+            if refuse_keywords(inner, in_shardings, function_name(function)):
+                return Unknown("jit with in_shardings takes no keyword arguments")
+            with _meshes(interpreter, call.name):
+                held = _place_arguments(inner, function, in_shardings, args, dynamic, places, call.place)
+        elif dynamic is not None:
+            held = _arguments(inner, function, args, dynamic, places)
+        names = frozenset() if static is None else static[1]
+        seen = [traced(arg) if dynamic is None or i in dynamic else arg for i, arg in enumerate(args)]
+        kwargs = {k: v if k in names else traced(v) for k, v in inner.kwargs.items()}
+        if static is None:
+            seen = [Unknown("static or traced") for _ in args]
+            kwargs = {k: Unknown("static or traced") for k in kwargs}
+
+        def evaluate() -> Value:
+            compiles = interpreter.context.compiles and not inner.name.endswith(TRACING)
+            with _body(interpreter, call.name), interpreter.within(in_jit=True, compiles=compiles):
+                return traced(interpreter.call(function, seen, kwargs, inner.place, inner.opaque))
+
+        result = lowered(interpreter, evaluate)
+        if held is None or (lowers(inner) and check_devices(inner, function, seen, kwargs, held, result)):
+            return Unknown("JAX rejects these arguments")
+        if not given(out_shardings):
+            note_results(inner, function_name(function), [*args, *inner.kwargs.values()], result)
+            return result
+        assert out_shardings is not None
+        with _meshes(interpreter, call.name):
+            placed = _place_results(inner, function, out_shardings, result, call.place)
+        if lowers(inner) and check_devices(inner, function, seen, kwargs, held, placed):
+            return Unknown("JAX rejects these out_shardings")
+        return _committed(inner, placed)
+
+    placed = given(in_shardings) or given(out_shardings)
+    native = Native(
+        f"jit({function_name(function)})",
+        run,
+        wraps=function,
+        origin=call.place,
+        # Inside another one nothing is asked of arguments but what shardings say.
+        whole=lambda inner: not placed and inner.interpreter.context.in_jit is True,
+    )
+    return call.interpreter.wrapped(native)
+
+
+def _meshes(interpreter: Evaluator, name: str) -> AbstractContextManager[None]:
+    """Where bare specs among shardings look for a mesh: with `jax.jit` never in that of ``with mesh:``
+    (`pjit.get_ctx_mesh`, JAX 0.10.2)."""
+    return _body(interpreter, name) if name.endswith("pjit") else interpreter.within(legacy_mesh=None)
+
+
+def _body(interpreter: Evaluator, name: str) -> AbstractContextManager[None]:
+    """The context of what is jitted: `pjit` puts the mesh of ``with mesh:`` before that of `jax.set_mesh`."""
+    legacy = interpreter.context.legacy_mesh
+    takes = name.endswith("pjit") and isinstance(legacy, MeshValue)
+    return interpreter.within(mesh=legacy) if takes else nullcontext()
+
+
+def _committed(call: Call, result: Value) -> Value:
+    """What a jit with out_shardings returns: outside any other, its arrays are committed to them."""
+    if call.interpreter.context.in_jit is not False:
+        return result
+    return map_arrays(result, lambda array, _: replace(array, committed=array.sharding))
+
+
+def _arguments(
+    call: Call, function: Value, args: Sequence[Value], dynamic: Sequence[int], places: dict[int, Place]
+) -> list[Argument]:
+    """The committed arrays among the arguments of a jit without in_shardings; structs are judged."""
+    held: list[Argument] = []
+    for position in dynamic:
+        name = _argument_name(call, function, position)
+        judge_structs(call, args[position], name, places[position])
+        held += homes(call, position, args[position], name)
+    for key, value in call.kwargs.items():
+        judge_structs(call, value, key, call.place_of(None, key))
+        held += homes(call, key, value, key)
+    return held
+
+
+def _rejected_at_once(call: Call, api: Api, shardings: Value) -> bool:
+    """Judge each leaf as jit is called, before any argument is seen: what is no sharding, axes used
+    twice, and unconstrained dimensions (`sharding_impls.prepare_axis_resources`)."""
+    place = call.place_of(None, "in_shardings" if api is Api.JIT_IN else "out_shardings")
+    return any(
+        rejected_at(call.interpreter, api, "jit()", leaf, getattr(leaf, "origin", None) or place)
+        for leaf in _leaves(shardings)
+    )
+
+
+def _leaves(tree: Value) -> list[Value]:
+    """The leaves of a tree of shardings; what is not known has none."""
+    if isinstance(tree, Tuple | ListValue):
+        return [leaf for item in tree.items or () for leaf in _leaves(item)]
+    if isinstance(tree, DictValue):
+        return [leaf for item in (tree.items or {}).values() for leaf in _leaves(item)]
+    return [] if is_none(tree) else [tree]
+
+
+def given(value: Value | None) -> bool:
+    """Whether shardings were given: None leaves the choice to JAX."""
+    return value is not None and not is_none(value)
+
+
+def function_name(function: Value) -> str:
+    """What the user calls a function."""
+    if isinstance(function, Function):
+        return function.name
+    if isinstance(function, Native) and function.wraps is not None:
+        return function_name(function.wraps)
+    return function.name if isinstance(function, External) else "the function"
+
+
+def _static_arguments(call: Call, function: Value) -> tuple[frozenset[int], frozenset[str]] | None:
+    """Positions and names of static arguments; None when they are not known."""
+    numbers, names = call.kwargs.get("static_argnums"), call.kwargs.get("static_argnames")
+    parameters = call.interpreter.parameter_names(function)
+    positions: set[int] = set()
+    keywords: set[str] = set()
+    for item in _sequence(numbers):
+        number = as_int(item)
+        if number is None:
+            return None
+        positions.add(number if number >= 0 else number + len(parameters))
+    for item in _sequence(names):
+        name = as_str(item)
+        if name is None:
+            return None
+        keywords.add(name)
+    if keywords and not parameters:
+        return None
+    # JAX infers each of the two from the other where the signature tells.
+    positions |= {parameters.index(name) for name in keywords if name in parameters}
+    keywords |= {parameters[i] for i in positions if 0 <= i < len(parameters)}
+    return frozenset(positions), frozenset(keywords)
+
+
+def _sequence(value: Value | None) -> Sequence[Value]:
+    if value is None or is_none(value):
+        return ()
+    if isinstance(value, SetValue) and value.items is not None:
+        return [Const(item) for item in value.items]
+    items = as_items(value)
+    return items if items is not None else (value,)
+
+
+def _place_arguments(
+    call: Call,
+    function: Value,
+    shardings: Value,
+    args: Sequence[Value],
+    dynamic: Sequence[int],
+    places: dict[int, Place],
+    wrapped_at: Place,
+) -> list[Argument] | None:
+    """Judge the arguments of a call against ``in_shardings``, and say which devices they are on.
+
+    None where an argument is committed to another sharding. ``wrapped_at`` is the `jit`.
+    """
+    interpreter = call.interpreter
+    columns = as_items(shardings)
+    if columns is not None and not is_leaf(shardings):
+        if len(columns) != len(dynamic) and not call.opaque:
+            _record_arity(call, Api.JIT_IN, function, len(columns), len(dynamic), shardings)
+            return []
+    elif is_leaf(shardings):
+        columns = (shardings,) * len(dynamic)
+    elif isinstance(shardings, DictValue) and shardings.items and not call.opaque:
+        said = "a dict of shardings for the tuple of arguments; give one an argument"
+        record_mismatch(interpreter, Api.JIT_IN, function_name(function), shardings, said, call.place)
+        return []
+    else:
+        place_unknown(interpreter, (Api.JIT_IN,), shardings, call.place, wrapped_at=wrapped_at)
+        return []
+    held: list[Argument] = []
+    met: list[tuple[Array, ShardingValue, str, Place]] = []
+    for sharding, position in zip(columns, dynamic, strict=False):
+        name = _argument_name(call, function, position)
+
+        def meet(leaf: Value, array: Array, path: str, name: str = name, position: int = position) -> Value:
+            subject = f"`{name}{path}`" if not array.name or path else f"`{array.name}`"
+            if is_none(leaf):
+                held.extend(replace(one, path=path) for one in homes(call, position, array, name))
+                return array
+            placed = place_array(interpreter, (Api.JIT_IN,), array, leaf, call.place, subject, wrapped_at)
+            if placed.sharding is not None:
+                held.append(Argument(position, path, subject, placed.sharding))
+                met.append((array, placed.sharding, subject, places[position]))
+            return placed
+
+        text = mismatch(sharding, args[position], f"`{name}`")
+        if text is not None:
+            record_mismatch(interpreter, Api.JIT_IN, function_name(function), shardings, text, call.place)
+            return []
+        with interpreter.within(in_jit=True):
+            if isinstance(args[position], Unknown) and given(sharding):
+                place_unknown(interpreter, (Api.JIT_IN,), sharding, call.place, f"`{name}`", wrapped_at)
+            meet_prefix(sharding, args[position], meet)
+    refused = [lowers(call) and check_committed(call, *one) for one in met]
+    return None if any(refused) else held
+
+
+def _argument_name(call: Call, function: Value, position: int) -> str:
+    names = call.interpreter.parameter_names(function)
+    return names[position] if position < len(names) else f"argument {position}"
+
+
+def _record_arity(call: Call, api: Api, function: Value, count: int, due: int, shardings: Value) -> None:
+    origin = getattr(shardings, "origin", None)
+    call.interpreter.record(
+        ArityUse(
+            place=origin or call.place,
+            environment=call.interpreter.environment(),
+            verdict=judge_arity(api, count, due),
+            api=api,
+            function=function_name(function),
+            given=count,
+            due=due,
+        )
+    )
+
+
+def _place_results(call: Call, function: Value, shardings: Value, result: Value, wrapped_at: Place) -> Value:
+    """Judge what a jitted function returns against ``out_shardings``; ``wrapped_at`` is the `jit`."""
+    interpreter = call.interpreter
+    columns, results = as_items(shardings), as_items(result)
+    if columns is not None and results is not None and len(columns) != len(results):
+        _record_arity(call, Api.JIT_OUT, function, len(columns), len(results), shardings)
+        return result
+
+    def meet(leaf: Value, array: Array, path: str) -> Value:
+        if is_none(leaf):
+            return array
+        subject = (
+            f"result{path} of `{function_name(function)}`"
+            if path
+            else f"the result of `{function_name(function)}`"
+        )
+        return place_array(interpreter, (Api.JIT_OUT,), array, leaf, call.place, subject, wrapped_at)
+
+    if isinstance(shardings, Tuple | ListValue) and isinstance(result, Tuple | ListValue):
+        # jit takes a list of shardings for a tuple of results.
+        shardings = (
+            Tuple(tuple(columns or ())) if isinstance(result, Tuple) else ListValue(list(columns or ()))
+        )
+    text = mismatch(shardings, result)
+    if text is not None:
+        record_mismatch(interpreter, Api.JIT_OUT, function_name(function), shardings, text, call.place)
+        return Unknown("the trees differ")
+    with interpreter.within(in_jit=True):
+        if isinstance(result, Unknown) or isinstance(shardings, Unknown):
+            subject = f"the result of `{function_name(function)}`"
+            place_unknown(interpreter, (Api.JIT_OUT,), shardings, call.place, subject, wrapped_at)
+        placed = meet_prefix(shardings, result, meet)
+    return map_arrays(result, lambda array, _: array) if isinstance(placed, Unknown) else placed
+
+
+TABLE: dict[str, Callable[[Call], Value]] = {
+    "jax.jit": _jit,
+    "jax.experimental.pjit.pjit": _jit,
+}

@@ -1,0 +1,287 @@
+"""What a call of a jitted function asks of its arguments beyond their shapes: where they are committed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from shardlint.inference.domain.values import (
+    Array,
+    Devices,
+    External,
+    MeshValue,
+    ShardingValue,
+    SpecValue,
+    Value,
+)
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.data import data_of
+from shardlint.inference.overlays.jax.sharding.placement_check import context_mesh, place_array
+from shardlint.inference.overlays.jax.transforms.taint import following, holds_marked, marked
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.core.verdicts import Api, Cause, Rejected
+from shardlint.laws.core.witness_data import (
+    ANY_FUNCTION,
+    IDENTITY,
+    NO_SPEC,
+    Known,
+    apply_data,
+    array_data,
+    call_data,
+    devices_data,
+    function_data,
+    sharding_data,
+    tuple_data,
+)
+from shardlint.laws.placement.jit_arguments import DeviceOrder, Layout, judge_committed, judge_devices
+from shardlint.laws.placement.judge import judge_placement
+from shardlint.model.spans import Place
+from shardlint.support.lazy_dataclass import dataclass
+
+#: Ahead-of-time forms that only trace: where arrays lie is asked as the function is lowered.
+TRACING = (".trace", ".eval_shape")
+
+
+def lowers(call: Call) -> bool:
+    """Whether a call of a jitted function does more than trace it, outside any jit."""
+    return call.interpreter.context.in_jit is False and not call.name.endswith(TRACING)
+
+
+def refuse_keywords(call: Call, in_shardings: Value, function: str) -> bool:
+    """Record keyword arguments of a function with in_shardings (`pjit._trace_for_jit`), static ones too.
+
+    What is not known may be None after all, and what only says a layout (`Format(Layout.AUTO)`) counts as it.
+    """
+    if not call.kwargs or isinstance(in_shardings, Unknown | External):
+        return False
+    names = ", ".join(f"`{name}`" for name in call.kwargs)
+    detail = f"`{function}` is jitted with in_shardings, and takes no keyword arguments: {names}"
+    verdict = Rejected(Cause.MISUSE, "ValueError", "trace", detail=detail)
+    name = next(iter(call.kwargs))
+    calls = [
+        apply_data(call_data("jax.jit", (ANY_FUNCTION,), options), (), {name: array_data(())})
+        for options in ({"in_shardings": data_of(in_shardings)}, {})
+    ]
+    record_of_value(call.interpreter, "jax.jit", verdict, call.place_of(None, name), *calls)
+    return True
+
+
+def judge_structs(call: Call, arg: Value, subject: str, place: Place) -> None:
+    """Judge the shardings of `ShapeDtypeStruct`s as a function is traced, and lowered, with them."""
+    later = not call.name.endswith(".lower")
+
+    def judge(array: Array, path: str) -> Array:
+        held = array.sharding
+        if not array.struct or held is None or not isinstance(held.mesh, MeshValue):
+            return array
+        spec = held.spec.spec if isinstance(held.spec, SpecValue) else held.spec
+        shape, context = array.shape, context_mesh(call.interpreter, legacy=False)
+        if shape is not None:
+            verdict = judge_placement(Api.JIT_ARGUMENT, held.mesh.mesh, spec, shape, context=context)
+            if not (later and isinstance(verdict, Rejected) and verdict.stage == "lower"):
+                place_array(call.interpreter, (Api.JIT_ARGUMENT,), array, held, place, f"`{subject}{path}`")
+        return array
+
+    map_arrays(arg, judge)
+
+
+def check_committed(
+    call: Call, array: Array, wanted: ShardingValue | None, subject: str, place: Place
+) -> bool:
+    """Record an argument committed to another layout than in_shardings say; whether there is one."""
+    held, asked = layout_of(_home(call, array)), layout_of(wanted)
+    if held is None or asked is None or asked.mesh is None or array.shape is None:
+        return False
+    verdict = judge_committed(asked, held, len(array.shape))
+    if not isinstance(verdict, Rejected):
+        return False
+    lies = f"to {held.spec} on {held.mesh}" if held.mesh is not None else "to one device"
+    detail = f"{subject} is committed {lies}, but in_shardings say {asked.spec} on {asked.mesh}"
+    target = data_of(wanted) if wanted is not None else None
+    jitted = call_data("jax.jit", (IDENTITY,), {"in_shardings": target})
+    calls = [apply_data(jitted, (given,)) for given in (_committed(array), _plain(array))]
+    record_of_value(call.interpreter, "jax.jit", replace(verdict, detail=detail), place, *calls)
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An array that a jitted function is called with: where it is in the call, and where it lies.
+
+    ``home`` is the sharding of in_shardings where one is given for it.
+    """
+
+    key: int | str
+    path: str
+    subject: str
+    home: ShardingValue | Devices
+
+
+def homes(call: Call, key: int | str, arg: Value, name: str) -> list[Argument]:
+    """The arrays of an argument without in_shardings that are committed somewhere."""
+    found: list[Argument] = []
+
+    def note(array: Array, path: str) -> Array:
+        home = _home(call, array)
+        if home is not None:
+            found.append(Argument(key, path, f"`{array.name or name + path}`", home))
+        return array
+
+    map_arrays(arg, note)
+    return found
+
+
+def check_devices(
+    call: Call,
+    function: Value,
+    args: Sequence[Value],
+    kwargs: dict[str, Value],
+    held: Sequence[Argument],
+    result: Value,
+) -> bool:
+    """Record arguments on different devices, or on others than the context mesh's or those that a result is
+    put on; whether there are any."""
+    ends = _ends(result, held, (*args, *kwargs.values()))
+    for index, one in enumerate(held):
+        for subject, home, other in (*_others(call, held[index + 1 :]), *ends):
+            orders = [_order(one.home), _order(home)]
+            verdict = judge_devices([order for order in orders if order is not None])
+            if not isinstance(verdict, Rejected):
+                continue
+            meeting = [one] if other is None else [one, other]
+            if not all(_used(call, function, args, kwargs, argument) for argument in meeting):
+                continue
+            detail = (
+                f"{one.subject} lies on {_devices_text(orders[0])}, {subject} on {_devices_text(orders[1])}"
+            )
+            place = call.place_of(one.key, "") if isinstance(one.key, int) else call.place_of(None, one.key)
+            calls = _meeting(orders if other is not None else orders[:1])
+            record_of_value(call.interpreter, "jax.jit", replace(verdict, detail=detail), place, *calls)
+            return True
+    return False
+
+
+def _meeting(orders: Sequence[DeviceOrder | None]) -> tuple[Known, Known]:
+    """A computation with an array on the devices of each order, and the same with arrays put nowhere."""
+    sums = (call_data("2 +", (("operand", i), 0)) for i in range(len(orders)))
+    jitted = call_data("jax.jit", (function_data(tuple_data(sums)),))
+    placed = (None if order is None else _placed(order) for order in orders)
+    return apply_data(jitted, placed), apply_data(jitted, (array_data(()) for _ in orders))
+
+
+def _placed(order: DeviceOrder) -> Known:
+    """An array on devices in this order; the first there are where only their number is known."""
+    if not isinstance(order.count, int):
+        return None
+    ids = range(order.count) if order.ids is None else order.ids
+    mesh = call_data("jax.sharding.Mesh", (devices_data(ids, (order.count,)), ("tuple", "x")))
+    return call_data("jax.device_put", (1.0, sharding_data(mesh, NO_SPEC)))
+
+
+def _others(
+    call: Call, rest: Sequence[Argument]
+) -> Iterator[tuple[str, ShardingValue | Devices | MeshValue, Argument | None]]:
+    """What an argument's devices must agree with."""
+    for other in rest:
+        yield other.subject, other.home, other
+    mesh = call.interpreter.context.mesh
+    if isinstance(mesh, MeshValue) and not mesh.mesh.abstract and mesh.mesh.names:
+        yield "the mesh of jax.set_mesh", mesh, None
+
+
+def _ends(
+    result: Value, held: Sequence[Argument], args: Sequence[Value]
+) -> list[tuple[str, ShardingValue | Devices | MeshValue, Argument | None]]:
+    """Where results lie that were put on devices on which no argument lies: these may be given back.
+
+    Nor does one of ``args``, as in_shardings put them.
+    """
+    found: list[tuple[str, ShardingValue | Devices | MeshValue, Argument | None]] = []
+    orders = [_order(one.home) for one in held]
+
+    def put(array: Array, _: str) -> Array:
+        if array.sharding is not None:
+            orders.append(_order(array.sharding))
+        return array
+
+    for arg in args:
+        map_arrays(arg, put)
+
+    def note(array: Array, path: str) -> Array:
+        home = array.sharding
+        order = None if home is None else _order(home)
+        if home is not None and order is not None and order not in orders:
+            orders.append(order)
+            found.append((f"result{path}" if path else "the result", home, None))
+        return array
+
+    if held:
+        map_arrays(result, note)
+    return found
+
+
+def _home(call: Call, array: Array) -> ShardingValue | Devices | None:
+    """Where an argument lies for sure; a struct is taken to lie where its sharding says."""
+    if array.struct:
+        return array.sharding if call.name.endswith(".lower") else None
+    held = array.committed
+    return held if isinstance(held, Devices) or held == array.sharding else None
+
+
+def layout_of(home: ShardingValue | Devices | None) -> Layout | None:
+    """Where something lies as the laws say it; None where that is not wholly known."""
+    if isinstance(home, Devices):
+        return Layout(None)
+    if home is None or not isinstance(home.mesh, MeshValue) or not isinstance(home.spec, SpecValue):
+        return None
+    mesh = home.mesh.mesh
+    return None if mesh.abstract or not mesh.names else Layout(mesh, home.spec.spec)
+
+
+def _order(home: ShardingValue | Devices | MeshValue) -> DeviceOrder | None:
+    if isinstance(home, Devices):
+        return DeviceOrder(1, home.ids)
+    mesh = home.mesh if isinstance(home, ShardingValue) else home
+    if not isinstance(mesh, MeshValue) or mesh.mesh.abstract:
+        return None
+    return DeviceOrder(mesh.mesh.device_count, mesh.ids)
+
+
+def _devices_text(order: DeviceOrder | None) -> str:
+    """The devices in words: their number, and which they are where few are known."""
+    if order is None:
+        return "devices"
+    which = (
+        "" if order.ids is None else f" ({', '.join(map(str, order.ids[:8]))}{', …' * (len(order.ids) > 8)})"
+    )
+    return f"{order.count} {'device' if order.count == 1 else 'devices'}{which}"
+
+
+def _used(
+    call: Call, function: Value, args: Sequence[Value], kwargs: dict[str, Value], argument: Argument
+) -> bool:
+    """Whether a result is computed from an argument for sure: what is not is dropped, and lies anywhere."""
+
+    def given(key: int | str, value: Value) -> Value:
+        return marked(value, argument.path) if key == argument.key else value
+
+    positional = [given(key, value) for key, value in enumerate(args)]
+    named = {key: given(key, value) for key, value in kwargs.items()}
+    with following(call.interpreter):
+        return holds_marked(call.interpreter.call(function, positional, named, call.place))
+
+
+def _plain(value: Value) -> Known:
+    """An array of this shape that is committed nowhere."""
+    if not isinstance(value, Array) or value.shape is None or value.dtype is None:
+        return None
+    return array_data(value.shape, value.dtype, numpy=False)
+
+
+def _committed(array: Array) -> Known:
+    if not isinstance(array.committed, Devices):
+        return data_of(array)
+    ids = array.committed.ids
+    return None if ids is None else call_data("jax.device_put", (_plain(array), ("device", ids[0])))

@@ -1,0 +1,115 @@
+"""What a jitted function returns when nothing says where its results go.
+
+Under `jax.set_mesh` they are laid out on that mesh (measured on JAX 0.10.2): along Explicit axes as their
+types say. On Auto axes parameters that were just made are replicated, also those that Flax boxed with
+names: boxes are metadata, which only `out_shardings` made of them, or a constraint, acts upon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shardlint.inference.domain.values import (
+    Alternatives,
+    Array,
+    DictValue,
+    LibraryObject,
+    ListValue,
+    MeshValue,
+    Tuple,
+    Value,
+)
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.flax_metadata import is_box, names_of
+from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
+from shardlint.inference.overlays.pytrees.nodes import parts
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays
+from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Api
+from shardlint.laws.placement.array_bytes import array_bytes
+from shardlint.model.uses import Placement
+
+
+def note_results(call: Call, function: str, args: Sequence[Value], result: Value) -> None:
+    """Record the largest array that a call of a jitted function without out_shardings leaves whole."""
+    interpreter = call.interpreter
+    holder = interpreter.context.mesh
+    if interpreter.context.in_jit is not False or not isinstance(holder, MeshValue):
+        return
+    if inside_shard_map(interpreter):
+        return
+    if set(holder.mesh.types) == {AxisType.EXPLICIT}:
+        before = [array.shape for arg in args for array, _ in _arrays(arg)]
+        # What came in whole is no news.
+        made = [(array, path) for array, path in _arrays(result) if array.shape not in before]
+        whole = [(array, path) for array, path in made if _is_whole(array, holder.mesh)]
+    elif set(holder.mesh.types) == {AxisType.AUTO} and not any(map(_may_be_sharded, args)):
+        whole = _boxed(result)
+    else:
+        return
+    sized = [(array_bytes(array.shape or (), array.dtype) or 0, array, path) for array, path in whole]
+    if not sized:
+        return
+    _, array, path = max(sized, key=lambda one: one[0])
+    name = f"`{function}`" if function.isidentifier() else function
+    interpreter.record(
+        Placement(
+            place=call.place,
+            environment=interpreter.environment(),
+            verdict=Accepted(Spec()),
+            facts=tuple(mesh_facts(holder)),
+            api=Api.JIT_OUT,
+            mesh=holder.mesh,
+            spec=Spec(),
+            shape=array.shape if array.shape is not None else Unknown("shape not known"),
+            dtype=array.dtype,
+            subject=f"result{path} of {name}, jitted without out_shardings",
+        )
+    )
+
+
+def _arrays(tree: Value) -> list[tuple[Array, str]]:
+    found: list[tuple[Array, str]] = []
+
+    def note(array: Array, path: str) -> Value:
+        found.append((array, path))
+        return array
+
+    map_arrays(tree, note)
+    return found
+
+
+def _is_whole(array: Array, mesh: Mesh) -> bool:
+    """Whether the type of an array says that no axis of the mesh splits it."""
+    typed = array.typed
+    if typed is None or typed.mesh is None or typed.mesh.names != mesh.names:
+        return False
+    return not (any(typed.spec.entries) or typed.spec.unreduced or typed.spec.reduced)
+
+
+def _boxed(tree: Value) -> list[tuple[Array, str]]:
+    """The arrays in boxes with names, in a tree."""
+    if isinstance(tree, LibraryObject) and is_box(tree):
+        value, names = tree.fields["value"], names_of(tree.fields.get("names"))
+        entries = names.spec.entries if isinstance(names.spec, Spec) else ()
+        partitioned = any(isinstance(entry, str | tuple) for entry in entries)
+        return [(value, "")] if isinstance(value, Array) and partitioned else []
+    below = _children(tree).items()
+    return [(array, f"{at}{path}") for at, child in below for array, path in _boxed(child)]
+
+
+def _may_be_sharded(tree: Value) -> bool:
+    """Whether an argument may bring a sharding along: anything that is not known, or is placed, or boxed."""
+    if isinstance(tree, Array):
+        return tree.sharding is not None
+    if isinstance(tree, Unknown | Alternatives) or (isinstance(tree, LibraryObject) and is_box(tree)):
+        return True
+    return any(map(_may_be_sharded, _children(tree).values()))
+
+
+def _children(tree: Value) -> dict[str, Value]:
+    if isinstance(tree, DictValue):
+        return {f"[{key!r}]": item for key, item in (tree.items or {}).items()}
+    if isinstance(tree, Tuple | ListValue):
+        return {f"[{i}]": item for i, item in enumerate(tree.items or ())}
+    return {f".{name}": part for name, part in (parts(tree) or {}).items()}

@@ -1,0 +1,98 @@
+"""``vmap(spmd_axis_name=)``: the mesh axes that the mapped dimension lies along in constraints inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shardlint.inference.domain import name_links
+from shardlint.inference.domain.values import (
+    Array,
+    MeshValue,
+    ShardingValue,
+    SpecValue,
+    Value,
+    as_items,
+    as_str,
+    is_none,
+)
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.jax.sharding.placement_check import context_mesh
+from shardlint.inference.overlays.jax.transforms.taint import following, is_marked, marked
+from shardlint.inference.overlays.pytrees.prefixes import meet_prefix
+from shardlint.inference.overlays.recording import record_of_value
+from shardlint.laws.core.values import Mesh, Spec
+from shardlint.laws.core.verdicts import Rejected
+from shardlint.laws.core.witness_data import (
+    Known,
+    apply_data,
+    array_data,
+    call_data,
+    constant_data,
+    function_data,
+    mesh_data,
+    sharding_data,
+    spec_data,
+)
+from shardlint.laws.transforms.vmap import judge_spmd
+from shardlint.model.spans import Place
+
+#: A constraint on an array that is mapped over: where it is, the spec, and the mesh.
+Constraint = tuple[Place, Spec, Mesh]
+
+
+def note_constraint(call: Call, tree: Value, target: Value) -> None:
+    """Keep a constraint on what is mapped over, for the `vmap` that watches."""
+    watched = call.interpreter.context.watched
+
+    def meet(leaf: Value, array: Array, _: str) -> Array:
+        spec = leaf.spec if isinstance(leaf, ShardingValue) else leaf
+        mesh = _mesh_of(call, leaf)
+        if watched is not None and is_marked(array) and mesh is not None and isinstance(spec, SpecValue):
+            watched.append((call.place, spec.spec, mesh))
+        return array
+
+    if watched is not None:
+        meet_prefix(target, tree, meet)
+
+
+def _mesh_of(call: Call, target: Value) -> Mesh | None:
+    if isinstance(target, ShardingValue):
+        return target.mesh.mesh if isinstance(target.mesh, MeshValue) else None
+    mesh = context_mesh(call.interpreter, legacy=True)
+    return mesh if isinstance(mesh, Mesh) else None
+
+
+def refuse_constraints(
+    call: Call, function: Value, args: Sequence[Value], mapped: Sequence[bool], spmd: Value | None
+) -> bool:
+    """Record a constraint inside that names an axis of spmd_axis_name; whether there is one.
+
+    The function is followed once more from its mapped arguments.
+    """
+    names = (spmd,) if as_items(spmd) is None else as_items(spmd)
+    axes = [axis for axis in map(as_str, names or ()) if axis is not None]
+    if spmd is None or is_none(spmd) or not axes or len(axes) != len(names or ()) or call.kwargs:
+        return False
+    whole = [marked(arg) if on else arg for arg, on in zip(args, mapped, strict=True)]
+    interpreter, found = call.interpreter, list[Constraint]()
+    with following(interpreter, watched=found):
+        interpreter.call(function, whole, {}, call.place)
+    for place, spec, mesh in found:
+        for name in (*axes, *name_links.names_in(spec)):
+            name_links.look_up(name, mesh.names)
+        verdict = judge_spmd(axes, spec, mesh)
+        if isinstance(verdict, Rejected):
+            record_of_value(interpreter, "jax.vmap", verdict, place, *_calls(tuple(axes), spec, mesh))
+            return True
+    return False
+
+
+def _calls(axes: tuple[str, ...], spec: Spec, mesh: Mesh) -> tuple[Known, Known]:
+    """The constraint under `vmap`, with and without spmd_axis_name, on an array that it splits."""
+    target = sharding_data(mesh_data(mesh), spec_data(spec))
+    constrained = function_data(call_data("jax.lax.with_sharding_constraint", (("operand", 0), target)))
+    array = array_data((mesh.device_count,) * (len(spec.entries) + 1))
+    options: tuple[dict[str, Known], ...] = ({"spmd_axis_name": constant_data(axes)}, {})
+    mapped = (call_data("jax.vmap", (constrained,), kwargs) for kwargs in options)
+    one, other = (apply_data(call_data("jax.jit", (made,)), (array,)) for made in mapped)
+    return one, other
