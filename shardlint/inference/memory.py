@@ -29,7 +29,7 @@ from shardlint.inference.giving import give_again, pay_for_copies, record, tell_
 from shardlint.inference.kept import Given, Kept, Part, kept_read
 from shardlint.inference.keys import Keys, TooLarge, scopes_around, snapshot
 from shardlint.inference.met import Met, Note
-from shardlint.inference.overlays.flax_modules import in_module
+from shardlint.inference.overlays.flax.linen.module_runs import in_module
 from shardlint.inference.reading import note_read, read_of
 from shardlint.inference.renewal import NotRenewable, Renewal
 from shardlint.inference.situation import Situation, states

@@ -11,8 +11,8 @@ import pytest
 from flax_calls import SCALE, flat_arrays, flat_specs, run_program
 
 from shardlint.inference.domain.values import Array, LibraryObject, SpecValue, Value
-from shardlint.inference.overlays.flax_lifted import _is_named
-from shardlint.inference.overlays.flax_metadata import PARTITIONED
+from shardlint.inference.overlays.flax.common.metadata import PARTITIONED
+from shardlint.inference.overlays.flax.linen.lifted import _is_named
 from shardlint.laws.core.values import Spec, Unknown
 from shardlint.laws.core.verdicts import Rejected
 

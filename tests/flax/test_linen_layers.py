@@ -13,7 +13,7 @@ from flax_calls import SCALE, Dtype, Flat, Named, call_of, flat_arrays, flat_spe
 from flax_cases import LINEN, Case, linen_case
 
 from shardlint.inference.domain.values import Array, DictValue, Tuple
-from shardlint.inference.overlays import flax_linen
+from shardlint.inference.overlays.flax.linen import module
 from shardlint.laws.core.dims import Dim, substitute, symbol
 
 CASES = 16 * SCALE
@@ -55,15 +55,15 @@ def ours(
     """What the overlay makes of it, for an input of this shape."""
     runner = interpreter()
     name = f"flax.linen.{case.layer}"
-    layer = flax_linen.TABLE[name](call_of(runner, name, **values_of(runner, "linen", case.config)))
-    start = flax_linen.METHODS[name, "init_with_output"]
+    layer = module.TABLE[name](call_of(runner, name, **values_of(runner, "linen", case.config)))
+    start = module.METHODS[name, "init_with_output"]
     result = start(call_of(runner, name, layer, Array(()), Array(shape, case.dtype)))
     assert isinstance(result, Tuple)
     output, variables = result.items
     assert isinstance(output, Array), output
     assert isinstance(variables, DictValue)
     reader = "flax.linen.get_partition_spec"
-    specs = flax_linen.TABLE[reader](call_of(runner, reader, variables))
+    specs = module.TABLE[reader](call_of(runner, reader, variables))
     return output, variables, flat_specs(specs)
 
 

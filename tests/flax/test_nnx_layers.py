@@ -13,8 +13,8 @@ from flax_calls import SCALE, Dtype, Flat, Named, call_of, flat_arrays, flat_spe
 from flax_cases import NNX, Case, nnx_case
 
 from shardlint.inference.domain.values import Array, LibraryObject
-from shardlint.inference.overlays import flax_nnx
-from shardlint.inference.overlays.flax_modules import NOT_EAGER
+from shardlint.inference.overlays.flax.linen.module_runs import NOT_EAGER
+from shardlint.inference.overlays.flax.nnx import module
 from shardlint.laws.core.dims import substitute, symbol
 
 CASES = 16 * SCALE
@@ -56,12 +56,12 @@ def ours(case: Case, shape: tuple[Any, ...]) -> tuple[Array, Flat, Specs]:
     runner = interpreter()
     runner.switches.add(NOT_EAGER)
     name = f"flax.nnx.{case.layer}"
-    layer = flax_nnx.TABLE[name](call_of(runner, name, **values_of(runner, "nnx", case.config)))
+    layer = module.TABLE[name](call_of(runner, name, **values_of(runner, "nnx", case.config)))
     assert isinstance(layer, LibraryObject), layer
-    state = flax_nnx.TABLE["flax.nnx.state"](call_of(runner, "flax.nnx.state", layer))
-    specs = flax_nnx.TABLE["flax.nnx.get_partition_spec"](call_of(runner, "get_partition_spec", state))
+    state = module.TABLE["flax.nnx.state"](call_of(runner, "flax.nnx.state", layer))
+    specs = module.TABLE["flax.nnx.get_partition_spec"](call_of(runner, "get_partition_spec", state))
     arguments = values_of(runner, "nnx", case.call)
-    output = flax_nnx.CALLS[name](call_of(runner, name, layer, Array(shape, case.dtype), **arguments))
+    output = module.CALLS[name](call_of(runner, name, layer, Array(shape, case.dtype), **arguments))
     assert isinstance(output, Array), output
     return output, flat_arrays(state), flat_specs(specs)
 

@@ -10,7 +10,7 @@ from typing import Any
 from flax_calls import SCALE, run_program
 
 from shardlint.inference.domain.values import Array, Instance, LibraryObject
-from shardlint.inference.overlays.flax_metadata import names_of
+from shardlint.inference.overlays.flax.common.metadata import names_of
 from shardlint.laws.core.values import Spec
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.flax.logical_axes import Mistake

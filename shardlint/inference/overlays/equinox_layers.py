@@ -36,7 +36,7 @@ from shardlint.inference.overlays.arrays.operands import (
     table,
     unresolved,
 )
-from shardlint.inference.overlays.flax_layers import dim_of, dims_of, spatial_ints
+from shardlint.inference.overlays.flax.common.layer_shapes import dim_of, dims_of, spatial_ints
 from shardlint.inference.overlays.jax.explicit.type_conversion import made_here
 from shardlint.laws.core.dims import Dim, Shape, floordiv
 from shardlint.laws.core.values import Unknown

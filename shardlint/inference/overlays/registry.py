@@ -40,8 +40,9 @@ _BASE = (
 #: Those of other libraries, by the word that their names begin with: loaded once a program writes it.
 _LIBRARIES = {
     "flax": (
-        "flax_boxes", "flax_derived", "flax_linen", "flax_lifted", "flax_logical", "flax_logical_rules",
-        "flax_param_with_axes", "flax_nnx", "flax_training",
+        "flax.common.boxes", "flax.common.derived_classes", "flax.linen.module", "flax.linen.lifted",
+        "flax.logical.constraints", "flax.logical.rules",
+        "flax.logical.param_with_axes", "flax.nnx.module", "flax.common.training",
     ),
     "optax": ("optax_losses", "optax_states", "optax_wrappers"),
     "equinox": ("equinox",),

@@ -20,7 +20,7 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.flax_metadata import is_box, names_of
+from shardlint.inference.overlays.flax.common.metadata import is_box, names_of
 from shardlint.inference.overlays.jax.sharding.placement_check import inside_shard_map, mesh_facts
 from shardlint.inference.overlays.pytrees.nodes import parts
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays

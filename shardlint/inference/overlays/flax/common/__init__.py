@@ -1,0 +1,3 @@
+"""Shared by Flax's APIs: shapes of layers, boxes and metadata of parameters, train states, classes of the
+program that derive from layers.
+"""

@@ -1,0 +1,185 @@
+"""Recording what Flax does with parameters: the parameter itself, and its names meeting a mesh.
+
+linen (`flax.core.meta.Partitioned.unbox`) constrains a boxed parameter whenever it is read while
+`jax.set_mesh` or the box's own mesh is there; nnx (`flax.core.spmd.shard_value`) shards a variable
+as it is made and raises without a mesh. Neither sees ``with mesh:``. A parameter that is made is
+one `ParameterUse`, with the verdict on its names; one that is only read is a `Placement`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shardlint.inference.domain.values import Array, Value
+from shardlint.inference.evaluation.context import assumed_rules
+from shardlint.inference.overlays.flax.common.metadata import Names
+from shardlint.inference.overlays.jax.explicit.placement_types import held_in_type
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Junk, Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Api, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.placement.judge import judge_placement
+from shardlint.model.spans import Place
+from shardlint.model.uses import Fact, ParameterUse, Placement
+from shardlint.support.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from shardlint.inference.evaluation.evaluator import Evaluator
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """What owns a parameter: `linen` or `nnx`, the layer in words (``nn.Dense``), and where it is made."""
+
+    library: str
+    name: str
+    place: Place
+
+    def subject(self, parameter: str) -> str:
+        """A parameter of it in words."""
+        return f"`{parameter}` of `{self.name}`"
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Names that meet a mesh: judged by ``eager`` outside jit and by ``traced`` inside.
+
+    ``raw`` tells that the mesh is that of `jax.set_mesh`; ``in_jit`` is None where the caller decides.
+    Unless they are ``ruled``, the caller may have set logical rules, which nnx applies to names, or have
+    switched eager sharding off.
+    """
+
+    eager: Api
+    traced: Api
+    mesh: Mesh | Unknown | None
+    raw: bool
+    in_jit: bool | None
+    ruled: bool
+
+    @staticmethod
+    def linen(interpreter: Evaluator, mesh: Mesh | Unknown | None) -> Meeting:
+        """A linen box is unboxed; ``mesh`` is its own, if any."""
+        return _meeting(interpreter, Api.LINEN_UNBOX_EAGER, Api.LINEN_UNBOX, mesh)
+
+    @staticmethod
+    def nnx(interpreter: Evaluator, mesh: Mesh | Unknown | None) -> Meeting:
+        """An nnx variable is made; ``mesh`` is its own, if any."""
+        return _meeting(interpreter, Api.NNX_PARAM, Api.NNX_PARAM_IN_JIT, mesh)
+
+    @property
+    def api(self) -> Api:
+        """The API that judges here."""
+        return self.eager if self.in_jit is False else self.traced
+
+    def judge(self, names: Names, shape: Shape | Unknown, held: Spec | None = None) -> Verdict:
+        """What JAX says to these names; ``held`` is how the value is sharded on the mesh, if known."""
+        # linen unpacks names into a `PartitionSpec`: a bare string is one axis a letter.
+        spec = Spec(tuple(names.spec)) if isinstance(names.spec, str) else names.spec
+        if not isinstance(spec, Spec):
+            return Undecided("the names are not known")
+        verdict = judge_placement(self.api, self.mesh, spec, shape, raw=self.raw, held=held)
+        if not self.ruled and self.eager is Api.NNX_PARAM and _by_name(verdict):
+            return Undecided("logical rules may give the names another meaning")
+        if self.in_jit is None:
+            # The caller decides whether this is traced, so both must say the same.
+            other = judge_placement(self.eager, self.mesh, spec, shape, raw=self.raw, held=held)
+            return verdict if type(other) is type(verdict) else Undecided("in or outside jit")
+        return verdict
+
+    def record(
+        self,
+        interpreter: Evaluator,
+        names: Names,
+        value: Value,
+        subject: str,
+        place: Place,
+        verdict: Verdict,
+        facts: tuple[Fact, ...] = (),
+    ) -> None:
+        """Record the meeting. ``place`` is where it happens; names that have a place stand there."""
+        if names.spec is None:
+            return
+        interpreter.record(
+            Placement(
+                place=names.place or place,
+                environment=interpreter.environment(),
+                verdict=verdict,
+                facts=facts,
+                api=self.api,
+                mesh=self.mesh,
+                spec=Junk(names.spec, "str", data=names.spec) if isinstance(names.spec, str) else names.spec,
+                shape=shape_known(value),
+                dtype=value.dtype if isinstance(value, Array) else None,
+                subject=subject,
+                raw=self.raw,
+                entry_places=names.entry_places,
+            )
+        )
+
+
+def _by_name(verdict: Verdict) -> bool:
+    return isinstance(verdict, Rejected) and verdict.cause in (Cause.UNKNOWN_AXIS, Cause.DUPLICATE_AXIS)
+
+
+def _meeting(interpreter: Evaluator, eager: Api, traced: Api, mesh: Mesh | Unknown | None) -> Meeting:
+    raw, context = mesh is None, interpreter.context
+    mesh = interpreter.environment().context_mesh if raw else mesh
+    rules, unknown = context.logical_rules, Unknown("the caller's")
+    assumed = isinstance(rules, Unknown) or rules is assumed_rules(interpreter.settings, unknown)
+    ruled = context.program or not assumed
+    return Meeting(eager, traced, mesh, raw, context.in_jit, ruled)
+
+
+def held_by(interpreter: Evaluator, value: Value, mesh: Mesh | Unknown | None) -> Spec | None:
+    """How a value is sharded on a mesh, as far as its type tells."""
+    return held_in_type(interpreter, value, mesh) if isinstance(value, Array) else None
+
+
+#: Nothing constrains the names now.
+INERT: Verdict = Accepted()
+
+
+def shape_known(value: Value) -> Shape | Unknown:
+    """The shape of an array as uses hold it."""
+    if isinstance(value, Array) and value.shape is not None:
+        return value.shape
+    return Unknown("shape not known")
+
+
+def record_parameter(
+    interpreter: Evaluator,
+    owner: Owner,
+    name: str,
+    value: Value,
+    names: Names,
+    mesh: Mesh | Unknown | None,
+    verdict: Verdict,
+    axes: Spec | None = None,
+    path: tuple[str, ...] = (),
+    initializer_place: Place | None = None,
+    logical: bool = False,
+) -> None:
+    """Record that a layer made a parameter; the last four arguments as in `ParameterUse`.
+
+    A bare parameter meets no mesh here, even if there is one: where it goes is decided later.
+    """
+    interpreter.record(
+        ParameterUse(
+            place=owner.place,
+            environment=interpreter.environment(),
+            verdict=verdict,
+            library=owner.library,
+            owner=owner.name,
+            owner_place=owner.place,
+            name=name,
+            shape=shape_known(value),
+            dtype=value.dtype if isinstance(value, Array) else None,
+            names=names.spec,
+            names_place=names.place,
+            entry_places=names.entry_places,
+            mesh=None if names.spec is None else mesh,
+            logical=logical,
+            axes=axes,
+            path=path,
+            initializer_place=initializer_place,
+        )
+    )

@@ -1,0 +1,351 @@
+"""linen's lifted transforms: `nn.scan` and `nn.vmap` over modules, and the axis they give to variables.
+
+From `flax.core.lift` and `flax.core.meta` 0.12.8. The body runs with variables of one layer; those of a
+collection in ``variable_axes`` are stacked along an axis of their own. A box then needs a name for it, which
+``metadata_params`` must give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from shardlint.inference.domain.values import (
+    Array,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    Function,
+    LibraryObject,
+    Native,
+    SpecValue,
+    Tuple,
+    Value,
+    as_dim,
+    as_int,
+    as_items,
+    as_str,
+    is_none,
+)
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.flax.common.metadata import Names, entry_of, is_box, names_of
+from shardlint.inference.overlays.flax.common.variable_axes import (
+    Sizes,
+    names_with,
+    slice_of,
+    sliced,
+    stacked_array,
+    with_axis,
+)
+from shardlint.inference.overlays.flax.linen.module_runs import (
+    Binding,
+    Module,
+    Run,
+    Tree,
+    flax_state,
+    is_module,
+    module_created,
+    running,
+)
+from shardlint.inference.overlays.flax.linen.parameters import merge_made
+from shardlint.inference.overlays.flax.logical.uses import Calls, Setting, record_mistake
+from shardlint.inference.overlays.pytrees.prefixes import traced
+from shardlint.laws.core.dims import Dim
+from shardlint.laws.core.values import Entry, Spec, Unknown
+from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.laws.core.witness_data import call_data
+from shardlint.laws.flax.logical_axes import Mistake
+from shardlint.model.spans import Place
+from shardlint.support.lazy_dataclass import dataclass
+
+PARTITION_NAME = "partition_name"
+#: The kind of an object that holds a lifted layer of linen.
+LIFTED = "flax.linen.Lifted"
+
+
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """How a transform treats variables and arguments.
+
+    ``axes`` is the axis of each stacked collection, None where that is not known. ``name`` is the new axis's
+    entry in names; it is not ``named`` where ``metadata_params`` lack it.
+    """
+
+    scan: bool
+    place: Place
+    axes: dict[str, int] | None
+    named: bool | None
+    name: Entry
+    name_place: Place | None
+    in_axes: Value
+    out_axes: Value
+    length: Dim | None
+
+    @property
+    def prefix(self) -> str:
+        """What linen puts before the name of a lifted class."""
+        return "Scan" if self.scan else "Vmap"
+
+
+def _lift_of(call: Call) -> Lift:
+    scan = call.name.endswith("scan")
+    metadata = call.kwargs.get("metadata_params", DictValue({}))
+    known = metadata.items if isinstance(metadata, DictValue) else None
+    name: Value = Unknown("the axis name") if known is None else known.get(PARTITION_NAME, Const(None))
+    size = call.kwargs.get("length" if scan else "axis_size")
+    return Lift(
+        scan=scan,
+        place=call.place,
+        axes=_axes_of(call.argument(1, "variable_axes")),
+        named=None if known is None else PARTITION_NAME in known,
+        name=entry_of(name),
+        name_place=getattr(name, "origin", None),
+        in_axes=call.kwargs.get("in_axes", Const(0)),
+        out_axes=call.kwargs.get("out_axes", Const(0)),
+        length=as_dim(size),
+    )
+
+
+def _axes_of(value: Value | None) -> dict[str, int] | None:
+    """The axis of each collection; those that are shared (None) have none."""
+    if value is None:
+        return {}
+    if not isinstance(value, DictValue) or value.items is None:
+        return None
+    found: dict[str, int] = {}
+    for key, axis in value.items.items():
+        number = as_int(axis)
+        if not isinstance(key, str) or (number is None and not is_none(axis)):
+            return None
+        if number is not None:
+            found[key] = number
+    return found
+
+
+# -- what is lifted -------------------------------------------------------------------------------------
+
+
+def lifted(call: Call) -> Value:
+    """``nn.scan(target, ...)``, ``nn.vmap(target, ...)``: of a class of modules, or of a function of one."""
+    target = call.argument(0, "target")
+    if call.opaque or "methods" in call.kwargs:
+        return call.unknown("arguments that are not followed")
+    lift = _lift_of(call)
+    if isinstance(target, ClassValue):
+        return _lifted_class(call, target, lift)
+    if isinstance(target, External) and target.name.startswith("flax.linen."):
+        return Native(f"{lift.prefix}{target.name}", lambda inner: _lifted_layer(inner, target, lift))
+    if isinstance(target, Function | Native):
+        return Native(
+            f"a lifted {target.name if isinstance(target, Function) else target.description}",
+            lambda inner: _run_function(inner, target, lift),
+            wraps=target,
+            origin=call.place,
+        )
+    return call.unknown("what is lifted is not known")
+
+
+def _lifted_class(call: Call, target: ClassValue, lift: Lift) -> ClassValue:
+    body = call.interpreter.attribute(target, "__call__", call.place)
+
+    def run(inner: Call) -> Value:
+        module = inner.args[0]
+        if not is_module(module):
+            return inner.unknown("the module is not known")
+        with running(inner.interpreter, module, inner.place) as binding:
+            return _lifted_call(inner, lift, binding, module, body, inner.args[1:], own=True)
+
+    method = Native(f"{lift.prefix}.__call__", run, wraps=body, origin=call.place)
+    name = lift.prefix + target.name
+    return ClassValue(name, (target,), {"__call__": method}, dataclass=target.dataclass, origin=target.origin)
+
+
+def _lifted_layer(call: Call, target: External, lift: Lift) -> Value:
+    """A layer of linen itself, lifted: an object that holds the layer."""
+    interpreter = call.interpreter
+    kwargs = dict(call.kwargs)
+    name, parent = kwargs.pop("name", None), kwargs.pop("parent", None)
+    layer = interpreter.call(target, list(call.args), {**kwargs, "parent": Const(None)}, call.place)
+
+    def run(inner: Call) -> Value:
+        holder = inner.args[0]
+        if not is_module(holder) or not is_module(layer):
+            return inner.unknown("the layer is not known")
+        with running(inner.interpreter, holder, inner.place) as binding:
+            return _lifted_call(inner, lift, binding, layer, layer, inner.args[1:])
+
+    body = Native("a lifted layer", run)
+    made = LibraryObject(LIFTED, {"body": body}, call.place)
+    module_created(interpreter, made, f"{lift.prefix}{target.name.rpartition('.')[2]}", name, parent)
+    return made
+
+
+def call_lifted(call: Call) -> Value:
+    """Call an object that holds a lifted layer."""
+    holder = call.args[0]
+    assert isinstance(holder, LibraryObject)
+    body = holder.fields["body"]
+    assert isinstance(body, Native)
+    return body.call(call)
+
+
+def _run_function(call: Call, function: Value, lift: Lift) -> Value:
+    """``nn.scan(body, ...)(module, carry, xs)``: the body's variables are the module's."""
+    module = call.args[0] if call.args else None
+    if module is None or not is_module(module):
+        return call.unknown("the module is not known")
+    with running(call.interpreter, module, call.place) as binding:
+        return _lifted_call(call, lift, binding, module, function, call.args[1:], own=True)
+
+
+# -- running the body -----------------------------------------------------------------------------------
+
+
+def _lifted_call(
+    call: Call,
+    lift: Lift,
+    outer: Binding,
+    module: Module,
+    body: Value,
+    args: Sequence[Value],
+    own: bool = False,
+) -> Value:
+    """Run the body on one layer's variables and one slice of the arguments, and stack what comes out.
+
+    ``own``: the body takes the module as its first argument.
+    """
+    interpreter, sizes = call.interpreter, Sizes(lift.length)
+    carried = 1 if lift.scan else 0
+    slices = [traced(arg) for arg in args[:carried]]
+    slices += sliced([traced(arg) for arg in args[carried:]], lift.in_axes, sizes)
+    if lift.axes is None:
+        return call.unknown("the axes of the variables are not known")
+    with _layer(interpreter, lift, outer, module) as run:
+        inner = [module, *slices] if own else slices
+        result = interpreter.call(body, inner, dict(call.kwargs), call.place)
+    unnamed = _stacked(interpreter, lift, outer, run, sizes.known)
+    if unnamed:
+        return call.unknown("rejected")
+    if not lift.scan:
+        return with_axis(result, lift.out_axes, sizes.known)
+    parts = as_items(result)
+    if parts is None or len(parts) != 2:
+        return call.unknown("the body returns no carry and output")
+    return Tuple((parts[0], with_axis(parts[1], lift.out_axes, sizes.known)))
+
+
+@contextmanager
+def _layer(interpreter: Evaluator, lift: Lift, outer: Binding, module: Module) -> Iterator[Run]:
+    """A run of one layer, whose variables are slices of the outer run's."""
+    state = flax_state(interpreter)
+    run = Run(outer.run.mode, interpreter.path, _unstacked(outer.run.given, lift))
+    run.written = outer.run.written
+    root = Binding(run, module, outer.path, counts=outer.counts, ready=outer.ready)
+    if module is not outer.module:
+        root = Binding(run, module, outer.path)
+    run.bindings[id(module)] = root
+    before, state.stack = state.stack, [root]
+    try:
+        with interpreter.within(in_jit=True, mapped=True), running(interpreter, module, lift.place):
+            yield run
+    finally:
+        state.stack = before
+
+
+def _stacked(interpreter: Evaluator, lift: Lift, outer: Binding, run: Run, length: Dim) -> bool:
+    """Give the outer run what the body made, stacked. Whether Flax has no name for the axis."""
+    refused = False
+
+    def stack(axis: int) -> Callable[[Value], Value]:
+        def one(value: Value) -> Value:
+            nonlocal refused
+            if lift.named is False and not refused and isinstance(value, LibraryObject) and _is_named(value):
+                refused = True
+                _record_unnamed(interpreter, lift, value)
+            return _with_axis_added(value, axis, lift, length)
+
+        return one
+
+    assert lift.axes is not None
+    for collection, tree in run.made.items():
+        axis = lift.axes.get(collection)
+        merge_made(interpreter, outer.run, collection, tree if axis is None else _map_made(tree, stack(axis)))
+    outer.run.uncertain |= run.uncertain
+    return refused
+
+
+def _is_named(value: LibraryObject) -> bool:
+    """Whether a variable surely has partitioning names: an initializer that is not known may give none."""
+    return is_box(value) and not isinstance(names_of(value.fields.get("names")).spec, Unknown)
+
+
+def _record_unnamed(interpreter: Evaluator, lift: Lift, box: LibraryObject) -> None:
+    names = names_of(box.fields.get("names"))
+    subject = as_str(box.fields.get("subject")) or "a parameter"
+    setting = Setting("linen", Names(None), (), lift.place, function=f"nn.{lift.prefix.lower()}")
+    detail = f"{names.spec}" if isinstance(names.spec, Spec) else ""
+    verdict = Rejected(Cause.RULES, "PartitioningUnspecifiedError", "init", detail=detail)
+    calls = Calls(*(call_data("stacked layers", (named,)) for named in (False, True)))
+    record_mistake(interpreter, setting, Mistake.UNNAMED_AXIS, subject, verdict, calls=calls)
+
+
+def _with_axis_added(value: Value, axis: int, lift: Lift, length: Dim) -> Value:
+    """A variable with a new axis (`Partitioned.add_axis`); a box's names get an entry for it."""
+    if isinstance(value, LibraryObject) and is_box(value):
+        names: Value = Unknown("whether the axis has a name is not known")
+        if lift.named is not None:
+            names = names_with(value.fields.get("names"), axis, lift.name, lift.name_place)
+        inner = _with_axis_added(value.fields["value"], axis, lift, length)
+        return LibraryObject(value.kind, {**value.fields, "value": inner, "names": names}, value.origin)
+    return stacked_array(value, axis, length) if isinstance(value, Array) else value
+
+
+def _unstacked(given: Value | None, lift: Lift) -> Value | None:
+    """The given variables as one layer sees them."""
+    if not isinstance(given, DictValue) or given.items is None or not lift.axes:
+        return given
+    return DictValue(
+        {
+            key: _map_given(tree, lift.axes[key]) if key in lift.axes else tree
+            for key, tree in given.items.items()
+            if isinstance(key, str)
+        }
+    )
+
+
+def _map_given(tree: Value, axis: int) -> Value:
+    if isinstance(tree, DictValue):
+        items = tree.items
+        return DictValue(None if items is None else {k: _map_given(v, axis) for k, v in items.items()})
+    if isinstance(tree, LibraryObject) and is_box(tree):
+        names = names_of(tree.fields.get("names"))
+        rest: Value = Unknown("the names are not known")
+        if isinstance(names.spec, Spec) and 0 <= axis < len(names.spec):
+            spec, places = names.spec.entries, names.entry_places
+            rest = SpecValue(
+                Spec((*spec[:axis], *spec[axis + 1 :])), names.place, (*places[:axis], *places[axis + 1 :])
+            )
+        inner = _map_given(tree.fields["value"], axis)
+        return LibraryObject(tree.kind, {**tree.fields, "value": inner, "names": rest}, tree.origin)
+    return slice_of(tree, axis, Sizes(None)) if isinstance(tree, Array) else tree
+
+
+def _map_made(tree: Tree | Value, change: Callable[[Value], Value]) -> Tree | Value:
+    if isinstance(tree, dict):
+        return {name: _map_made(below, change) for name, below in tree.items()}
+    return change(tree)
+
+
+_META = ("flax.linen", "flax.linen.meta", "flax.core.meta", "flax.nnx", "flax.nnx.spmd")
+
+TABLE: dict[str, Callable[[Call], Value]] = {
+    **{f"flax.linen.{name}": lifted for name in ("scan", "vmap")},
+    **{f"flax.linen.transforms.{name}": lifted for name in ("scan", "vmap")},
+}
+
+CONSTANTS: dict[str, Value] = {f"{module}.PARTITION_NAME": Const(PARTITION_NAME) for module in _META}
+
+#: Calling an object of a kind.
+CALLS: dict[str, Callable[[Call], Value]] = {LIFTED: call_lifted}

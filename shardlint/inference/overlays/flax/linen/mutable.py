@@ -1,0 +1,52 @@
+"""What ``module.apply(variables, ..., mutable=...)`` returns besides the output: the changed variables.
+
+From `flax.core.scope.apply` 0.12.8: of each collection that may change, all its variables. What layers of
+Flax change keeps its shape; what the program writes itself may be anything.
+"""
+
+from __future__ import annotations
+
+from shardlint.inference.domain.values import DictValue, SetValue, Value, as_items, as_str
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.flax.linen.module_runs import Run, current, is_module
+from shardlint.inference.overlays.optax_states import like
+from shardlint.inference.overlays.pytrees.prefixes import map_arrays
+from shardlint.laws.core.values import Unknown
+from shardlint.laws.transforms.varying import UNKNOWN
+
+#: In `Run.written`: collections whose names are not known.
+ANY = "*"
+_UNKNOWN = Unknown("changed variables")
+
+
+def note_written(call: Call, collection: Value | None) -> None:
+    """Note that the running module may write variables of a collection in a way that is not followed."""
+    module = call.args[0] if call.args else None
+    if module is not None and is_module(module):
+        current(call.interpreter, module).run.written.add(as_str(collection) or ANY)
+
+
+def changed_variables(run: Run | None, mutable: Value | None, captured: Value | None) -> Value:
+    """The variables that an `apply` returns of the collections ``mutable`` names.
+
+    ``captured``, its ``capture_intermediates``, adds what is not followed.
+    """
+    names = None if mutable is None or captured is not None else _names(mutable)
+    given = run.given.items if run is not None and isinstance(run.given, DictValue) else None
+    if run is None or names is None or given is None or ANY in run.written or run.written & set(names):
+        return _UNKNOWN
+    if run.uncertain or any(name not in given or name in run.made for name in names):
+        # A collection that is begun here has only what the layers of Flax that are known made.
+        return _UNKNOWN
+    # Inside shard_map they vary as what they are computed from.
+    return DictValue({name: map_arrays(like(given[name]), lambda a, _: a.vary(UNKNOWN)) for name in names})
+
+
+def _names(mutable: Value) -> tuple[str, ...] | None:
+    """The collections of a ``mutable=``, None where they are not known or all."""
+    if (one := as_str(mutable)) is not None:
+        return (one,)
+    if isinstance(mutable, SetValue) and mutable.items is not None:
+        return tuple(map(str, mutable.items))
+    names = [as_str(item) for item in as_items(mutable) or ()]
+    return tuple(name for name in names if name is not None) if names and None not in names else None

@@ -1,0 +1,246 @@
+"""Parameters and other variables of linen modules: made by `init`, found by `apply`, unboxed when read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from shardlint.inference.domain.values import Array, Const, DictValue, LibraryObject, Value
+from shardlint.inference.overlays.flax.common.metadata import (
+    LOGICALLY_PARTITIONED,
+    Names,
+    is_box,
+    mesh_of,
+    names_of,
+    unboxed,
+    with_value,
+)
+from shardlint.inference.overlays.flax.common.parameter_uses import (
+    INERT,
+    Meeting,
+    Owner,
+    held_by,
+    record_parameter,
+    shape_known,
+)
+from shardlint.inference.overlays.flax.linen.module_runs import Binding, Mode, Path, Run, Tree, may_not_happen
+from shardlint.inference.overlays.flax.logical.constraints import (
+    as_written,
+    foresee,
+    record_axis,
+    resolved,
+)
+from shardlint.inference.overlays.flax.logical.rules import effective_rules, rules_of
+from shardlint.inference.overlays.flax.logical.uses import Setting
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Rejected, Undecided, Verdict
+from shardlint.laws.flax.logical_axes import Resolved, given, mesh_spec
+from shardlint.model.spans import Place
+from shardlint.model.uses import Fact
+from shardlint.support.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from shardlint.inference.evaluation.evaluator import Evaluator
+
+
+def make_variable(
+    interpreter: Evaluator,
+    binding: Binding,
+    collection: str,
+    name: str,
+    owner: Owner,
+    initial: Callable[[], Value],
+    flat: Shape | None = None,
+) -> Value:
+    """Make a variable, or find the one that is there, and return it without its box.
+
+    A parameter that is made is recorded; names that JAX rejects leave its value unknown. ``flat``
+    is the shape a general dense layer initializes, and unboxes, before it takes its own.
+    """
+    run, path = binding.run, (*binding.path, name)
+    made = None if binding.path in run.uncertain else find_made(run, collection, path)
+    if made is not None and not isinstance(made, dict):
+        return unboxed(made)
+    if run.mode is Mode.APPLY and (there := _find_given(run.given, collection, path)) is not None:
+        value = unbox(interpreter, there, owner.subject(name), owner.place)
+        if flat is None or is_box(there):
+            return value
+        return _value(name, value, _flat_verdict(interpreter, initial(), owner, name, flat, run.mode))
+    box = initial()
+    if isinstance(box, LibraryObject) and is_box(box):
+        box = LibraryObject(box.kind, {**box.fields, "subject": Const(owner.subject(name))}, box.origin)
+    verdict = _flat_verdict(interpreter, box, owner, name, flat, run.mode)
+    names, mesh = box_names(box), box_meeting(interpreter, box).mesh
+    if run.mode is Mode.INIT and isinstance(box, LibraryObject) and not isinstance(verdict, Rejected):
+        read = unbox_now(interpreter, box)
+        names, verdict = read.names, read.verdict
+    if collection == "params":
+        axes, named, logical, made = None, None, False, unboxed(box)
+        if isinstance(box, LibraryObject):
+            named, logical = box.origin, box.kind == LOGICALLY_PARTITIONED
+            axes = foresee(interpreter, box_setting(interpreter, box), mesh) if logical else None
+        record_parameter(interpreter, owner, name, made, names, mesh, verdict, axes, path, named, logical)
+    if not interpreter.muted:
+        _store(run, collection, path, box)
+        if may_not_happen(interpreter, run):
+            run.uncertain.add(binding.path)
+    return _value(name, box, verdict)
+
+
+def _value(name: str, box: Value, verdict: Verdict) -> Value:
+    return Unknown(f"rejected: the names of `{name}`") if isinstance(verdict, Rejected) else unboxed(box)
+
+
+def _flat_verdict(
+    interpreter: Evaluator, box: Value, owner: Owner, name: str, flat: Shape | None, mode: Mode
+) -> Verdict:
+    """Judge the box that a general dense layer makes of a matrix, before it gives it its own shape.
+
+    `init` unboxes the matrix; `apply` does too, to compare shapes, under `jax.eval_shape`.
+    """
+    if mode is Mode.LOOSE:
+        return Undecided("who initializes it is not known")
+    if flat is None or not isinstance(box, LibraryObject) or not is_box(box):
+        return INERT if mode is Mode.INIT else Undecided("the variables are the caller's")
+    read = unbox_now(interpreter, with_value(box, _flattened(box, flat)), traced=mode is Mode.APPLY)
+    if isinstance(read.verdict, Rejected):
+        text = ", ".join(map(str, flat))
+        note = Fact(
+            f"{owner.name} initializes `{name}` as an array of shape ({text}), with the same names",
+            owner.place,
+        )
+        read.record(interpreter, Array(flat), owner.subject(name), owner.place, (note,))
+    return read.verdict
+
+
+def _flattened(box: LibraryObject, flat: Shape) -> Array:
+    """The matrix that a general dense layer makes first, of the array's dtype and with its sharding."""
+    held = unboxed(box)
+    return replace(held, shape=flat) if isinstance(held, Array) else Array(flat)
+
+
+def unbox(interpreter: Evaluator, box: Value, subject: str, place: Place) -> Value:
+    """Unbox a value that was made before, as linen reads it: under a mesh its names constrain it."""
+    if not isinstance(box, LibraryObject) or not is_box(box):
+        return box
+    # Outside jit JAX first wants the value to be on the mesh of `jax.set_mesh` (else TypeError), so
+    # only what is checked before that is sure.
+    loose = box_meeting(interpreter, box).raw and interpreter.context.in_jit is not True
+    read = unbox_now(interpreter, box, traced=loose)
+    if loose and isinstance(read.verdict, Accepted) and read.verdict is not INERT:
+        read = replace(read, verdict=Undecided("where the value is placed"))
+    if read.verdict is not INERT:
+        read.record(interpreter, unboxed(box), subject, box.origin or place)
+    return _value(subject, box, read.verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class Unboxing:
+    """A box is read: the mesh axes that its names stand for, and what JAX says to them."""
+
+    meeting: Meeting
+    names: Names
+    verdict: Verdict
+
+    def record(
+        self,
+        interpreter: Evaluator,
+        value: Value,
+        subject: str,
+        place: Place,
+        facts: tuple[Fact, ...] = (),
+    ) -> None:
+        """Record that the names meet a mesh."""
+        self.meeting.record(interpreter, self.names, value, subject, place, self.verdict, facts)
+
+
+def unbox_now(interpreter: Evaluator, box: LibraryObject, traced: bool = False) -> Unboxing:
+    """What JAX says when a box is read now, or ``traced``."""
+    meeting = box_meeting(interpreter, box)
+    if traced:
+        meeting = replace(meeting, in_jit=True)
+    if meeting.mesh is None:
+        return Unboxing(meeting, box_names(box), INERT)
+    value = unboxed(box)
+    shape, held = shape_known(value), held_by(interpreter, value, meeting.mesh)
+    if box.kind != LOGICALLY_PARTITIONED:
+        names = box_names(box)
+        return Unboxing(meeting, names, meeting.judge(names, shape, held))
+    setting = box_setting(interpreter, box)
+    if not given(setting.rules):
+        # Without rules linen does not look at the names.
+        return Unboxing(meeting, setting.names, INERT)
+    found = resolved(interpreter, setting, constrains=True)
+    if not isinstance(found, Resolved):
+        return Unboxing(meeting, setting.names, found)
+    names = replace(setting.names, spec=found.spec)
+    verdict = meeting.judge(names, shape, held)
+    record_axis(interpreter, setting, found.spec, verdict, meeting.mesh)
+    return Unboxing(meeting, names, verdict)
+
+
+def box_setting(interpreter: Evaluator, box: LibraryObject) -> Setting:
+    """The logical names of a box, and the rules they meet."""
+    names, written = as_written(box_names(box)), effective_rules(interpreter, box.fields.get("rules"))
+    if isinstance(names.spec, Spec):
+        names = replace(names, spec=mesh_spec(names.spec))
+    return Setting("linen", names, rules_of(written), box.origin, written)
+
+
+def box_meeting(interpreter: Evaluator, box: Value) -> Meeting:
+    """The mesh that the names of a box meet: its own, or that of `jax.set_mesh`."""
+    return Meeting.linen(
+        interpreter, mesh_of(box.fields.get("mesh")) if isinstance(box, LibraryObject) else None
+    )
+
+
+def box_names(box: Value) -> Names:
+    """The names of a box; no names for a plain array, unknown ones for an unknown value."""
+    if isinstance(box, LibraryObject) and is_box(box):
+        return names_of(box.fields.get("names"))
+    return Names(None if isinstance(box, Array) else Unknown("the initializer is not known"))
+
+
+def find_made(run: Run, collection: str, path: Path) -> Tree | Value | None:
+    """What a run has made under a path: a variable, or a tree of them."""
+    tree: Tree | Value | None = run.made.get(collection)
+    for name in path:
+        tree = tree.get(name) if isinstance(tree, dict) else None
+    return tree
+
+
+def _find_given(given: Value | None, collection: str, path: Path) -> Value | None:
+    value = given
+    for name in (collection, *path):
+        if not isinstance(value, DictValue) or value.items is None:
+            return None
+        value = value.items.get(name)
+    return value if isinstance(value, (Array, LibraryObject)) else None
+
+
+def _store(run: Run, collection: str, path: Path, value: Value) -> None:
+    tree = run.made
+    for name in (collection, *path[:-1]):
+        below = tree.setdefault(name, {})
+        if not isinstance(below, dict):
+            return
+        tree = below
+    tree[path[-1]] = value
+
+
+def merge_made(interpreter: Evaluator, run: Run, collection: str, tree: Tree | Value) -> None:
+    """Give a run the variables that a part of it made by itself."""
+    if interpreter.muted:
+        return
+    for path, value in _leaves(tree, ()):
+        _store(run, collection, path, value)
+
+
+def _leaves(tree: Tree | Value, path: Path) -> Iterator[tuple[Path, Value]]:
+    if not isinstance(tree, dict):
+        yield path, tree
+        return
+    for name, below in tree.items():
+        yield from _leaves(below, (*path, name))

@@ -1,0 +1,1 @@
+"""Logical axes: constraints, the rules in force, and the uses that both make."""

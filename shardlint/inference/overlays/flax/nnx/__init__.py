@@ -1,0 +1,3 @@
+"""`flax.nnx`: modules, variables, random streams, split and merge, transforms over objects, layers and
+optimizers.
+"""

@@ -1,0 +1,179 @@
+"""Changing nnx variables, states and layers: ``p.value = v``, ``p[...] = v``, ``state["w"] = v``.
+
+From `flax.nnx.variablelib` and `flax.nnx.statelib` 0.12.8. A variable takes any value as a whole, whatever
+the shape it had; an assignment by index keeps its shape and dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeGuard
+
+from shardlint.inference.domain.values import NONE, Array, Const, LibraryObject, Value
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.evaluation.mutation import set_item
+from shardlint.inference.overlays.arrays.operands import Stop, operand
+from shardlint.inference.overlays.flax.nnx.variables import OLD_NAMES, VARIABLES, is_variable
+from shardlint.inference.store.effect_log import changing
+from shardlint.laws.core.values import Unknown
+
+#: Where a layer keeps the shapes that its variables had when it was made.
+MADE = "(made)"
+
+
+def array_of(value: Value | None) -> Array:
+    """What a variable holds once a value is put into it."""
+    try:
+        return operand(value)
+    except Stop:
+        return Array(None)
+
+
+def assign(interpreter: Evaluator, variable: LibraryObject, value: Value | None) -> None:
+    """Give a variable another value; where that may not happen, only what both have in common is known."""
+    new, old = array_of(value), array_of(variable.fields.get("value"))
+    changing(variable)
+    if interpreter.certain(()):
+        variable.fields["value"] = new
+    elif (new.shape, new.dtype) == (old.shape, old.dtype):
+        variable.fields["value"] = _somewhere(old)
+    else:
+        variable.fields["value"] = Array(None)
+
+
+def _somewhere(array: Array) -> Array:
+    return replace(array, sharding=None, typed=None, committed=None)
+
+
+def _set_part(interpreter: Evaluator, variable: LibraryObject, key: Value, value: Value) -> None:
+    """``p[key] = value``: a whole array of the same type is taken as it is, others are cast to it."""
+    old, new = array_of(variable.fields.get("value")), array_of(value)
+    whole = isinstance(key, Const) and key.value is ... and (new.shape, new.dtype) == (old.shape, old.dtype)
+    assign(interpreter, variable, new if whole else _somewhere(old))
+
+
+def _set_variable_attribute(call: Call) -> Value:
+    """``p.value = v``, or another attribute, which is metadata."""
+    variable, name, value = call.args
+    assert isinstance(variable, LibraryObject)
+    assert isinstance(name, Const)
+    if name.value in ("value", "raw_value"):
+        assign(call.interpreter, variable, value)
+        return NONE
+    field = "out_sharding" if name.value in OLD_NAMES else name.value
+    certain = call.interpreter.certain(())
+    changing(variable)
+    variable.fields[field] = value if certain else call.unknown(f"`{field}` may be set")
+    return NONE
+
+
+def _set_variable_item(call: Call) -> Value:
+    variable, key, value = call.args
+    assert isinstance(variable, LibraryObject)
+    _set_part(call.interpreter, variable, key, value)
+    return NONE
+
+
+def _set_state(call: Call) -> Value:
+    """``state[key] = value``, ``state.name = value``; a state below another is held as its tree."""
+    state, key, value = call.args
+    assert isinstance(state, LibraryObject)
+    below = isinstance(value, LibraryObject) and value.kind == state.kind
+    held = value.fields["tree"] if below and isinstance(value, LibraryObject) else value
+    set_item(call.interpreter, state.fields["tree"], key, held, call.place)
+    return NONE
+
+
+# -- methods of variables ---------------------------------------------------------------------------------
+
+
+def _set_value(call: Call) -> Value:
+    """``p.set_value(value, index=)``, ``p.set_raw_value(value)``."""
+    variable, value, index = call.args[0], call.argument(1, "value"), call.kwargs.get("index")
+    if isinstance(variable, LibraryObject):
+        if index is None:
+            assign(call.interpreter, variable, value)
+        else:
+            _set_part(call.interpreter, variable, index, value or Unknown("no value"))
+    return NONE
+
+
+def _replace(call: Call) -> Value:
+    """``p.replace(value, **metadata)``, ``p.copy(value, **metadata)``: a variable of its own."""
+    variable, value = call.args[0], call.argument(1, "value")
+    if not isinstance(variable, LibraryObject) or call.opaque:
+        return call.unknown("the variable is not known")
+    changed = {name: given for name, given in call.kwargs.items() if name != "value"}
+    for old in OLD_NAMES:
+        if old in changed:
+            changed["out_sharding"] = changed.pop(old)
+    if value is not None:
+        changed["value"] = array_of(value.fields["value"] if is_held(value) else value)
+    return LibraryObject(variable.kind, {**variable.fields, **changed}, call.place)
+
+
+def is_held(value: Value) -> TypeGuard[LibraryObject]:
+    """Whether a value is a variable, and the array in it is meant."""
+    return isinstance(value, LibraryObject) and is_variable(value)
+
+
+def _copy_from(call: Call) -> Value:
+    """``p.copy_from(other)``, ``p.update_from_state(other)``: the other's value and metadata."""
+    variable, other = call.args[0], call.argument(1, "other") or call.argument(1, "variable_state")
+    if isinstance(variable, LibraryObject):
+        unknown: dict[str, Value] = {"out_sharding": Unknown("the metadata is not known")}
+        held = other.fields if other is not None and is_held(other) else unknown
+        assign(call.interpreter, variable, held.get("value", Unknown("another variable")))
+        changing(variable)
+        variable.fields.update({name: value for name, value in held.items() if name != "value"})
+    return NONE
+
+
+def _set_metadata(call: Call) -> Value:
+    """``p.set_metadata(mapping)``, ``(name, value)`` or ``(**metadata)``; what it says is not followed."""
+    variable = call.args[0]
+    if isinstance(variable, LibraryObject):
+        changing(variable)
+        variable.fields["out_sharding"] = Unknown("the metadata was set")
+    return NONE
+
+
+# -- layers -----------------------------------------------------------------------------------------------
+
+
+def shapes_of(fields: dict[str, Value]) -> Const:
+    """The shapes of the variables among a layer's fields."""
+    held = {name: value.fields.get("value") for name, value in fields.items() if is_held(value)}
+    return Const({name: value.shape for name, value in held.items() if isinstance(value, Array)})
+
+
+def is_altered(layer: LibraryObject) -> bool:
+    """Whether a layer has other variables than it was made with: of other shapes, or stacked.
+
+    What calling it returns follows from its arguments no more.
+    """
+    made = layer.fields.get(MADE)
+    for name, shape in made.value.items() if isinstance(made, Const) else ():
+        if (field := layer.fields.get(name)) is None or array_of(field).shape != shape:
+            return True
+    parts = (field for field in layer.fields.values() if isinstance(field, LibraryObject))
+    return any(MADE in part.fields and is_altered(part) for part in parts)
+
+
+_OF_VARIABLES: dict[str, Callable[[Call], Value]] = {
+    "__setattr__": _set_variable_attribute,
+    "__setitem__": _set_variable_item,
+    "set_value": _set_value,
+    "set_raw_value": _set_value,
+    "replace": _replace,
+    "copy": _replace,
+    "copy_from": _copy_from,
+    "update_from_state": _copy_from,
+    "set_metadata": _set_metadata,
+}
+METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {
+    **{(kind, name): method for kind in VARIABLES for name, method in _OF_VARIABLES.items()},
+    **{("flax.nnx.State", name): _set_state for name in ("__setattr__", "__setitem__")},
+}

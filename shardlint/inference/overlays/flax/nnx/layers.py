@@ -1,0 +1,476 @@
+"""nnx layers: the variables each makes when it is constructed, and the shape it returns when called.
+
+From `flax.nnx.nn.{linear,normalization,attention,stochastic}` 0.12.8. A `Layer` lists the constructor's
+parameters in order, builds the layer's fields, and says what calling it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
+
+from shardlint.inference.domain.values import (
+    NONE,
+    Array,
+    Const,
+    DictValue,
+    LibraryObject,
+    Tuple,
+    Value,
+    as_bool,
+    as_str,
+    integer,
+    is_none,
+    shape_value,
+)
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.arrays.dtypes import as_dtype
+from shardlint.inference.overlays.arrays.operands import (
+    Stop,
+    axes_of,
+    given,
+    operand,
+    reject,
+    shape_of,
+    unresolved,
+)
+from shardlint.inference.overlays.flax.common.layer_shapes import (
+    chain,
+    contracted,
+    convolved,
+    dense,
+    dim_of,
+    dims_of,
+    einsum,
+    initialized,
+    layer_dtype,
+    refuse_array,
+    replace_last,
+    spatial_ints,
+    transposed,
+    typed_as_made,
+)
+from shardlint.inference.overlays.flax.common.metadata import carries_names
+from shardlint.inference.overlays.flax.common.parameter_uses import Owner
+from shardlint.inference.overlays.flax.common.statistics import share_statistics
+from shardlint.inference.overlays.flax.common.unknown_layers import record_named
+from shardlint.inference.overlays.flax.nnx.assignment import MADE, shapes_of
+from shardlint.inference.overlays.flax.nnx.rngs import kept_stream, key_for_parameter
+from shardlint.inference.overlays.flax.nnx.variables import METADATA, PARAM, make_variable
+from shardlint.inference.overlays.jax.explicit.type_conversion import made_here
+from shardlint.laws.core.dims import Shape, floordiv, product
+from shardlint.laws.core.values import Unknown
+from shardlint.support.lazy_dataclass import dataclass
+
+
+@dataclass(slots=True)
+class Build:
+    """The construction of one layer: its arguments by name, and the fields it gets."""
+
+    call: Call
+    kind: str
+    args: dict[str, Value]
+    owner: Owner
+    #: The parameters it made.
+    made: set[str] = field(default_factory=set)
+
+    def optional(self, name: str, make: Callable[[], Value]) -> Value:
+        """A parameter that the argument ``use_<name>`` decides about, which is true if it is not given.
+
+        Where that is not known only names are worth recording.
+        """
+        flag = f"use_{name}"
+        value = self.args.get(flag)
+        wanted = True if value is None else as_bool(value)
+        if wanted is None:
+            if carries_names(self.args.get(f"{name}_init")):
+                with self.call.interpreter.forked():
+                    make()
+            return Unknown(f"`{flag}` is not known")
+        return make() if wanted else NONE
+
+    def flag(self, name: str, default: bool) -> bool:
+        """A boolean argument. Stops when it is not known."""
+        value = self.args.get(name)
+        if value is None:
+            return default
+        if (flag := as_bool(value)) is None:
+            unresolved(f"`{name}` is not known")
+        return flag
+
+    @property
+    def param_dtype(self) -> str | None:
+        """The dtype of the parameters."""
+        value = self.args.get("param_dtype")
+        return "float32" if value is None else as_dtype(value)
+
+    def param(self, name: str, shape: Shape, init: str | None = None, flat: Shape | None = None) -> Value:
+        """Make a parameter: its initializer is the argument ``<name>_init`` unless named otherwise."""
+        call = self.call
+        self.made.add(name)
+        value = self.initialized(self.args.get(init or f"{name}_init"), shape, flat)
+        extra = self.args.get(f"{name}_metadata")
+        metadata = _table(extra)
+        if isinstance(value, Unknown):
+            value, metadata = Array(shape, self.param_dtype), None
+        return make_variable(call, PARAM, value, metadata, self.owner, name)
+
+    def initialized(self, init: Value | None, shape: Shape, flat: Shape | None) -> Value:
+        """What the initializer returns, in the shape that the layer needs."""
+        array = Array(shape, self.param_dtype, origin=self.call.place)
+        key = key_for_parameter(self.call)
+        if init is None:
+            return replace(array, typed=made_here(self.call.interpreter, shape))
+        asked = shape_value(shape if flat is None else flat)
+        dtype: Value = Const(self.param_dtype) if self.param_dtype else Unknown("the dtype")
+        if refuse_array(self.call, "the layer", init):
+            return Unknown("rejected")
+        made = initialized(self.call, init, [key, asked, dtype], {})
+        if isinstance(made, LibraryObject) and made.kind == METADATA:
+            array = replace(array, typed=typed_as_made(made.fields["value"], shape))
+            return LibraryObject(METADATA, {**made.fields, "value": array}, made.origin)
+        typed = typed_as_made(made, shape)
+        return replace(array, typed=typed) if isinstance(made, Array) else Unknown("the initializer")
+
+
+def _table(value: Value | None) -> dict[str, Value] | None:
+    """Metadata given as a dict; None when it is not known."""
+    if value is None or is_none(value):
+        return {}
+    if isinstance(value, DictValue) and value.items is not None:
+        return {str(key): item for key, item in value.items.items()}
+    return None
+
+
+@dataclass(slots=True)
+class Forward:
+    """One call of a layer."""
+
+    call: Call
+    layer: LibraryObject
+
+    def field(self, name: str) -> Value | None:
+        """A field of the layer, or an argument of its constructor."""
+        return self.layer.fields.get(name)
+
+    def input(self, name: str = "inputs") -> Array:
+        """The first argument of the call."""
+        return operand(self.call.argument(1, name) or Unknown("no input"))
+
+    def result(self, shape: Shape | None, x: Array, *parameters: str, inexact: bool = True) -> Array:
+        """The layer's output: its dtype, or what its input and parameters promote to."""
+        if given(self.field("preferred_element_type")):
+            return Array(shape)
+        held = [self.field(name) for name in parameters]
+        dtypes = [operand(value).dtype for value in held if value is not None and not is_none(value)]
+        return Array(shape, layer_dtype(self.field("dtype"), [x.dtype, *dtypes], inexact))
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A class of nnx."""
+
+    parameters: tuple[str, ...]
+    build: Callable[[Build], dict[str, Value]]
+    forward: Callable[[Forward], Value]
+
+
+def _bias(b: Build, shape: Shape, flat: Shape | None = None) -> Value:
+    return b.optional("bias", lambda: b.param("bias", shape, flat=flat))
+
+
+def _linear(b: Build) -> dict[str, Value]:
+    inside, outside = dim_of(b.args.get("in_features")), dim_of(b.args.get("out_features"))
+    return {"kernel": b.param("kernel", (inside, outside)), "bias": _bias(b, (outside,))}
+
+
+def operand_of(variable: Value | None) -> Value:
+    """What a variable of a layer holds; None for none."""
+    if isinstance(variable, LibraryObject):
+        return variable.fields.get("value", Unknown("no value"))
+    return variable or NONE
+
+
+def _linear_call(f: Forward) -> Value:
+    x = f.input()
+    result = f.result(replace_last(x, (dim_of(f.field("out_features")),)), x, "kernel", "bias")
+    if given(f.field("dot_general")):
+        return result
+    kernel, bias = operand_of(f.field("kernel")), operand_of(f.field("bias"))
+    return dense(f.call, result, x, kernel, bias, f.call.argument(2, "out_sharding"))
+
+
+def _batch(args: dict[str, Value]) -> tuple[tuple[int, ...], Shape]:
+    """The batch axes of a `LinearGeneral` and their sizes. Stops when they are not known."""
+    table = args.get("batch_axis")
+    if table is None:
+        return (), ()
+    if not isinstance(table, DictValue) or table.items is None:
+        unresolved("the batch axes are not known")
+    axes = tuple(axis for axis in table.items if isinstance(axis, int))
+    return axes, tuple(dim_of(size) for size in table.items.values())
+
+
+def _linear_general(b: Build) -> dict[str, Value]:
+    _, batch = _batch(b.args)
+    inside, outside = dims_of(b.args.get("in_features")), dims_of(b.args.get("out_features"))
+    flat = (product(batch) * product(inside), product(outside))
+    kernel = b.param("kernel", (*batch, *inside, *outside), flat=flat)
+    bias = (*batch, *outside)
+    return {"kernel": kernel, "bias": _bias(b, bias, (product(bias),))}
+
+
+def _linear_general_call(f: Forward) -> Value:
+    x, features = f.input(), dims_of(f.field("out_features"))
+    if x.shape is None:
+        return f.result(None, x, "kernel", "bias")
+    rank = len(x.shape)
+    axes = axes_of(f.field("axis") or Const(-1), rank)
+    names, _ = _batch(f.layer.fields)
+    batch = tuple(axis % rank for axis in names)
+    return f.result(contracted(x.shape, axes, batch, features), x, "kernel", "bias")
+
+
+def _einsum(b: Build) -> dict[str, Value]:
+    bias = b.args.get("bias_shape")
+    return {
+        "kernel": b.param("kernel", shape_of(b.args.get("kernel_shape"))),
+        "bias": b.param("bias", shape_of(bias)) if given(bias) else NONE,
+    }
+
+
+def _einsum_call(f: Forward) -> Value:
+    equation = f.call.argument(2, "einsum_str")
+    text = as_str(equation if given(equation) else f.field("einsum_str"))
+    if text is None:
+        unresolved("the equation is not known")
+    x = f.input()
+    kernel = Array(shape_of(f.field("kernel_shape")))
+    return f.result(einsum(f.call, text, x, kernel), x, "kernel", "bias")
+
+
+def _conv(b: Build) -> dict[str, Value]:
+    kernel, features = dims_of(b.args.get("kernel_size")), dim_of(b.args.get("out_features"))
+    groups = b.args.get("feature_group_count")
+    inside = dim_of(b.args.get("in_features"))
+    inside = inside if groups is None else floordiv(inside, dim_of(groups))
+    return {"kernel": b.param("kernel", (*kernel, inside, features)), "bias": _bias(b, (features,))}
+
+
+def _conv_call(f: Forward) -> Value:
+    kernel, features, x = dims_of(f.field("kernel_size")), dim_of(f.field("out_features")), f.input()
+    if x.shape is None:
+        return f.result(None, x, "kernel", "bias")
+    split = len(x.shape) - len(kernel) - 1
+    if split < 0:
+        reject("fewer dimensions than the kernel has")
+    names = ("strides", "input_dilation", "kernel_dilation")
+    steps = (spatial_ints(f.field(name), len(kernel)) for name in names)
+    sizes = convolved(x.shape[split:-1], kernel, f.field("padding"), *steps)
+    return f.result((*x.shape[:split], *sizes, features), x, "kernel", "bias")
+
+
+def _conv_transpose(b: Build) -> dict[str, Value]:
+    kernel, features = dims_of(b.args.get("kernel_size")), dim_of(b.args.get("out_features"))
+    inside = dim_of(b.args.get("in_features"))
+    ends = (features, inside) if b.flag("transpose_kernel", False) else (inside, features)
+    return {"kernel": b.param("kernel", (*kernel, *ends)), "bias": _bias(b, (features,))}
+
+
+def _conv_transpose_call(f: Forward) -> Value:
+    kernel, features, x = dims_of(f.field("kernel_size")), dim_of(f.field("out_features")), f.input()
+    if x.shape is None:
+        return f.result(None, x, "kernel", "bias")
+    split = len(x.shape) - len(kernel) - 1
+    if split < 0:
+        reject("fewer dimensions than the kernel has")
+    steps = (spatial_ints(f.field(name), len(kernel)) for name in ("strides", "kernel_dilation"))
+    sizes = transposed(x.shape[split:-1], kernel, f.field("padding"), *steps)
+    return f.result((*x.shape[:split], *sizes, features), x, "kernel", "bias")
+
+
+def _prelu(b: Build) -> dict[str, Value]:
+    # What is called `negative_slope_init` is the number itself.
+    rest = {name: value for name, value in b.args.items() if name != "negative_slope_init"}
+    return {"negative_slope": replace(b, args=rest).param("negative_slope", ())}
+
+
+def _prelu_call(f: Forward) -> Value:
+    x = f.input()
+    if given(f.field("dtype")):
+        return f.result(x.shape, x, "negative_slope")
+    return Array(x.shape, x.dtype, typed=x.typed)
+
+
+def _embed(b: Build) -> dict[str, Value]:
+    shape = (dim_of(b.args.get("num_embeddings")), dim_of(b.args.get("features")))
+    return {"embedding": b.param("embedding", shape)}
+
+
+def _embed_call(f: Forward) -> Value:
+    x, table = f.input(), operand(f.field("embedding"))
+    shape = None if x.shape is None else (*x.shape, dim_of(f.field("features")))
+    return Array(shape, layer_dtype(f.field("dtype"), (table.dtype,), inexact=False))
+
+
+def attend(f: Forward) -> Value:
+    """`Embed.attend`: the query against every embedding."""
+    x = f.input("query")
+    found = f.result(replace_last(x, (dim_of(f.field("num_embeddings")),)), x, "embedding")
+    # `Embed` takes its parameter's dtype for its own.
+    return found if given(f.field("dtype")) else replace(found, dtype=operand(f.field("embedding")).dtype)
+
+
+def _norm(b: Build) -> dict[str, Value]:
+    shape = (dim_of(b.args.get("num_features")),)
+    return {
+        "scale": b.optional("scale", lambda: b.param("scale", shape)),
+        "bias": _bias(b, shape),
+    }
+
+
+def _rms_norm(b: Build) -> dict[str, Value]:
+    shape = (dim_of(b.args.get("num_features")),)
+    return {"scale": b.optional("scale", lambda: b.param("scale", shape))}
+
+
+def _batch_norm(b: Build) -> dict[str, Value]:
+    array = Array((dim_of(b.args.get("num_features")),), "float32")
+    stats: dict[str, Value] = {
+        name: LibraryObject("flax.nnx.BatchStat", {"value": array}, b.call.place) for name in ("mean", "var")
+    }
+    return {**stats, **_norm(b)}
+
+
+def _norm_call(f: Forward) -> Value:
+    x = f.input("x")
+    share_statistics(f.call, x, f.field("axis_name"), f.field("axis_index_groups"))
+    return f.result(x.shape, x, "scale", "bias")
+
+
+def _attention(b: Build) -> dict[str, Value]:
+    inside = dim_of(b.args.get("in_features"))
+    sizes = {
+        name: dim_of(b.args.get(name)) if given(b.args.get(name)) else inside
+        for name in ("qkv_features", "out_features", "in_kv_features")
+    }
+    heads = dim_of(b.args.get("num_heads"))
+    kv_heads = dim_of(b.args.get("num_kv_heads")) if given(b.args.get("num_kv_heads")) else heads
+    depth = floordiv(sizes["qkv_features"], heads)
+    shared: dict[str, Value] = {n: b.args[n] for n in ("dtype", "param_dtype", "use_bias") if n in b.args}
+    inputs = _renamed(b, "kernel_init bias_init kernel_metadata bias_metadata")
+    outputs = inputs | _renamed(b, "kernel_init bias_init kernel_metadata bias_metadata", prefix="out_")
+
+    def general(name: str, features: Shape, result: Shape, extra: dict[str, Value]) -> Value:
+        fields = {
+            "in_features": shape_value(features),
+            "out_features": shape_value(result),
+            **shared,
+            **extra,
+        }
+        return construct(b.call, "LinearGeneral", fields, replace(b.owner, name=f"{b.owner.name}.{name}"))
+
+    parts = {
+        "query": general("query", (inside,), (heads, depth), inputs),
+        "key": general("key", (sizes["in_kv_features"],), (kv_heads, depth), inputs),
+        "value": general("value", (sizes["in_kv_features"],), (kv_heads, depth), inputs),
+    }
+    if b.flag("normalize_qk", False):
+        for name in ("query_ln", "key_ln"):
+            fields: dict[str, Value] = {**shared, "num_features": integer(depth), "use_bias": Const(False)}
+            if f"{name}_scale_metadata" in b.args:
+                fields["scale_metadata"] = b.args[f"{name}_scale_metadata"]
+            owner = replace(b.owner, name=f"{b.owner.name}.{name}")
+            parts[name] = construct(b.call, "LayerNorm", fields, owner)
+    axis = {"axis": shape_value((-2, -1)), **outputs}
+    parts["out"] = general("out", (heads, depth), (sizes["out_features"],), axis)
+    return parts
+
+
+def _renamed(b: Build, names: str, prefix: str = "") -> dict[str, Value]:
+    """Arguments passed on, those that are given and neither None nor empty."""
+    found = {name: b.args.get(prefix + name) for name in names.split()}
+    return {name: value for name, value in found.items() if value is not None and not _is_empty(value)}
+
+
+def _is_empty(value: Value) -> bool:
+    return is_none(value) or (isinstance(value, DictValue) and value.items == {})
+
+
+def _attention_call(f: Forward) -> Value:
+    if given(f.field("attention_fn")):
+        unresolved("another attention function")
+    x, out = f.input("inputs_q"), f.field("out")
+    if not isinstance(out, LibraryObject):
+        unresolved("the projections are not known")
+    features = dims_of(out.fields.get("out_features"))
+    return Forward(f.call, out).result(replace_last(x, features), x, "kernel", "bias")
+
+
+def _nothing(b: Build) -> dict[str, Value]:
+    return {}
+
+
+def _dropout_call(f: Forward) -> Value:
+    return f.call.argument(1, "inputs") or Unknown("no input")
+
+
+def _sequential(b: Build) -> dict[str, Value]:
+    return {"layers": Unknown("starred layers") if b.call.opaque else Tuple(tuple(b.call.args))}
+
+
+def _sequential_call(f: Forward) -> Value:
+    return chain(f.call, f.field("layers"))
+
+
+def _batch_norm_call(f: Forward) -> Value:
+    x = f.input("x")
+    # Unless the call says so, `model.eval()` may have told it to compute none.
+    if as_bool(f.call.argument(2, "use_running_average")) is False:
+        share_statistics(f.call, x, f.field("axis_name"), f.field("axis_index_groups"))
+    return f.result(x.shape, x, "mean", "var", "scale", "bias")
+
+
+_CLASSES: dict[str, tuple[str, Callable[[Build], dict[str, Value]], Callable[[Forward], Value]]] = {
+    "Linear": ("in_features out_features", _linear, _linear_call),
+    "LinearGeneral": ("in_features out_features", _linear_general, _linear_general_call),
+    "Einsum": ("einsum_str kernel_shape bias_shape", _einsum, _einsum_call),
+    "Conv": ("in_features out_features kernel_size strides", _conv, _conv_call),
+    "ConvTranspose": ("in_features out_features kernel_size strides", _conv_transpose, _conv_transpose_call),
+    "PReLU": ("negative_slope_init", _prelu, _prelu_call),
+    "Embed": ("num_embeddings features", _embed, _embed_call),
+    "LayerNorm": ("num_features", _norm, _norm_call),
+    "RMSNorm": ("num_features", _rms_norm, _norm_call),
+    "GroupNorm": ("num_features num_groups group_size", _norm, _norm_call),
+    "InstanceNorm": ("num_features", _norm, _norm_call),
+    "BatchNorm": ("num_features", _batch_norm, _batch_norm_call),
+    "MultiHeadAttention": (
+        "num_heads in_features qkv_features out_features num_kv_heads in_kv_features",
+        _attention,
+        _attention_call,
+    ),
+    "Dropout": ("rate", _nothing, _dropout_call),
+    "Sequential": ("", _sequential, _sequential_call),
+}
+
+#: nnx's classes by name; the constructor's other parameters are keywords.
+LAYERS = {name: Layer(tuple(p.split()), build, forward) for name, (p, build, forward) in _CLASSES.items()}
+
+
+def construct(
+    call: Call,
+    class_name: str,
+    args: dict[str, Value],
+    owner: Owner,
+    layers: Mapping[str, Layer] | None = None,
+) -> Value:
+    """Make a layer of one of the classes from its arguments by name."""
+    kind = f"flax.nnx.{class_name}"
+    build = Build(call, kind, args, owner)
+    try:
+        made = (layers or LAYERS)[class_name].build(build)
+    except Stop:
+        record_named(call, owner, args, build.made)
+        raise
+    kept = kept_stream(call, class_name, args)
+    return LibraryObject(kind, {**args, **made, **kept, MADE: shapes_of(made)}, owner.place)

@@ -1,0 +1,94 @@
+"""`nnx.Optimizer`: variables of what a transformation of optax makes of a model's parameters.
+
+From `flax.nnx.training.optimizer` 0.12.8. Each variable of the state has the metadata of the parameter
+that it is like, and is sharded again when it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from shardlint.inference.domain.values import Array, Const, External, LibraryObject, Value
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.flax.common.parameter_uses import Owner
+from shardlint.inference.overlays.flax.nnx.lifted import map_variables
+from shardlint.inference.overlays.flax.nnx.state import state
+from shardlint.inference.overlays.flax.nnx.variables import OPTIMIZER, is_variable, make_variable
+from shardlint.inference.overlays.optax_states import init_of, updated
+from shardlint.laws.core.values import Unknown
+
+_STEP = Array((), "uint32")
+#: Which parameter a variable is like, while its optimizer is made.
+_LIKE = "(like)"
+
+
+def _optimizer(call: Call) -> Value:
+    """``nnx.Optimizer(model, tx, wrt=)``, ``nnx.ModelAndOptimizer(model, tx, wrt=nnx.Param)``."""
+    model, tx = call.argument(0, "model"), call.argument(1, "tx")
+    if model is None or tx is None or call.opaque:
+        return call.unknown("what state it has is not known")
+    kinds = call.kwargs.get("wrt") or External("flax.nnx.Param")
+    params = state(Call(call.interpreter, "flax.nnx.state", [model, kinds], {}, call.place))
+    opened = map_variables(init_of(tx)(call, _marked(params)), _remake(call))
+    step = LibraryObject("flax.nnx.OptState", {"value": _STEP}, call.place)
+    fields = {"step": step, "tx": tx, "opt_state": opened, "wrt": kinds}
+    if call.name.endswith("ModelAndOptimizer"):
+        fields["model"] = model
+    return LibraryObject(OPTIMIZER, fields, call.place)
+
+
+def _marked(params: Value) -> Value:
+    """A copy of the parameters, each with a number."""
+    count = 0
+
+    def mark(value: Value) -> Value:
+        nonlocal count
+        if not isinstance(value, LibraryObject) or not is_variable(value):
+            return value
+        count += 1
+        return LibraryObject(value.kind, {**value.fields, _LIKE: Const(count)}, value.origin)
+
+    return map_variables(params, mark)
+
+
+def _remake(call: Call) -> Callable[[Value], Value]:
+    """Make a variable of each array in a state.
+
+    Those of one shape that are like one parameter are refused together: the first is recorded.
+    """
+    owner = Owner("nnx", call.name.removeprefix("flax."), call.place)
+    first: dict[object, Value] = {}
+
+    def remake(value: Value) -> Value:
+        if isinstance(value, Array):
+            return LibraryObject("flax.nnx.OptArray", {"value": value}, call.place)
+        if not isinstance(value, LibraryObject) or not is_variable(value):
+            return value
+        metadata = {name: item for name, item in value.fields.items() if name not in ("value", "__class__")}
+        number, array = metadata.pop(_LIKE, None), value.fields["value"]
+        if "optimizer_sharding" in metadata:
+            metadata["out_sharding"] = metadata.pop("optimizer_sharding")
+        if not isinstance(array, Array):
+            return Unknown("what a variable holds is not known")
+        known = (number.value if isinstance(number, Const) else None, array.shape, array.dtype)
+        if known not in first:
+            first[known] = make_variable(call, "flax.nnx.OptVariable", array, metadata, owner, "value")
+        made = first[known]
+        if isinstance(made, LibraryObject):
+            return LibraryObject(made.kind, dict(made.fields), made.origin)
+        return made
+
+    return remake
+
+
+def _update(call: Call) -> Value:
+    """``optimizer.update(model, grads)``: returns the updates."""
+    grads = call.args[-1] if len(call.args) > 1 else None
+    return call.unknown("no gradients") if grads is None else updated(grads)
+
+
+TABLE: dict[str, Callable[[Call], Value]] = {
+    "flax.nnx.Optimizer": _optimizer,
+    "flax.nnx.ModelAndOptimizer": _optimizer,
+}
+METHODS: dict[tuple[str, str], Callable[[Call], Value]] = {(OPTIMIZER, "update"): _update}

@@ -1,0 +1,282 @@
+"""Random streams of Flax's nnx, and draws from them: ``rngs.normal((8, 16))``, ``rngs.lecun_normal()``.
+
+`flax.nnx.rnglib` (0.12.8) has `jax.random`'s functions and the makers of initializers as methods of `Rngs`
+and of `RngStream`; each takes its key from the stream. Both are objects with variables; those of an `Rngs`
+that came from elsewhere are not known. A key, and the count, which goes up with each key that is taken, have
+the mesh in their types that was set then: under another one of Explicit axes JAX refuses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import replace
+
+from shardlint.inference.domain.values import (
+    NONE,
+    Array,
+    Const,
+    DictValue,
+    External,
+    Integer,
+    LibraryObject,
+    Native,
+    Value,
+    as_bool,
+    as_dim,
+    is_none,
+)
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.overlays.flax.linen.layers import KEY
+from shardlint.inference.overlays.flax.nnx.assignment import assign
+from shardlint.inference.overlays.jax import initializers, random
+from shardlint.inference.overlays.jax.explicit.type_conversion import made_here
+from shardlint.laws.core.dims import Dim, Shape
+from shardlint.laws.core.values import Unknown
+from shardlint.model.spans import Place
+
+_Rule = Callable[[Call], Value]
+
+RNGS, STREAM = "flax.nnx.Rngs", "flax.nnx.RngStream"
+
+_DRAWS = (
+    "bits uniform randint permutation choice normal multivariate_normal truncated_normal bernoulli beta "
+    "cauchy dirichlet exponential gamma loggamma poisson gumbel categorical laplace logistic pareto t "
+    "chisquare f rademacher maxwell double_sided_maxwell weibull_min orthogonal generalized_normal ball "
+    "rayleigh wald geometric triangular lognormal binomial multinomial"
+).split()
+_KINDS = ("glorot", "he", "kaiming", "lecun", "xavier")
+_INITIALIZERS = [f"{kind}_{law}" for kind in _KINDS for law in ("normal", "uniform")]
+_INITIALIZERS += ["delta_orthogonal", "variance_scaling"]
+
+#: All that a stream has of its own, and no stream's name.
+NAMES = frozenset((*_DRAWS, *_INITIALIZERS, "broadcast", "fork", "items", "split"))
+
+
+# -- streams ------------------------------------------------------------------------------------------------
+
+
+def stream(call: Call, shape: Shape = (), key: Array | None = None) -> LibraryObject:
+    """A stream of keys, and of a count for each of how many were taken; of new ones unless told."""
+    typed = made_here(call.interpreter, shape)
+    held = Array(shape, KEY.dtype, typed=typed) if key is None else key
+    counts = Array(shape, "uint32", typed=typed) if key is None else _counts(call, key)
+    variables = {
+        "key": LibraryObject("flax.nnx.RngKey", {"value": held}, call.place),
+        "count": LibraryObject("flax.nnx.RngCount", {"value": counts}, call.place),
+    }
+    return LibraryObject(STREAM, dict(variables), call.place)
+
+
+def _counts(call: Call, key: Array) -> Array:
+    typed = None if key.shape is None else made_here(call.interpreter, key.shape)
+    return Array(key.shape, "uint32", typed=typed)
+
+
+def _seeded(call: Call, seed: Value) -> LibraryObject:
+    """A stream of a seed, or of a key; raw keys get a type of their own."""
+    if not isinstance(seed, Array):
+        return stream(call)
+    if seed.dtype == KEY.dtype:
+        return stream(call, key=seed)
+    return stream(call, key=replace(KEY, typed=None))
+
+
+def take_key(call: Call, held: Value) -> Value:
+    """The key that a stream, or the default one of several, gives; its count goes up."""
+    if isinstance(held, LibraryObject) and held.kind == RNGS:
+        held = (streams_of(held) or {}).get("default", NONE)
+    if not isinstance(held, LibraryObject) or not streams_like(held):
+        return KEY
+    key, count = held.fields["key"], held.fields["count"]
+    assert isinstance(key, LibraryObject) and isinstance(count, LibraryObject)
+    one, taken = key.fields["value"], count.fields["value"]
+    if not isinstance(one, Array) or not isinstance(taken, Array) or one.shape != ():
+        return call.unknown("several keys")
+    interpreter, place = call.interpreter, call.place
+    made = interpreter.call(External("jax.random.fold_in"), [one, taken], {}, place)
+    after = interpreter.operation("Add", taken, Const(1), place)
+    assign(interpreter, count, after if isinstance(after, Array) else replace(taken, typed=None))
+    return made
+
+
+def key_for_parameter(call: Call) -> Value:
+    """The key that a layer takes for one of its parameters: of its ``rngs=``, ``params`` or the default."""
+    rngs = call.kwargs.get("rngs")
+    if not isinstance(rngs, LibraryObject) or rngs.kind not in (RNGS, STREAM):
+        return KEY
+    return take_key(call, rngs if rngs.kind == STREAM else attribute(rngs, "params") or NONE)
+
+
+def elsewhere(kind: str, origin: Place | None, split: Value | None = None) -> LibraryObject:
+    """Streams whose variables are not known; ``split`` is how many keys each holds."""
+    unknown: Value = Unknown("the streams are not known")
+    held = dict.fromkeys(("streams",) if kind == RNGS else ("key", "count"), unknown)
+    return LibraryObject(kind, held if split is None else {**held, "split": split}, origin)
+
+
+def make_streams(call: Call) -> Value:
+    """``nnx.Rngs(default, **streams)``."""
+    default = call.argument(0, "default")
+    seeds: dict[Hashable, Value] = {name: seed for name, seed in call.kwargs.items() if name != "default"}
+    plain = default is None or is_none(default) or isinstance(default, Const | Integer | Array)
+    if call.opaque or not plain:
+        return elsewhere(RNGS, call.place)
+    if default is not None and not is_none(default):
+        seeds["default"] = default
+    streams = DictValue({name: _seeded(call, seed) for name, seed in seeds.items()})
+    return LibraryObject(RNGS, {"streams": streams}, call.place)
+
+
+def _fresh(names: Iterable[Hashable], call: Call, shape: Shape = ()) -> DictValue:
+    return DictValue({name: stream(call, shape) for name in names})
+
+
+def streams_of(rngs: LibraryObject) -> dict[Hashable, Value] | None:
+    """The streams of an `Rngs` by name, None where they are not known."""
+    held = rngs.fields.get("streams")
+    return held.items if isinstance(held, DictValue) else None
+
+
+def attribute(rngs: LibraryObject, name: str) -> Value | None:
+    """``rngs.dropout``: the stream of this name, or else the default one."""
+    if name in NAMES or name.startswith("__"):
+        return None
+    known = streams_of(rngs)
+    found = None if known is None else known.get(name, known.get("default"))
+    if found is not None:
+        return found
+    return elsewhere(STREAM, rngs.origin, rngs.fields.get("split"))
+
+
+def fork(call: Call) -> Value:
+    """``rngs.fork(split=n)``: streams of n keys each, or of one."""
+    receiver, split = call.args[0], call.argument(1, "split")
+    plain = split is None or is_none(split)
+    size = None if plain else as_dim(split)
+    known = streams_of(receiver) if isinstance(receiver, LibraryObject) else None
+    if known is None or (size is None and not plain):
+        return split_streams(call, receiver, split if size is not None else None, plain)
+    forked: dict[Hashable, Value] = {}
+    for name, one in known.items():
+        key = take_key(call, one)
+        if size is not None and split is not None:
+            key = call.interpreter.call(External("jax.random.split"), [key, split], {}, call.place)
+        forked[name] = stream(call, key=key) if isinstance(key, Array) else elsewhere(STREAM, call.place)
+    return LibraryObject(RNGS, {"streams": DictValue(forked)}, call.place)
+
+
+def split_streams(call: Call, rngs: Value, split: Value | None, plain: bool = False) -> LibraryObject:
+    """Streams like others, each of ``split`` keys; ``plain`` of one."""
+    known = streams_of(rngs) if isinstance(rngs, LibraryObject) else None
+    size = as_dim(split)
+    if known is None or (size is None and not plain):
+        return elsewhere(RNGS, call.place, split)
+    streams: dict[str, Value] = {"streams": _fresh(known, call, () if size is None else (size,))}
+    return LibraryObject(RNGS, streams if split is None else {**streams, "split": split}, call.place)
+
+
+def split_of(rngs: LibraryObject) -> Dim | None:
+    """How many keys each stream holds; None for one, and where that is not known."""
+    for one in (streams_of(rngs) or {}).values():
+        key = one.fields["key"] if isinstance(one, LibraryObject) and streams_like(one) else NONE
+        held = key.fields["value"] if isinstance(key, LibraryObject) else NONE
+        if isinstance(held, Array) and held.shape:
+            return held.shape[0]
+    return as_dim(rngs.fields.get("split"))
+
+
+def one_stream(call: Call) -> Value:
+    """``stream.fork()``: a stream of its own."""
+    known = isinstance(call.args[0], LibraryObject) and streams_like(call.args[0])
+    return stream(call) if known and len(call.args) == 1 and not call.kwargs else call.args[0]
+
+
+def streams_like(held: LibraryObject) -> bool:
+    """Whether what a stream holds is known."""
+    return isinstance(held.fields.get("key"), LibraryObject)
+
+
+def kept_stream(call: Call, class_name: str, args: Mapping[str, Value]) -> dict[str, Value]:
+    """The stream that a layer keeps as ``rngs``, by attribute."""
+    if class_name not in _KEEPING:
+        return {}
+    flag, default = _KEEPING[class_name]
+    keeps = as_bool(args.get(flag, default)) if flag != "dropout_rate" else _drops(args)
+    rngs = call.kwargs.get("rngs", Const(True) if flag == "" else NONE)
+    if keeps is False or is_none(rngs) or (isinstance(rngs, Const) and rngs.value is False):
+        return {"rngs": NONE}
+    known = isinstance(rngs, Const)
+    if isinstance(rngs, LibraryObject):
+        known = "split" not in rngs.fields and (bool(streams_of(rngs)) or streams_like(rngs))
+    if keeps is None or call.opaque or not known:
+        return {"rngs": elsewhere(STREAM, call.place)}
+    return {"rngs": stream(call)}
+
+
+def _drops(args: Mapping[str, Value]) -> bool | None:
+    """Whether attention keeps a stream to drop by."""
+    rate, keeps = args.get("dropout_rate", Const(0.0)), as_bool(args.get("keep_rngs", Const(True)))
+    if not isinstance(rate, Const) or keeps is None:
+        return None
+    return keeps and isinstance(rate.value, int | float) and rate.value > 0
+
+
+_CELLS = ("LSTMCell", "OptimizedLSTMCell", "SimpleCell", "GRUCell")
+#: Layers that keep a stream: the argument that decides, and its default. Those of none always do.
+_KEEPING: dict[str, tuple[str, Const]] = {
+    "Dropout": ("always", Const(True)),
+    "MultiHeadAttention": ("dropout_rate", Const(True)),
+    "RNN": ("", Const(True)),
+    "Bidirectional": ("", Const(True)),
+    **dict.fromkeys(_CELLS, ("keep_rngs", Const(False))),
+}
+
+# -- draws --------------------------------------------------------------------------------------------------
+
+
+def _is_split(call: Call) -> bool:
+    """Whether the streams hold several keys each, as mapped functions take them apart."""
+    receiver = call.args[0]
+    return not isinstance(receiver, LibraryObject) or "split" in receiver.fields
+
+
+def give_key(call: Call) -> Value:
+    """``rngs()``, ``rngs.params()``."""
+    return take_key(call, call.args[0])
+
+
+def _draw(name: str) -> _Rule:
+    rule = random.TABLE.get(f"jax.random.{name}")
+
+    def draw(call: Call) -> Value:
+        if rule is None or _is_split(call):
+            return call.unknown("what is drawn is not known")
+        args = [take_key(call, call.args[0]), *call.args[1:]]
+        return call.interpreter.call(External(f"jax.random.{name}"), args, dict(call.kwargs), call.place)
+
+    return draw
+
+
+def _initializer(name: str) -> _Rule:
+    make_initializer = initializers.TABLE[f"jax.nn.initializers.{name}"]
+
+    def make(call: Call) -> Value:
+        made = make_initializer(replace(call, args=call.args[1:], arg_places={}))
+        if not isinstance(made, Native) or _is_split(call):
+            return call.unknown("an initializer that is not known")
+
+        def initialize(inner: Call) -> Value:
+            key = take_key(inner, call.args[0])
+            return made.call(replace(inner, args=[key, *inner.args], arg_places={}))
+
+        return Native(f"rngs.{name}(...)", initialize, origin=call.place)
+
+    return make
+
+
+def random_methods(kind: str) -> dict[tuple[str, str], _Rule]:
+    """The methods of a kind of stream; the object is the call's first argument."""
+    return {
+        **{(kind, name): _draw(name) for name in _DRAWS},
+        **{(kind, name): _initializer(name) for name in _INITIALIZERS},
+    }

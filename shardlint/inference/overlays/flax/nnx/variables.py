@@ -1,0 +1,266 @@
+"""nnx variables and their metadata: what `flax.nnx.Variable` does when it is made.
+
+A variable is a `LibraryObject` of kind ``flax.nnx.Param`` (or another variable class) whose field
+``value`` is its array; the other fields are its metadata. An initializer `with_partitioning` returns
+a ``flax.nnx.VariableMetadata``, which `Param` takes apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+
+from shardlint.inference.domain.values import (
+    NONE,
+    Array,
+    DictValue,
+    LibraryObject,
+    ListValue,
+    MeshValue,
+    Native,
+    ShardingValue,
+    SpecValue,
+    Value,
+    as_bool,
+)
+from shardlint.inference.evaluation.call import Call
+from shardlint.inference.evaluation.evaluator import Evaluator
+from shardlint.inference.overlays.arrays.operands import Stop, operand
+from shardlint.inference.overlays.flax.common.layer_shapes import initialized, refuse_array
+from shardlint.inference.overlays.flax.common.metadata import NAMING, Names, mesh_of, names_of
+from shardlint.inference.overlays.flax.common.parameter_uses import (
+    INERT,
+    Meeting,
+    Owner,
+    record_parameter,
+    shape_known,
+)
+from shardlint.inference.overlays.flax.linen.module_runs import NOT_EAGER
+from shardlint.inference.overlays.flax.logical.constraints import as_written, record_axis
+from shardlint.inference.overlays.flax.logical.rules import combined_rules, rules_of
+from shardlint.inference.overlays.flax.logical.uses import Setting, making, record_mistake
+from shardlint.inference.overlays.jax.explicit.type_conversion import typed_as
+from shardlint.inference.overlays.recording import record_call
+from shardlint.laws.core.dims import Shape
+from shardlint.laws.core.values import Mesh, Spec, Unknown
+from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided, Verdict
+from shardlint.laws.flax.logical_axes import Refused, mesh_spec, rename
+from shardlint.laws.flax.logical_axes import given as given_rules
+from shardlint.laws.placement.named_sharding import judge_sharding
+from shardlint.model.spans import Place
+
+METADATA = "flax.nnx.VariableMetadata"
+PARAM = "flax.nnx.Param"
+OPTIMIZER = "flax.nnx.Optimizer"
+#: Classes of variables, each with the one it derives from.
+PARENTS = {
+    "flax.nnx.Variable": None,
+    **{
+        f"flax.nnx.{name}": "flax.nnx.Variable"
+        for name in ("Param", "BatchStat", "Cache", "Intermediate", "Perturbation", "OptState", "RngState")
+    },
+    "flax.nnx.LoRAParam": PARAM,
+    "flax.nnx.RngKey": "flax.nnx.RngState",
+    "flax.nnx.RngCount": "flax.nnx.RngState",
+    "flax.nnx.OptArray": "flax.nnx.OptState",
+    "flax.nnx.OptVariable": "flax.nnx.OptState",
+}
+VARIABLES = tuple(PARENTS)
+#: What ``out_sharding`` was called before.
+OLD_NAMES = ("sharding", "sharding_names")
+
+
+def with_metadata(call: Call) -> Value:
+    """``with_partitioning(init, sharding, mesh=None, **metadata)``, ``with_metadata(init, **metadata)``."""
+    init = call.argument(0, "initializer")
+    if init is None or call.opaque:
+        return call.unknown("the initializer is not known")
+    metadata: dict[Hashable, Value] = dict(call.kwargs.items())
+    metadata.pop("initializer", None)
+    if call.name.endswith("with_partitioning"):
+        metadata.pop("sharding", None)
+        metadata["out_sharding"] = call.argument(1, "sharding") or NONE
+        metadata["mesh"] = call.argument(2, "mesh") or NONE
+
+    def wrapped(inner: Call) -> Value:
+        if refuse_array(call, "nnx.with_partitioning", init):
+            return call.unknown("rejected")
+        made = initialized(inner, init, inner.args, inner.kwargs)
+        return LibraryObject(METADATA, {"value": made, "metadata": DictValue({**metadata})}, call.place)
+
+    return Native(NAMING, wrapped, wraps=init, origin=call.place)
+
+
+def make_variable(
+    call: Call, kind: str, value: Value, metadata: dict[str, Value] | None, owner: Owner, name: str
+) -> Value:
+    """Make a variable: shard it as its metadata says, and record a parameter.
+
+    ``metadata`` is None when it is not known. Metadata that the initializer carries comes first, as in
+    `flax.nnx.Variable`.
+    """
+    named = None
+    if isinstance(value, LibraryObject) and value.kind == METADATA:
+        named = value.origin
+        carried = value.fields["metadata"]
+        known = carried.items if isinstance(carried, DictValue) else None
+        fits = metadata is not None and known is not None
+        metadata = {**(metadata or {}), **{str(k): v for k, v in (known or {}).items()}} if fits else None
+        value = value.fields["value"]
+    try:
+        array = operand(value)
+    except Stop:
+        return call.unknown("a variable that holds no array")
+    if metadata is not None:
+        metadata = _with_new_name(metadata)
+    names, mesh, verdict = _sharded(call, array, metadata)
+    array = _held(array, names, mesh, verdict)
+    if kind == PARAM or names.spec is not None:
+        record_parameter(call.interpreter, owner, name, array, names, mesh, verdict, initializer_place=named)
+    if isinstance(verdict, Rejected):
+        return Unknown(f"rejected: the names of {owner.subject(name)}")
+    fields = {"out_sharding": Unknown("the metadata is not known")} if metadata is None else metadata
+    return LibraryObject(kind, {**fields, "value": array}, call.place)
+
+
+def _with_new_name(metadata: dict[str, Value]) -> dict[str, Value]:
+    """Metadata with the sharding under its present name."""
+    for old in OLD_NAMES:
+        if old in metadata:
+            metadata = {**metadata, "out_sharding": metadata[old]}
+            del metadata[old]
+    return metadata
+
+
+def _sharded(
+    call: Call, array: Array, metadata: dict[str, Value] | None
+) -> tuple[Names, Mesh | Unknown | None, Verdict]:
+    """What `flax.core.spmd.shard_value` makes of a new variable: its names, their mesh, the verdict."""
+    interpreter = call.interpreter
+    if metadata is None:
+        return Names(Unknown("the metadata is not known")), None, Undecided("the metadata is not known")
+    sharding = metadata.get("out_sharding")
+    names = names_of(sharding)
+    if names.spec is None or names.spec in ("", Spec()):
+        return Names(None), None, INERT
+    own = mesh_of(metadata.get("mesh"))
+    meeting = Meeting.nnx(interpreter, own)
+    eager = metadata.get("eager_sharding")
+    if NOT_EAGER in interpreter.switches or (eager is not None and as_bool(eager) is not True):
+        return names, meeting.mesh, Undecided("eager sharding may be off")
+    setting = _setting(interpreter, sharding, metadata, call.place)
+    renamed = _renamed(interpreter, setting, shape_known(array))
+    if not isinstance(renamed, Spec):
+        ruled = isinstance(setting.names.spec, Spec)
+        return names, Unknown("logical axis rules decide") if ruled else meeting.mesh, renamed
+    if isinstance(sharding, ShardingValue):
+        on = sharding.mesh.mesh if isinstance(sharding.mesh, MeshValue) else sharding.mesh
+        if (refused := _elsewhere(meeting, on)) is not None:
+            mended: dict[int | str, Value] = {"out_sharding": sharding.spec}
+            fits = call.kwargs.get("out_sharding") is sharding
+            repaired = mended if fits else None
+            record_call(call, refused, place=sharding.origin, function="nnx.Param", repaired=repaired)
+            return names, on, refused
+        meeting = Meeting.nnx(interpreter, on)
+    if isinstance(sharding, ListValue) or isinstance(names.spec, str):
+        # Only a tuple or a `PartitionSpec` shards. A list or a string becomes the constraint None, which
+        # leaves the value replicated on the mesh of the context; without one it is refused.
+        shown = Names(Unknown("a list of names"), names.place) if isinstance(sharding, ListValue) else names
+        bare, legacy = Meeting.nnx(interpreter, None), interpreter.context.legacy_mesh
+        refused_here = bare.mesh is None and (meeting.mesh is None or legacy is None)
+        verdict = bare.judge(Names(Spec((None,))), (1,)) if refused_here else Undecided("no effect")
+        return shown, meeting.mesh, verdict
+    found = replace(names, spec=renamed)
+    verdict = meeting.judge(found, shape_known(array))
+    if meeting.ruled or not isinstance(meeting.mesh, Mesh):
+        record_axis(interpreter, setting, renamed, verdict, meeting.mesh, shape_known(array))
+    else:
+        foreseen = judge_sharding(meeting.mesh, mesh_spec(renamed))
+        record_axis(interpreter, setting, renamed, foreseen, meeting.mesh, later=True)
+    return found, meeting.mesh, verdict
+
+
+def _held(array: Array, names: Names, mesh: Mesh | Unknown | None, verdict: Verdict) -> Array:
+    """The array as `shard_value` leaves it."""
+    if names.spec is None or not isinstance(verdict, Accepted):
+        return array if names.spec is None else replace(array, sharding=None, typed=None)
+    if not isinstance(mesh, Mesh) or not isinstance(names.spec, Spec):
+        return replace(array, sharding=None, typed=None)
+    spec = None if verdict.spec is None else SpecValue(verdict.spec, names.place, names.entry_places)
+    sharding = None if spec is None else ShardingValue(MeshValue(mesh), spec, names.place)
+    return replace(array, sharding=sharding, typed=typed_as(mesh, names.spec, array.shape))
+
+
+def _setting(
+    interpreter: Evaluator, sharding: Value | None, metadata: Mapping[str, Value], place: Place
+) -> Setting:
+    """A variable's names, and the rules of the context and its own that they meet."""
+    names = as_written(names_of(sharding))
+    if isinstance(sharding, SpecValue | ShardingValue) and isinstance(names.spec, Spec):
+        names = replace(names, spec=mesh_spec(names.spec))
+    around, written = combined_rules(interpreter, metadata.get("sharding_rules"))
+    context, own = rules_of(around), rules_of(written)
+    if isinstance(context, Unknown) and not interpreter.context.program:
+        # `Meeting.judge` knows that the caller's rules may give names another meaning.
+        context = ()
+    if not given_rules(context):
+        context, own = own, ()
+    elif not given_rules(own):
+        written = around
+    return Setting("nnx", names, context, place, written, own, "nnx.Param")
+
+
+def _renamed(interpreter: Evaluator, setting: Setting, shape: Shape | Unknown) -> Spec | Rejected | Undecided:
+    """What the rules make of a variable's names. What is wrong with the rules is recorded."""
+    if not isinstance(setting.names.spec, Spec):
+        return Undecided("the names are not known")
+    setting.note_names()
+    found = rename(setting.spec, setting.rules, setting.own)
+    if not isinstance(found, Refused):
+        return found
+    verdict = found.at("nnx.Param()")
+    calls = making(setting.spec, setting.rules, shape) if setting.own == () else None
+    record_mistake(interpreter, setting, found.mistake, found.text, verdict, calls=calls)
+    return verdict
+
+
+def _elsewhere(meeting: Meeting, on: Mesh | Unknown) -> Verdict | None:
+    """Whether a `NamedSharding` is refused because of its mesh (a bare assert in `shard_value`).
+
+    It must be equal to the variable's own mesh, or else to that of `jax.set_mesh`, which is abstract: a
+    mesh of devices never is.
+    """
+    mesh = meeting.mesh
+    if isinstance(mesh, Mesh) and meeting.raw:
+        mesh = replace(mesh, abstract=True)
+    if mesh is None or mesh == on:
+        return None
+    if isinstance(mesh, Unknown) or isinstance(on, Unknown):
+        return Undecided("whether the meshes are equal is not known")
+    detail = (
+        "nnx wants a NamedSharding on the mesh of its variable: mesh=, or the AbstractMesh that jax.set_mesh "
+        "sets; pass P(...) alone, or the sharding's mesh too"
+    )
+    return Rejected(Cause.OTHER_MESH, "AssertionError", "nnx.Param()", detail=detail)
+
+
+def is_variable(value: Value) -> bool:
+    """Whether a value is an nnx variable."""
+    return isinstance(value, LibraryObject) and value.kind in VARIABLES
+
+
+def variable_spec(interpreter: Evaluator, variable: LibraryObject, place: Place) -> Value:
+    """``nnx.get_partition_spec`` of one variable (`flax.nnx.spmd.get_var_pspec`)."""
+    sharding = variable.fields.get("out_sharding")
+    names = names_of(sharding)
+    if names.spec is None or names.spec == "":
+        return SpecValue(Spec(), variable.origin)
+    if isinstance(names.spec, Unknown) or isinstance(sharding, ShardingValue):
+        return Unknown("the spec is not known")
+    setting = _setting(interpreter, sharding, variable.fields, place)
+    if isinstance(rules_of(interpreter.context.logical_rules), Unknown):
+        return Unknown("logical axis rules decide")
+    spec = _renamed(interpreter, setting, Unknown("no array is involved"))
+    if not isinstance(spec, Spec):
+        return Unknown("the names are not resolved")
+    return SpecValue(mesh_spec(spec), setting.names.place, setting.names.entry_places)
