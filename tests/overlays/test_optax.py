@@ -10,7 +10,7 @@ import optax
 import pytest
 
 from shardlint.inference import InferenceSettings, analyze
-from shardlint.inference.overlays import optax_losses
+from shardlint.inference.overlays.optax import losses
 from shardlint.model.uses import Placement
 from shardlint.source.sources import source_from_text
 
@@ -34,7 +34,7 @@ def random_arguments(rng: random.Random, name: str) -> tuple[tuple[int, ...], st
     return first, rng.choice(DTYPES), second, rng.choice(DTYPES)
 
 
-@pytest.mark.parametrize("name", optax_losses.TABLE)
+@pytest.mark.parametrize("name", losses.TABLE)
 def test_losses_agree_with_optax(name: str) -> None:
     rng = random.Random(name)
     for _ in range(20):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from shardlint.inference.domain.values import Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.data import call_of
+from shardlint.inference.overlays.witness_values import call_of
 from shardlint.laws.core.verdicts import Verdict
 from shardlint.laws.core.witness_data import Known
 from shardlint.model.spans import Place

@@ -44,8 +44,8 @@ _LIBRARIES = {
         "flax.logical.constraints", "flax.logical.rules",
         "flax.logical.param_with_axes", "flax.nnx.module", "flax.common.training",
     ),
-    "optax": ("optax_losses", "optax_states", "optax_wrappers"),
-    "equinox": ("equinox",),
+    "optax": ("optax.losses", "optax.states", "optax.wrappers"),
+    "equinox": ("equinox.modules",),
     "einops": ("einops",),
 }  # fmt: skip
 _loaded: set[str] = set()

@@ -21,7 +21,7 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.optax_states import TRANSFORMATION, like, updated
+from shardlint.inference.overlays.optax.states import TRANSFORMATION, like, updated
 from shardlint.inference.overlays.pytrees.nodes import with_parts
 from shardlint.laws.core.values import Unknown
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from shardlint.inference.domain.values import DictValue, SetValue, Value, as_items, as_str
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.flax.linen.module_runs import Run, current, is_module
-from shardlint.inference.overlays.optax_states import like
+from shardlint.inference.overlays.optax.states import like
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.transforms.varying import UNKNOWN

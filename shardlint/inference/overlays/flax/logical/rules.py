@@ -22,9 +22,9 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.context import assumed_rules
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.flax.common.metadata import entry_of
 from shardlint.inference.overlays.jax.sharding.placement_check import junk_of, text_of
+from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.values import Junk, Unknown
 from shardlint.laws.flax.logical_axes import LogicalRule, NotAPair, RuleTable, given
 

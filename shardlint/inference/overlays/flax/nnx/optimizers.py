@@ -14,7 +14,7 @@ from shardlint.inference.overlays.flax.common.parameter_uses import Owner
 from shardlint.inference.overlays.flax.nnx.lifted import map_variables
 from shardlint.inference.overlays.flax.nnx.state import state
 from shardlint.inference.overlays.flax.nnx.variables import OPTIMIZER, is_variable, make_variable
-from shardlint.inference.overlays.optax_states import init_of, updated
+from shardlint.inference.overlays.optax.states import init_of, updated
 from shardlint.laws.core.values import Unknown
 
 _STEP = Array((), "uint32")

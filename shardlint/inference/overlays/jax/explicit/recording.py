@@ -17,10 +17,10 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.data import call_of, data_of, operand
 from shardlint.inference.overlays.jax.explicit.type_conversion import type_of
 from shardlint.inference.overlays.jax.sharding.placement_check import text_of
 from shardlint.inference.overlays.recording import record_of_value
+from shardlint.inference.overlays.witness_values import call_of, data_of, operand
 from shardlint.laws.core.array_types import ArrayType
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided

@@ -25,11 +25,11 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.data import call_of, data_of
 from shardlint.inference.overlays.jax.shard_map.call import run
 from shardlint.inference.overlays.jax.shard_map.regions import ANY_FUNCTION, Mapped, mapping
 from shardlint.inference.overlays.jax.sharding.placement_check import as_junk, spec_junk, text_of
 from shardlint.inference.overlays.recording import record_of_value
+from shardlint.inference.overlays.witness_values import call_of, data_of
 from shardlint.laws.core.values import Spec, Unknown
 from shardlint.laws.core.verdicts import Rejected, Verdict
 from shardlint.laws.core.witness_data import ONE_DEVICE, Known

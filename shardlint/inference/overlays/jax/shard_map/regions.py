@@ -20,7 +20,6 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.jax.sharding.placement_check import (
     as_junk,
     as_mesh,
@@ -31,6 +30,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
 from shardlint.inference.overlays.jax.transforms.jit import function_name
 from shardlint.inference.overlays.pytrees.prefixes import arrays_in, traced
 from shardlint.inference.overlays.recording import record_of_value
+from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import AxisType, Junk, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Rejected, Verdict

@@ -29,17 +29,17 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.context import Context
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays import optax_losses
 from shardlint.inference.overlays.jax import nn, numpy, random
 from shardlint.inference.overlays.jax.lax import convolution, functions
 from shardlint.inference.overlays.jax.transforms.taint import READING, is_following
+from shardlint.inference.overlays.optax import losses
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType
 from shardlint.laws.transforms.varying import CONSTANT, NO_AXES, UNKNOWN, Variation, combined
 
 #: Functions that compute with the values of their operands, not through functions of the program.
 COMPUTE = frozenset(
-    name for module in (numpy, functions, convolution, nn, random, optax_losses) for name in module.TABLE
+    name for module in (numpy, functions, convolution, nn, random, losses) for name in module.TABLE
 )
 
 

@@ -27,9 +27,9 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call, CannotBind
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.data import call_of, data_of
 from shardlint.inference.overlays.jax.sharding.placement_check import junk_of, number_junk, spec_junk, text_of
 from shardlint.inference.overlays.recording import record_of_value
+from shardlint.inference.overlays.witness_values import call_of, data_of
 from shardlint.laws.core import dims
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import AxisType, Junk, Unknown

@@ -17,9 +17,9 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.context import Context
 from shardlint.inference.evaluation.deployment_mesh import assumed_mesh, is_assumed
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.data import call_of, data_of
 from shardlint.inference.overlays.jax.sharding.mesh_arguments import as_thing, by_position, take
 from shardlint.inference.overlays.recording import record_call, record_of_value
+from shardlint.inference.overlays.witness_values import call_of, data_of
 from shardlint.laws.core.values import AxisType, Failed, Junk, Mesh, Unknown
 from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.laws.core.witness_data import ONE_DEVICE, call_data, mesh_data

@@ -22,7 +22,6 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.dtypes import as_dtype
-from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.jax.explicit.type_conversion import meshless
 from shardlint.inference.overlays.jax.sharding.creation_apis import CREATION, ON_DEVICES, SAMPLED
 from shardlint.inference.overlays.jax.sharding.devices import one_process
@@ -39,6 +38,7 @@ from shardlint.inference.overlays.jax.transforms.jit_arguments import layout_of
 from shardlint.inference.overlays.jax.transforms.spmd_axis_name import note_constraint
 from shardlint.inference.overlays.pytrees.prefixes import is_leaf, map_arrays, meet_prefix, mismatch, traced
 from shardlint.inference.overlays.recording import record_of_value
+from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Junk, Unknown
 from shardlint.laws.core.verdicts import Api, Rejected

@@ -23,8 +23,8 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.deployment_mesh import assumed_mesh
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.jax.explicit.placement_types import held_in_type, typed_by
+from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.python_source import constant_source
 from shardlint.laws.core.values import AxisType, Failed, Junk, Mesh, Spec, Unknown

@@ -29,7 +29,6 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.evaluation.path_queries import ask
-from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.jax.sharding.mesh_arguments import as_thing, by_position, take
 from shardlint.inference.overlays.jax.sharding.placement_check import (
     as_held,
@@ -42,6 +41,7 @@ from shardlint.inference.overlays.jax.sharding.placement_check import (
 )
 from shardlint.inference.overlays.jax.sharding.specs import partition_spec
 from shardlint.inference.overlays.recording import record_call, record_of_value
+from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import equal
 from shardlint.laws.core.values import AxisType, Junk, Mesh, Spec, Unknown
 from shardlint.laws.core.verdicts import Api, Cause, Rejected

@@ -25,10 +25,10 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.evaluation.release_queries import holds
-from shardlint.inference.overlays.data import call_of, data_of
 from shardlint.inference.overlays.jax.sharding.mesh_arguments import as_thing
 from shardlint.inference.overlays.jax.sharding.placement_check import junk_of, spec_junk, text_of
 from shardlint.inference.overlays.recording import record_call, record_of_value
+from shardlint.inference.overlays.witness_values import call_of, data_of
 from shardlint.laws.core.values import Entry, Junk, Marker, Name, Spec, Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Verdict
 from shardlint.laws.core.witness_data import NO_SPEC, call_data

@@ -15,11 +15,11 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.jax.sharding.placement_check import context_mesh, place_array
 from shardlint.inference.overlays.jax.transforms.taint import following, holds_marked, marked
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays
 from shardlint.inference.overlays.recording import record_of_value
+from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Api, Cause, Rejected
 from shardlint.laws.core.witness_data import (

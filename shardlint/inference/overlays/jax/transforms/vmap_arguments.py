@@ -18,9 +18,9 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.call import Call
-from shardlint.inference.overlays.data import data_of
 from shardlint.inference.overlays.pytrees.prefixes import map_arrays, scalar
 from shardlint.inference.overlays.recording import record_of_value
+from shardlint.inference.overlays.witness_values import data_of
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.verdicts import Cause, Rejected
 from shardlint.laws.core.witness_data import (

@@ -38,9 +38,9 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import given, table, unresolved
-from shardlint.inference.overlays.equinox_layers import CALLS as LAYER_CALLS
-from shardlint.inference.overlays.equinox_layers import CHILDREN as LAYER_CHILDREN
-from shardlint.inference.overlays.equinox_layers import TABLE as LAYERS
+from shardlint.inference.overlays.equinox.layers import CALLS as LAYER_CALLS
+from shardlint.inference.overlays.equinox.layers import CHILDREN as LAYER_CHILDREN
+from shardlint.inference.overlays.equinox.layers import TABLE as LAYERS
 from shardlint.inference.overlays.jax.sharding.placement import constrained
 from shardlint.inference.overlays.jax.transforms.jit import function_name
 from shardlint.inference.overlays.pytrees.nodes import map_parts

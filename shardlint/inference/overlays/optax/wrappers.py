@@ -24,7 +24,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.overlays.arrays.operands import given, table
-from shardlint.inference.overlays.optax_states import (
+from shardlint.inference.overlays.optax.states import (
     COUNT,
     EMPTY,
     PLACEHOLDER,

@@ -1,0 +1,1 @@
+"""Equinox: modules as pytrees, filtered transforms, and layers."""
