@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from shardlint.inference.evaluation.budget import Work
-from shardlint.inference.met import Met
+from shardlint.inference.machine.trace import Met
 from shardlint.inference.store.effect_log import EFFECTS, NOTHING, State, When, born, give_back, held
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 
 @dataclass(frozen=True, slots=True)

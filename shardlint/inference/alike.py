@@ -17,7 +17,7 @@ from shardlint.inference.domain.kinds import CHANGING
 from shardlint.inference.domain.name_links import place_of
 from shardlint.inference.domain.values import Function, Native
 from shardlint.inference.evaluation.context import Scope
-from shardlint.inference.met import Met, Note
+from shardlint.inference.machine.trace import Met, Note
 from shardlint.inference.syntax.node_fields import walk
 from shardlint.laws.core.dims import Expr, Symbol, described
 from shardlint.model.uses import Use

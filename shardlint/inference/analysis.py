@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 import libcst as cst
 
-from shardlint.inference.code import Code
 from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.domain import name_links
 from shardlint.inference.entries import Entries, guarded
@@ -17,9 +16,10 @@ from shardlint.inference.evaluation.context import Frame
 from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
 from shardlint.inference.facts import take_notes, unanswered
 from shardlint.inference.interpreter import Interpreter
-from shardlint.inference.machine import Machine
+from shardlint.inference.machine.code import Code
+from shardlint.inference.machine.machine import Machine
+from shardlint.inference.machine.module_run import ModuleRun
 from shardlint.inference.mentions import with_mentions
-from shardlint.inference.module_run import ModuleRun
 from shardlint.inference.overlays.registry import load_mentioned
 from shardlint.inference.project import Project, share_unchanged
 from shardlint.inference.settling import Settling

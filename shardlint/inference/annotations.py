@@ -15,8 +15,8 @@ from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.code import Code
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.code import Code
+    from shardlint.inference.machine.machine import Machine
 
 
 def describe_parameters(interpreter: Machine, code: Code) -> None:

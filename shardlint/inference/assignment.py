@@ -32,7 +32,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.support.fast_frozen import altered
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 
 def assign(interpreter: Machine, target: cst.BaseExpression, value: Value) -> None:

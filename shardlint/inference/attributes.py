@@ -44,19 +44,19 @@ from shardlint.inference.evaluation.descriptors import is_data, read, read_of
 from shardlint.inference.evaluation.disjunction import each_option
 from shardlint.inference.evaluation.iterators import is_iterator
 from shardlint.inference.evaluation.monkeypatches import is_set
+from shardlint.inference.machine.variable_reads import note_attribute
 from shardlint.inference.overlays.class_hooks import hides_attributes, instance_attribute
 from shardlint.inference.overlays.object_protocol import object_attribute
 from shardlint.inference.overlays.python.builtins.iterators import iterator_method
 from shardlint.inference.overlays.python.builtins.methods import python_method
 from shardlint.inference.overlays.python.stdlib.dataclasses import fields_by_name
 from shardlint.inference.overlays.python.stdlib.records import named_tuple_class_attribute
-from shardlint.inference.reading import note_attribute
 from shardlint.inference.store.effect_log import changed_for_all
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 
 #: Methods that only arrays have, and that tell something of the result whatever the array is.

@@ -10,7 +10,7 @@ from shardlint.inference.evaluation.monkeypatches import MODULE_NAME, is_set
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 
 def built_in(interpreter: Machine, name: str) -> Value:

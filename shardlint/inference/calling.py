@@ -64,7 +64,7 @@ from shardlint.source.lexing import words_in
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluation.context import Scope
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 T = TypeVar("T")
 _DECLARED = re.compile(r"\b(?:global|nonlocal)\s+([\w, ]+)")

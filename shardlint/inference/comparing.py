@@ -12,7 +12,7 @@ from shardlint.inference.domain.values import Instance, Value
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.kept import Besides, Kept, kept_read
 from shardlint.inference.keys import Keys, TooLarge, scopes_around
-from shardlint.inference.reading import holder_of, outside
+from shardlint.inference.machine.variable_reads import holder_of, outside
 from shardlint.inference.store.field_reads import ALL
 
 #: What limits the validity of a run.

@@ -16,14 +16,14 @@ from shardlint.inference.comparing import Comparison
 from shardlint.inference.evaluation.budget import SURELY_ENOUGH, Exhausted, Work, works_in
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.kept import Besides, Kept
-from shardlint.inference.met import Met
+from shardlint.inference.machine.trace import Met
 from shardlint.inference.selves import OfClass
 from shardlint.inference.situation import Situation
 from shardlint.inference.store.field_reads import ALL
 from shardlint.inference.syntax.units import BrokenText
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 
 class Cutoff:

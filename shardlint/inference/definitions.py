@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.calling import call_value, note_handed, wrapped_function
-from shardlint.inference.code import Code
 from shardlint.inference.domain.classes import attribute_along, class_attribute, lineage
 from shardlint.inference.domain.values import (
     NONE,
@@ -25,6 +24,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.context import Frame, Scope, meant
 from shardlint.inference.evaluation.descriptors import intercepts, name_descriptors
+from shardlint.inference.machine.code import Code
 from shardlint.inference.overlays.class_hooks import base_class
 from shardlint.inference.overlays.jax.sharding.specs import SPEC, subclassed
 from shardlint.inference.overlays.python.stdlib.dataclasses import (
@@ -40,7 +40,7 @@ from shardlint.inference.variables import write
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 
 def define_function(interpreter: Machine, code: Code, part: FunctionPart | None = None) -> None:

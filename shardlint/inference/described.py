@@ -31,7 +31,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluation.context import Scope
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: What surely is no array, in words.
 _NO_ARRAYS: dict[type, str] = {

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.code import Code, parameters
 from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.values import (
     Alternatives,
@@ -18,6 +17,7 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.evaluation.context import Frame
+from shardlint.inference.machine.code import Code, parameters
 from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown
@@ -25,7 +25,7 @@ from shardlint.model.spans import Place
 from shardlint.model.uses import Fact, LocalUse, ValueUse
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: What may be worth to be recorded.
 TELLING = frozenset({MeshValue, SpecValue, ShardingValue, Array, Alternatives})

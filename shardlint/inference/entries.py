@@ -14,7 +14,6 @@ import libcst as cst
 from shardlint.inference.again import EntryRun, recorded
 from shardlint.inference.annotations import describe_fields
 from shardlint.inference.calling import around_method, call_value, wrapped_function
-from shardlint.inference.code import parameters
 from shardlint.inference.cutoff import Cutoff
 from shardlint.inference.domain.unknown_choices import Choice
 from shardlint.inference.domain.values import (
@@ -33,7 +32,8 @@ from shardlint.inference.evaluation.context import Context, Frame, assumed_rules
 from shardlint.inference.evaluation.deployment_mesh import assumed_mesh
 from shardlint.inference.functions import run_function
 from shardlint.inference.interpreter import Interpreter
-from shardlint.inference.machine import Machine
+from shardlint.inference.machine.code import parameters
+from shardlint.inference.machine.machine import Machine
 from shardlint.inference.reach import Reach
 from shardlint.inference.selves import OfClass, entry_instance
 from shardlint.inference.store.effect_log import EFFECTS, born
@@ -42,7 +42,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place, Span
 
 if TYPE_CHECKING:
-    from shardlint.inference.module_run import ModuleRun
+    from shardlint.inference.machine.module_run import ModuleRun
     from shardlint.inference.project import Project
 
 

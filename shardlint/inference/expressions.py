@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from shardlint.inference.calling import call_value
-from shardlint.inference.code import Code
 from shardlint.inference.comprehensions import comprehension
 from shardlint.inference.domain.iteration import hashable, too_large
 from shardlint.inference.domain.lattice import combined, join, join_tagged, join_variables, options, same_kind
@@ -35,6 +34,7 @@ from shardlint.inference.facts import dotted, met
 from shardlint.inference.generators import give
 from shardlint.inference.indexing import get_item
 from shardlint.inference.literals import float_literal, integer_literal, text_literal
+from shardlint.inference.machine.code import Code
 from shardlint.inference.members import attribute_of, evaluate_index
 from shardlint.inference.operators import binary_operation, compare, unary_operation
 from shardlint.inference.overlays.python.builtins.strings import formatted
@@ -47,7 +47,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: Libraries of which only what the overlays know sets a mesh.
 _OF_JAX = ("jax.", "flax.", "optax.", "orbax.", "numpy.", "builtins.")

@@ -33,9 +33,9 @@ from shardlint.source.sources import Cell, Source
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.code import Code
     from shardlint.inference.evaluation.context import Scope
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.code import Code
+    from shardlint.inference.machine.machine import Machine
 
 
 @dataclass(slots=True)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from shardlint.inference.domain.values import Value
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.keys import Keys
-from shardlint.inference.reading import read_of
+from shardlint.inference.machine.variable_reads import read_of
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: A variable: the scope that it was looked up from, or an object that a class held; and its name.
 Read = tuple[Any, str]

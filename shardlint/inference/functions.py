@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.annotations import annotated, describe_parameters
-from shardlint.inference.code import Code, LookedAt
 from shardlint.inference.domain.lattice import join, join_variables
 from shardlint.inference.domain.values import (
     NONE,
@@ -27,12 +26,13 @@ from shardlint.inference.editing import note_parameters
 from shardlint.inference.evaluation.context import Frame, Scope
 from shardlint.inference.evaluation.release_queries import of_version
 from shardlint.inference.facts import about_function
+from shardlint.inference.machine.code import Code, LookedAt
 from shardlint.inference.store.effect_log import changed
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 
 def look_at(interpreter: Machine, code: Code, names_only: bool = False) -> str:

@@ -27,7 +27,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.budget import Exhausted
 from shardlint.inference.evaluation.context import Frame, Scope
 from shardlint.inference.evaluation.iterators import STEPS, Drawn, made
-from shardlint.inference.reading import note_read, read_of
+from shardlint.inference.machine.variable_reads import note_read, read_of
 from shardlint.inference.store.effect_log import born, changed
 from shardlint.inference.store.identity_set import Once
 from shardlint.laws.core.values import Unknown
@@ -36,7 +36,7 @@ from shardlint.model.uses import Use
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 KIND = "iterator.generator"
 _UNKNOWN = Unknown("what is left in a generator")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 from shardlint.inference.domain.values import Function, Instance, Tuple, Value
 from shardlint.inference.kept import Given, Kept
 from shardlint.inference.keys import Keys, scopes_around
-from shardlint.inference.met import Met, Note
-from shardlint.inference.reading import note_read
+from shardlint.inference.machine.trace import Met, Note
+from shardlint.inference.machine.variable_reads import note_read
 from shardlint.inference.renewal import Renewal
 from shardlint.inference.store.effect_log import EFFECTS
 from shardlint.inference.store.field_reads import note_looks
@@ -18,7 +18,7 @@ from shardlint.model.uses import Use
 from shardlint.support.fast_frozen import altered
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: Steps that the copy of a use is worth: it is judged, too.
 _COPY = 12

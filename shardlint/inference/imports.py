@@ -13,7 +13,7 @@ from shardlint.inference.overlays.registry import is_known
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 
 def dotted(node: cst.BaseExpression | None) -> str:

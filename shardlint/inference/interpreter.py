@@ -36,10 +36,10 @@ from shardlint.inference.expressions import evaluate
 from shardlint.inference.functions import names_by_position, run_function
 from shardlint.inference.indexing import get_item
 from shardlint.inference.kept import Kept
+from shardlint.inference.machine.trace import Handed, Note
+from shardlint.inference.machine.variable_reads import Reads, note_attribute, note_variable
 from shardlint.inference.memory import Memory
-from shardlint.inference.met import Handed, Note
 from shardlint.inference.operators import binary_operation, compare
-from shardlint.inference.reading import Reads, note_attribute, note_variable
 from shardlint.inference.refine import learn_shape, names_in
 from shardlint.inference.replaced import verdict_where_replaced
 from shardlint.inference.statements import execute_block
@@ -58,10 +58,10 @@ from shardlint.support.fast_frozen import altered
 from shardlint.support.temporarily import Meanwhile
 
 if TYPE_CHECKING:
-    from shardlint.inference.code import Code
     from shardlint.inference.facts import Noted
     from shardlint.inference.generators import Body
-    from shardlint.inference.machine import Modules
+    from shardlint.inference.machine.code import Code
+    from shardlint.inference.machine.machine import Modules
     from shardlint.inference.selves import Constructed, Said
 
 

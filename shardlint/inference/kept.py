@@ -12,8 +12,8 @@ from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.evaluation.path_queries import Circumstances
 from shardlint.inference.fixed import Fixed
 from shardlint.inference.keys import Keys
-from shardlint.inference.met import Met
-from shardlint.inference.reading import read_of
+from shardlint.inference.machine.trace import Met
+from shardlint.inference.machine.variable_reads import read_of
 from shardlint.inference.situation import Situation
 from shardlint.inference.store.field_reads import Look
 from shardlint.laws.core.dims import Symbol

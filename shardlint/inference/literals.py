@@ -13,7 +13,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Written
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 
 def integer_literal(interpreter: Machine, node: cst.Integer) -> Value:

@@ -21,7 +21,7 @@ from shardlint.inference.variables import watching, widened
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: A ``while`` whose test is known is followed up to this many times.
 _MAX_PASSES = 16

@@ -17,7 +17,7 @@ from shardlint.inference.syntax.node_fields import is_next
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 
 def attribute_of(interpreter: Machine, node: cst.Attribute, receiver: Value) -> Value:

@@ -28,9 +28,9 @@ from shardlint.inference.fixed import Read, split
 from shardlint.inference.giving import give_again, pay_for_copies, record, tell_kept
 from shardlint.inference.kept import Given, Kept, Part, kept_read
 from shardlint.inference.keys import Keys, TooLarge, scopes_around, snapshot
-from shardlint.inference.met import Met, Note
+from shardlint.inference.machine.trace import Met, Note
+from shardlint.inference.machine.variable_reads import note_read, read_of
 from shardlint.inference.overlays.flax.linen.module_runs import in_module
-from shardlint.inference.reading import note_read, read_of
 from shardlint.inference.renewal import NotRenewable, Renewal
 from shardlint.inference.situation import Situation, states
 from shardlint.inference.store.effect_log import EFFECTS, NOTHING, born
@@ -39,7 +39,7 @@ from shardlint.laws.core import dims
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: What a call is remembered by.
 Key = tuple[Any, ...]

@@ -28,7 +28,7 @@ from shardlint.inference.syntax.node_fields import walk
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: What a pattern takes: yes with what it binds, no, or not known (None) with what it may bind.
 Bindings = dict[str, Value]

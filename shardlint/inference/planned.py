@@ -12,7 +12,7 @@ from shardlint.source.sources import Source, read_source
 from shardlint.source.workspace import file_access
 
 if TYPE_CHECKING:
-    from shardlint.inference.module_run import ModuleRun
+    from shardlint.inference.machine.module_run import ModuleRun
 
 #: Finds the file of a module by the path of the file that imports it, and its dotted name.
 Locate = Callable[[Path, str], Path | None]

@@ -14,11 +14,11 @@ from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.values import Const, ModuleValue, Value, as_str
 from shardlint.inference.evaluation.budget import Budget
 from shardlint.inference.evaluation.release_queries import state_of, version_named
-from shardlint.inference.module_run import ModuleRun
+from shardlint.inference.machine.module_run import ModuleRun
+from shardlint.inference.machine.variable_reads import note_variable
 from shardlint.inference.overlays.registry import canonical, names_under
 from shardlint.inference.planned import forget as forget_imports
 from shardlint.inference.planned import planned
-from shardlint.inference.reading import note_variable
 from shardlint.inference.store.effect_log import EFFECTS, NOTHING, born, changed, depends
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided
@@ -29,7 +29,7 @@ from shardlint.source.workspace import file_access
 from shardlint.source.workspace.module_paths import import_folders, module_file
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 _HOST_DEVICES = re.compile(r"--?xla_force_host_platform_device_count=(\d+)")
 #: Packages that are libraries even when a folder of that name lies beside the file.

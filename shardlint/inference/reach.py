@@ -49,7 +49,7 @@ from shardlint.support.lazy_dataclass import dataclass
 if TYPE_CHECKING:
     from shardlint.inference.evaluation.context import Scope
     from shardlint.inference.evaluation.settings import InferenceSettings
-    from shardlint.inference.module_run import ModuleRun
+    from shardlint.inference.machine.module_run import ModuleRun
     from shardlint.inference.project import Project
 
 #: What may be read of an object: ``x.name``, and ``getattr(x, "name")``.

@@ -19,7 +19,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: A value that a variable may have, and the branches that it comes from.
 Row = tuple[Value, Tag]

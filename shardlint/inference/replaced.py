@@ -12,7 +12,7 @@ from shardlint.laws.core.verdicts import Rejected, Undecided, Verdict
 from shardlint.model.uses import Use
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 
 def verdict_where_replaced(interpreter: Machine, use: Use) -> Verdict:

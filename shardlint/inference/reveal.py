@@ -30,7 +30,7 @@ from shardlint.model.spans import Place, Span
 from shardlint.model.uses import FileProblem
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: So many items of a container are shown, and so many containers inside each other.
 _MOST_ITEMS = 8

@@ -11,7 +11,6 @@ from collections.abc import Callable, Hashable, Iterator, Set
 from typing import TYPE_CHECKING
 
 from shardlint.inference.alike import Alike
-from shardlint.inference.code import LookedAt
 from shardlint.inference.domain.classes import all_fields, class_attribute, library_bases, lineage
 from shardlint.inference.domain.deep_copy import copied
 from shardlint.inference.domain.unknown_choices import Choice
@@ -30,7 +29,8 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.name_mangling import mangled
 from shardlint.inference.instances import is_dataclass
-from shardlint.inference.met import Met
+from shardlint.inference.machine.code import LookedAt
+from shardlint.inference.machine.trace import Met
 from shardlint.inference.store.effect_log import born, depends
 from shardlint.inference.syntax.text_cache import of_texts
 from shardlint.laws.core import dims
@@ -38,7 +38,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: The ``.name =`` of ``x.name = …``, also with an annotation or an operator: what begins with one character
 #: is found at a fraction of the cost.

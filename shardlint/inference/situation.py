@@ -16,7 +16,7 @@ from shardlint.model.spans import Place
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 _SLOTS = {kind: tuple(one.name for one in fields(kind)) for kind in CHANGING}
 #: An object that programs change, and what it held.

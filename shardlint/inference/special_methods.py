@@ -37,7 +37,7 @@ from shardlint.inference.syntax.units import BrokenText
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: Methods that are followed wherever Python calls them.
 _FOLLOWED = frozenset(

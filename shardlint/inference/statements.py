@@ -9,7 +9,6 @@ import libcst as cst
 
 from shardlint.inference.annotations import annotated, description
 from shardlint.inference.assignment import assign, bind, delete, held_by
-from shardlint.inference.code import Code
 from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.domain.lattice import combined, join_variables
 from shardlint.inference.domain.truthiness import truth
@@ -23,6 +22,7 @@ from shardlint.inference.expressions import evaluate
 from shardlint.inference.facts import with_notes
 from shardlint.inference.imports import import_from, import_names, import_succeeds
 from shardlint.inference.loops import pick, run_for, run_while
+from shardlint.inference.machine.code import Code
 from shardlint.inference.operators import binary_operation
 from shardlint.inference.patterns import takes
 from shardlint.inference.refine import learn_rank, refine
@@ -32,7 +32,7 @@ from shardlint.inference.withs import enter_contexts
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: What raises instead of returning, by its last name; the method is `unittest.TestCase`'s.
 _ENDINGS = {

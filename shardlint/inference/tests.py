@@ -13,7 +13,7 @@ from shardlint.inference.syntax.node_fields import structure, walk
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluation.context import Scope
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: The identities of the values that a test reads, None for what is bound nowhere.
 Read = tuple["int | None", ...]

@@ -30,7 +30,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.source.lexing import words_in
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: Words of a text that runs by which it may reach what it does not name.
 _REACHING = frozenset(

@@ -14,7 +14,7 @@ from shardlint.inference.store.effect_log import changing, now
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: Values that a stretch of a program gives to the variables of one scope.
 Written = dict[str, list[Value]]

@@ -33,7 +33,7 @@ from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: Context managers of libraries that leave sharding alone.
 _HARMLESS = (

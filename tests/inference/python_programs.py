@@ -17,7 +17,7 @@ from shardlint.inference.domain.values import NONE, Const, Native, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.interpreter import Interpreter
-from shardlint.inference.module_run import ModuleRun
+from shardlint.inference.machine.module_run import ModuleRun
 from shardlint.inference.project import Project
 
 #: By place: the numbers and texts that a value may be there; None where it may be anything.

@@ -7,7 +7,7 @@ from typing import Any
 
 from shardlint.inference.domain.values import ModuleValue
 from shardlint.inference.evaluation.context import Scope
-from shardlint.inference.met import Handed
+from shardlint.inference.machine.trace import Handed
 from shardlint.inference.syntax.file_parts import Part, whole_units
 from shardlint.inference.syntax.units import BrokenText
 from shardlint.laws.core.dims import Dim

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import libcst as cst
 
-from shardlint.inference.code import Code
 from shardlint.inference.domain.values import ClassValue, Function, ModuleValue, Native, Tag, Value
 from shardlint.inference.evaluation.context import Context, Frame, Scope
 from shardlint.inference.evaluation.evaluator import Evaluator
-from shardlint.inference.met import Handed, Note
+from shardlint.inference.machine.code import Code
+from shardlint.inference.machine.trace import Handed, Note
 from shardlint.inference.store.identity_set import Once
 from shardlint.inference.syntax.units import NodePlace, Unit
 from shardlint.laws.core.dims import Dim
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from shardlint.inference.facts import Noted
     from shardlint.inference.generators import Body
     from shardlint.inference.kept import Kept
+    from shardlint.inference.machine.variable_reads import Reads
     from shardlint.inference.memory import Memory
-    from shardlint.inference.reading import Reads
     from shardlint.inference.selves import Constructed, Said
     from shardlint.inference.tests import Tests
 

@@ -18,7 +18,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.kept import Kept
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: Functions that code which is not followed has got and may call from then on, by when it got them.
 Handed = dict[Hashable, When]

@@ -10,7 +10,7 @@ from shardlint.inference.evaluation.context import Scope
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:
-    from shardlint.inference.machine import Machine
+    from shardlint.inference.machine.machine import Machine
 
 #: What wraps a method, and stays as it is.
 _DESCRIPTORS = frozenset({"builtins.property", "builtins.staticmethod", "builtins.classmethod"})
