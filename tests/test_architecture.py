@@ -247,7 +247,7 @@ def test_each_room_imports_only_what_it_may(name: str) -> None:
         ("shardlint.inference.overlays.numpy", "import libcst as cst"),
         ("shardlint.inference.domain.lattice", "import libcst as cst"),
         (
-            "shardlint.inference.operators",
+            "shardlint.inference.semantics.operators",
             "if TYPE_CHECKING:\n    from shardlint.inference import interpreter",
         ),
         ("shardlint.source.workspace.prefilter", "import libcst"),

@@ -24,10 +24,10 @@ from shardlint.inference.evaluation.context import meant
 from shardlint.inference.evaluation.iterators import items_of
 from shardlint.inference.evaluation.mutation import delete_attribute, set_attribute, set_item
 from shardlint.inference.facts import met
-from shardlint.inference.indexing import get_item
 from shardlint.inference.members import attribute_of, evaluate_index
+from shardlint.inference.semantics.subscripts import get_item
+from shardlint.inference.semantics.variables import write
 from shardlint.inference.store.effect_log import changing
-from shardlint.inference.variables import write
 from shardlint.laws.core.values import Unknown
 from shardlint.support.fast_frozen import altered
 

@@ -44,8 +44,6 @@ from shardlint.inference.evaluation.iterators import is_iterator, items_of, spen
 from shardlint.inference.evaluation.mutation import set_attribute
 from shardlint.inference.evaluation.name_mangling import mangled
 from shardlint.inference.functions import bind_parameters, look_at
-from shardlint.inference.generators import generator
-from shardlint.inference.instances import instantiate
 from shardlint.inference.overlays.class_hooks import method_context
 from shardlint.inference.overlays.jax.explicit.results import finish_call
 from shardlint.inference.overlays.jax.shard_map import varying
@@ -54,10 +52,12 @@ from shardlint.inference.overlays.python.builtins.iterators import SHOWING
 from shardlint.inference.overlays.python.stdlib.mocks import replace_named
 from shardlint.inference.overlays.registry import transfer
 from shardlint.inference.selves import sets_in
+from shardlint.inference.semantics.generators import generator
+from shardlint.inference.semantics.instantiation import instantiate
+from shardlint.inference.semantics.variables import write
 from shardlint.inference.store.effect_log import changed, now
 from shardlint.inference.syntax.text_cache import of_texts
 from shardlint.inference.syntax.units import BrokenText
-from shardlint.inference.variables import write
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 from shardlint.source.lexing import words_in

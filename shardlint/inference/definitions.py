@@ -34,9 +34,9 @@ from shardlint.inference.overlays.python.stdlib.dataclasses import (
 )
 from shardlint.inference.overlays.python.stdlib.enums import is_enumeration, make_members
 from shardlint.inference.selves import method_in, override, set_by_methods
+from shardlint.inference.semantics.variables import write
 from shardlint.inference.syntax.file_parts import FunctionPart
 from shardlint.inference.syntax.units import NodePlace, Unit
-from shardlint.inference.variables import write
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:

@@ -31,18 +31,18 @@ from shardlint.inference.editing import TELLING, note_read
 from shardlint.inference.evaluation.context import meant
 from shardlint.inference.evaluation.iterators import each_left, items_of
 from shardlint.inference.facts import dotted, met
-from shardlint.inference.generators import give
-from shardlint.inference.indexing import get_item
-from shardlint.inference.literals import float_literal, integer_literal, text_literal
 from shardlint.inference.machine.code import Code
 from shardlint.inference.members import attribute_of, evaluate_index
-from shardlint.inference.operators import binary_operation, compare, unary_operation
 from shardlint.inference.overlays.python.builtins.strings import formatted
 from shardlint.inference.overlays.python.stdlib.mocks import replace_written
 from shardlint.inference.overlays.registry import transfer
 from shardlint.inference.refine import refine
+from shardlint.inference.semantics.generators import give
+from shardlint.inference.semantics.literals import float_literal, integer_literal, text_literal
+from shardlint.inference.semantics.operators import binary_operation, compare, unary_operation
+from shardlint.inference.semantics.subscripts import get_item
+from shardlint.inference.semantics.variables import widened, write
 from shardlint.inference.syntax.units import NodePlace
-from shardlint.inference.variables import widened, write
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
 

@@ -19,11 +19,11 @@ from shardlint.inference.described import Description, Fitted, fit, fit_mesh, re
 from shardlint.inference.domain.values import NONE, Instance, MeshValue, Value
 from shardlint.inference.evaluation.deployment_mesh import is_assumed
 from shardlint.inference.reveal import reveal
+from shardlint.inference.semantics.variables import narrow
 from shardlint.inference.store.effect_log import changed
 from shardlint.inference.syntax.file_parts import Part, units_of
 from shardlint.inference.syntax.node_fields import parts
 from shardlint.inference.syntax.units import Unit
-from shardlint.inference.variables import narrow
 from shardlint.laws.core.size_syntax import ArrayPattern
 from shardlint.laws.core.values import AxisType, Mesh, Unknown
 from shardlint.model.spans import Span

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from shardlint.inference.attributes import get_attribute, plain_attribute
-from shardlint.inference.built_in import built_in
 from shardlint.inference.calling import call_value
 from shardlint.inference.described import sized
 from shardlint.inference.domain.lattice import combined
@@ -34,20 +32,22 @@ from shardlint.inference.evaluation.release_queries import verdict_at
 from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.expressions import evaluate
 from shardlint.inference.functions import names_by_position, run_function
-from shardlint.inference.indexing import get_item
 from shardlint.inference.kept import Kept
 from shardlint.inference.machine.trace import Handed, Note
 from shardlint.inference.machine.variable_reads import Reads, note_attribute, note_variable
 from shardlint.inference.memory import Memory
-from shardlint.inference.operators import binary_operation, compare
 from shardlint.inference.refine import learn_shape, names_in
 from shardlint.inference.replaced import verdict_where_replaced
+from shardlint.inference.semantics.attributes import get_attribute, plain_attribute
+from shardlint.inference.semantics.builtin_names import built_in
+from shardlint.inference.semantics.operators import binary_operation, compare
+from shardlint.inference.semantics.subscripts import get_item
+from shardlint.inference.semantics.variables import write
 from shardlint.inference.statements import execute_block
 from shardlint.inference.store.identity_set import Once
 from shardlint.inference.syntax.units import NodePlace, Unit, text_at
 from shardlint.inference.tests import Tests
 from shardlint.inference.unseen import Unseen
-from shardlint.inference.variables import write
 from shardlint.laws.core import dims
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown
@@ -59,10 +59,10 @@ from shardlint.support.temporarily import Meanwhile
 
 if TYPE_CHECKING:
     from shardlint.inference.facts import Noted
-    from shardlint.inference.generators import Body
     from shardlint.inference.machine.code import Code
     from shardlint.inference.machine.machine import Modules
     from shardlint.inference.selves import Constructed, Said
+    from shardlint.inference.semantics.generators import Body
 
 
 class Interpreter:

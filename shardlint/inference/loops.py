@@ -17,7 +17,7 @@ from shardlint.inference.domain.values import Instance, LibraryObject, Value
 from shardlint.inference.evaluation.context import LoopState
 from shardlint.inference.evaluation.iterators import Drawn, at_most, draw, each_left, iterator_of
 from shardlint.inference.refine import refine
-from shardlint.inference.variables import watching, widened
+from shardlint.inference.semantics.variables import watching, widened
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import libcst as cst
 from shardlint.inference.domain.lattice import NO_TAG, Perhaps, combined, join_tagged, tagged
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.values import Alternatives, Array, Tag, Value, as_int
+from shardlint.inference.semantics.variables import narrow
 from shardlint.inference.syntax.node_fields import parts
-from shardlint.inference.variables import narrow
 from shardlint.laws.core import dims
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.size_syntax import configured

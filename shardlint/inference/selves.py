@@ -28,9 +28,9 @@ from shardlint.inference.domain.values import (
     is_none,
 )
 from shardlint.inference.evaluation.name_mangling import mangled
-from shardlint.inference.instances import is_dataclass
 from shardlint.inference.machine.code import LookedAt
 from shardlint.inference.machine.trace import Met
+from shardlint.inference.semantics.instantiation import is_dataclass
 from shardlint.inference.store.effect_log import born, depends
 from shardlint.inference.syntax.text_cache import of_texts
 from shardlint.laws.core import dims

@@ -23,11 +23,11 @@ from shardlint.inference.facts import with_notes
 from shardlint.inference.imports import import_from, import_names, import_succeeds
 from shardlint.inference.loops import pick, run_for, run_while
 from shardlint.inference.machine.code import Code
-from shardlint.inference.operators import binary_operation
 from shardlint.inference.patterns import takes
 from shardlint.inference.refine import learn_rank, refine
+from shardlint.inference.semantics.operators import binary_operation
+from shardlint.inference.semantics.variables import interrupted, watching, widened
 from shardlint.inference.syntax.node_fields import structure
-from shardlint.inference.variables import interrupted, watching, widened
 from shardlint.inference.withs import enter_contexts
 from shardlint.laws.core.values import Unknown
 

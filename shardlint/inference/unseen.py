@@ -23,9 +23,9 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.evaluation.monkeypatches import set_library_name
 from shardlint.inference.functions import look_at
-from shardlint.inference.special_methods import ReachedChanges, special_methods
+from shardlint.inference.semantics.special_methods import ReachedChanges, special_methods
+from shardlint.inference.semantics.variables import write
 from shardlint.inference.store.effect_log import changed_for_all, changing
-from shardlint.inference.variables import write
 from shardlint.laws.core.values import Unknown
 from shardlint.source.lexing import words_in
 

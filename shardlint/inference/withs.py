@@ -27,7 +27,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.context import Context, assumed_rules
 from shardlint.inference.functions import look_at
-from shardlint.inference.generators import run_body
+from shardlint.inference.semantics.generators import run_body
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place

@@ -28,11 +28,11 @@ from shardlint.model.uses import FileProblem
 if TYPE_CHECKING:
     from shardlint.inference.evaluation.budget import Budget
     from shardlint.inference.facts import Noted
-    from shardlint.inference.generators import Body
     from shardlint.inference.kept import Kept
     from shardlint.inference.machine.variable_reads import Reads
     from shardlint.inference.memory import Memory
     from shardlint.inference.selves import Constructed, Said
+    from shardlint.inference.semantics.generators import Body
     from shardlint.inference.tests import Tests
 
 
