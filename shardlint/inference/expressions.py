@@ -10,6 +10,7 @@ import libcst as cst
 
 from shardlint.inference.calling import call_value
 from shardlint.inference.comprehensions import comprehension
+from shardlint.inference.conditions.narrowing import refine
 from shardlint.inference.domain.iteration import hashable, too_large
 from shardlint.inference.domain.lattice import combined, join, join_tagged, join_variables, options, same_kind
 from shardlint.inference.domain.truthiness import truth
@@ -36,7 +37,6 @@ from shardlint.inference.members import attribute_of, evaluate_index
 from shardlint.inference.overlays.python.builtins.strings import formatted
 from shardlint.inference.overlays.python.stdlib.mocks import replace_written
 from shardlint.inference.overlays.registry import transfer
-from shardlint.inference.refine import refine
 from shardlint.inference.semantics.generators import give
 from shardlint.inference.semantics.literals import float_literal, integer_literal, text_literal
 from shardlint.inference.semantics.operators import binary_operation, compare, unary_operation

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from shardlint.inference.calling import call_value
+from shardlint.inference.conditions.condition_ids import Tests
+from shardlint.inference.conditions.mocked_modules import verdict_where_replaced
+from shardlint.inference.conditions.narrowing import learn_shape, names_in
 from shardlint.inference.described import sized
 from shardlint.inference.domain.lattice import combined
 from shardlint.inference.domain.values import (
@@ -36,8 +39,6 @@ from shardlint.inference.kept import Kept
 from shardlint.inference.machine.trace import Handed, Note
 from shardlint.inference.machine.variable_reads import Reads, note_attribute, note_variable
 from shardlint.inference.memory import Memory
-from shardlint.inference.refine import learn_shape, names_in
-from shardlint.inference.replaced import verdict_where_replaced
 from shardlint.inference.semantics.attributes import get_attribute, plain_attribute
 from shardlint.inference.semantics.builtin_names import built_in
 from shardlint.inference.semantics.operators import binary_operation, compare
@@ -46,7 +47,6 @@ from shardlint.inference.semantics.variables import write
 from shardlint.inference.statements import execute_block
 from shardlint.inference.store.identity_set import Once
 from shardlint.inference.syntax.units import NodePlace, Unit, text_at
-from shardlint.inference.tests import Tests
 from shardlint.inference.unseen import Unseen
 from shardlint.laws.core import dims
 from shardlint.laws.core.dims import Dim, Shape

@@ -7,6 +7,7 @@ from dataclasses import fields
 from operator import is_
 from typing import Any
 
+from shardlint.inference.conditions.condition_ids import Tests
 from shardlint.inference.domain.kinds import CHANGING, FROZEN, parts_of
 from shardlint.inference.domain.lattice import Perhaps
 from shardlint.inference.domain.unknown_choices import Choice
@@ -24,7 +25,6 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.store.effect_log import born
 from shardlint.inference.syntax.units import NodePlace
-from shardlint.inference.tests import Tests
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Expr, Quotient, Remainder, Symbol, renewed
 from shardlint.laws.core.values import Mesh, Unknown

@@ -9,6 +9,7 @@ import libcst as cst
 
 from shardlint.inference.annotations import annotated, description
 from shardlint.inference.assignment import assign, bind, delete, held_by
+from shardlint.inference.conditions.narrowing import learn_rank, refine
 from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.domain.lattice import combined, join_variables
 from shardlint.inference.domain.truthiness import truth
@@ -24,7 +25,6 @@ from shardlint.inference.imports import import_from, import_names, import_succee
 from shardlint.inference.loops import pick, run_for, run_while
 from shardlint.inference.machine.code import Code
 from shardlint.inference.patterns import takes
-from shardlint.inference.refine import learn_rank, refine
 from shardlint.inference.semantics.operators import binary_operation
 from shardlint.inference.semantics.variables import interrupted, watching, widened
 from shardlint.inference.syntax.node_fields import structure

@@ -26,6 +26,7 @@ from shardlint.model.spans import Place, Span
 from shardlint.model.uses import FileProblem
 
 if TYPE_CHECKING:
+    from shardlint.inference.conditions.condition_ids import Tests
     from shardlint.inference.evaluation.budget import Budget
     from shardlint.inference.facts import Noted
     from shardlint.inference.kept import Kept
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from shardlint.inference.memory import Memory
     from shardlint.inference.selves import Constructed, Said
     from shardlint.inference.semantics.generators import Body
-    from shardlint.inference.tests import Tests
 
 
 class Modules(Protocol):
