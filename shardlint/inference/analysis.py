@@ -14,7 +14,7 @@ from shardlint.inference.entries import Entries, guarded
 from shardlint.inference.evaluation.budget import MAX_FILE_STEPS, Ceiling
 from shardlint.inference.evaluation.context import Frame
 from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
-from shardlint.inference.facts import take_notes, unanswered
+from shardlint.inference.facts.comment_facts import take_notes, unanswered
 from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.machine.code import Code
 from shardlint.inference.machine.machine import Machine

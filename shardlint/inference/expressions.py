@@ -31,7 +31,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.editing import TELLING, note_read
 from shardlint.inference.evaluation.context import meant
 from shardlint.inference.evaluation.iterators import each_left, items_of
-from shardlint.inference.facts import dotted, met
+from shardlint.inference.facts.comment_facts import dotted, met
 from shardlint.inference.machine.code import Code
 from shardlint.inference.members import attribute_of, evaluate_index
 from shardlint.inference.overlays.python.builtins.strings import formatted

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.annotations import annotated, describe_parameters
 from shardlint.inference.domain.lattice import join, join_variables
 from shardlint.inference.domain.values import (
     NONE,
@@ -25,7 +24,8 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.editing import note_parameters
 from shardlint.inference.evaluation.context import Frame, Scope
 from shardlint.inference.evaluation.release_queries import of_version
-from shardlint.inference.facts import about_function
+from shardlint.inference.facts.annotations import annotated, describe_parameters
+from shardlint.inference.facts.comment_facts import about_function
 from shardlint.inference.machine.code import Code, LookedAt
 from shardlint.inference.store.effect_log import changed
 from shardlint.laws.core.values import Unknown

@@ -16,7 +16,6 @@ from shardlint.inference.calling import call_value
 from shardlint.inference.conditions.condition_ids import Tests
 from shardlint.inference.conditions.mocked_modules import verdict_where_replaced
 from shardlint.inference.conditions.narrowing import learn_shape, names_in
-from shardlint.inference.described import sized
 from shardlint.inference.domain.lattice import combined
 from shardlint.inference.domain.values import (
     ClassValue,
@@ -34,6 +33,7 @@ from shardlint.inference.evaluation.path_queries import ask
 from shardlint.inference.evaluation.release_queries import verdict_at
 from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.expressions import evaluate
+from shardlint.inference.facts.descriptions import sized
 from shardlint.inference.functions import names_by_position, run_function
 from shardlint.inference.kept import Kept
 from shardlint.inference.machine.trace import Handed, Note
@@ -58,7 +58,7 @@ from shardlint.support.fast_frozen import altered
 from shardlint.support.temporarily import Meanwhile
 
 if TYPE_CHECKING:
-    from shardlint.inference.facts import Noted
+    from shardlint.inference.facts.comment_facts import Noted
     from shardlint.inference.machine.code import Code
     from shardlint.inference.machine.machine import Modules
     from shardlint.inference.selves import Constructed, Said

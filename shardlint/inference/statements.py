@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from shardlint.inference.annotations import annotated, description
 from shardlint.inference.assignment import assign, bind, delete, held_by
 from shardlint.inference.conditions.narrowing import learn_rank, refine
 from shardlint.inference.definitions import define_class, define_function
@@ -20,7 +19,8 @@ from shardlint.inference.evaluation.disjunction import met
 from shardlint.inference.evaluation.mutation import augment
 from shardlint.inference.evaluation.release_queries import is_of_version, of_version
 from shardlint.inference.expressions import evaluate
-from shardlint.inference.facts import with_notes
+from shardlint.inference.facts.annotations import annotated, description
+from shardlint.inference.facts.comment_facts import with_notes
 from shardlint.inference.imports import import_from, import_names, import_succeeds
 from shardlint.inference.loops import pick, run_for, run_while
 from shardlint.inference.machine.code import Code

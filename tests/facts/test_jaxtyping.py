@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from facts_harness import check, codes, interpreter, run_in_jax
 
-from shardlint.inference.described import Description, fit
 from shardlint.inference.domain.values import Array
+from shardlint.inference.facts.descriptions import Description, fit
 from shardlint.inference.overlays.jaxtyping import words_of
 from shardlint.laws.core.size_syntax import ArrayPattern
 from shardlint.laws.core.values import Unknown

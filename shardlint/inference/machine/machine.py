@@ -28,7 +28,7 @@ from shardlint.model.uses import FileProblem
 if TYPE_CHECKING:
     from shardlint.inference.conditions.condition_ids import Tests
     from shardlint.inference.evaluation.budget import Budget
-    from shardlint.inference.facts import Noted
+    from shardlint.inference.facts.comment_facts import Noted
     from shardlint.inference.kept import Kept
     from shardlint.inference.machine.variable_reads import Reads
     from shardlint.inference.memory import Memory

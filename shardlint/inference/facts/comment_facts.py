@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.described import Description, Fitted, fit, fit_mesh, read
 from shardlint.inference.domain.values import NONE, Instance, MeshValue, Value
 from shardlint.inference.evaluation.deployment_mesh import is_assumed
-from shardlint.inference.reveal import reveal
+from shardlint.inference.facts.descriptions import Description, Fitted, fit, fit_mesh, read
+from shardlint.inference.facts.reveal import reveal
 from shardlint.inference.semantics.variables import narrow
 from shardlint.inference.store.effect_log import changed
 from shardlint.inference.syntax.file_parts import Part, units_of

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.described import Description, fit
 from shardlint.inference.domain.classes import lineage
 from shardlint.inference.domain.values import Array, ClassValue, Instance, Value
+from shardlint.inference.facts.descriptions import Description, fit
 from shardlint.inference.overlays.jaxtyping import pattern_of
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import Unknown
