@@ -19,10 +19,10 @@ from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.machine.code import Code
 from shardlint.inference.machine.machine import Machine
 from shardlint.inference.machine.module_run import ModuleRun
-from shardlint.inference.mentions import with_mentions
 from shardlint.inference.overlays.registry import load_mentioned
 from shardlint.inference.project import Project, share_unchanged
-from shardlint.inference.settling import Settling
+from shardlint.inference.recording.axis_mentions import with_mentions
+from shardlint.inference.recording.place_resolution import Settling
 from shardlint.inference.statements import Statement, execute
 from shardlint.inference.syntax.file_parts import ClassPart, FunctionPart, Parsed, Part, split, units_of
 from shardlint.inference.syntax.node_offsets import RECURSION_LIMIT

@@ -28,7 +28,6 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
 )
-from shardlint.inference.editing import TELLING, note_read
 from shardlint.inference.evaluation.context import meant
 from shardlint.inference.evaluation.iterators import each_left, items_of
 from shardlint.inference.facts.comment_facts import dotted, met
@@ -37,6 +36,7 @@ from shardlint.inference.members import attribute_of, evaluate_index
 from shardlint.inference.overlays.python.builtins.strings import formatted
 from shardlint.inference.overlays.python.stdlib.mocks import replace_written
 from shardlint.inference.overlays.registry import transfer
+from shardlint.inference.recording.editor_uses import TELLING, note_read
 from shardlint.inference.semantics.generators import give
 from shardlint.inference.semantics.literals import float_literal, integer_literal, text_literal
 from shardlint.inference.semantics.operators import binary_operation, compare, unary_operation

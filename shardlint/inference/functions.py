@@ -21,12 +21,12 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
 )
-from shardlint.inference.editing import note_parameters
 from shardlint.inference.evaluation.context import Frame, Scope
 from shardlint.inference.evaluation.release_queries import of_version
 from shardlint.inference.facts.annotations import annotated, describe_parameters
 from shardlint.inference.facts.comment_facts import about_function
 from shardlint.inference.machine.code import Code, LookedAt
+from shardlint.inference.recording.editor_uses import note_parameters
 from shardlint.inference.store.effect_log import changed
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.domain.values import NONE, Slice, Tuple, Value
-from shardlint.inference.editing import TELLING, note_read
 from shardlint.inference.evaluation.context import meant
 from shardlint.inference.facts.comment_facts import dotted
 from shardlint.inference.facts.descriptions import sized
+from shardlint.inference.recording.editor_uses import TELLING, note_read
 from shardlint.inference.semantics.attributes import get_attribute
 from shardlint.inference.syntax.node_fields import is_next
 from shardlint.laws.core.values import Unknown

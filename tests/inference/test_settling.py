@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from shardlint.inference.settling import Settling
+from shardlint.inference.recording.place_resolution import Settling
 from shardlint.inference.syntax.units import NodePlace, Unit
 from shardlint.model.spans import Span
 from shardlint.model.uses import Environment, Fact, NameUse
