@@ -51,11 +51,11 @@ from shardlint.inference.overlays.object_protocol import as_argument, object_cal
 from shardlint.inference.overlays.python.builtins.iterators import SHOWING
 from shardlint.inference.overlays.python.stdlib.mocks import replace_named
 from shardlint.inference.overlays.registry import transfer
-from shardlint.inference.selves import sets_in
 from shardlint.inference.semantics.generators import generator
 from shardlint.inference.semantics.instantiation import instantiate
 from shardlint.inference.semantics.variables import write
 from shardlint.inference.store.effect_log import changed, now
+from shardlint.inference.summaries.receiver_summary import sets_in
 from shardlint.inference.syntax.text_cache import of_texts
 from shardlint.inference.syntax.units import BrokenText
 from shardlint.laws.core.values import Unknown

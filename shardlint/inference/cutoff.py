@@ -11,15 +11,15 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 from shardlint.inference.again import EntryRun, recorded
-from shardlint.inference.alike import Alike
-from shardlint.inference.comparing import Comparison
 from shardlint.inference.evaluation.budget import SURELY_ENOUGH, Exhausted, Work, works_in
 from shardlint.inference.evaluation.context import Scope
-from shardlint.inference.kept import Besides, Kept
 from shardlint.inference.machine.trace import Met
-from shardlint.inference.selves import OfClass
-from shardlint.inference.situation import Situation
 from shardlint.inference.store.field_reads import ALL
+from shardlint.inference.summaries.equivalence import Alike
+from shardlint.inference.summaries.receiver_summary import OfClass
+from shardlint.inference.summaries.reentry_point import Situation
+from shardlint.inference.summaries.summary import Besides, Kept
+from shardlint.inference.summaries.summary_diff import Comparison
 from shardlint.inference.syntax.units import BrokenText
 
 if TYPE_CHECKING:

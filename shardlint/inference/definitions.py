@@ -33,8 +33,8 @@ from shardlint.inference.overlays.python.stdlib.dataclasses import (
     make_dataclass,
 )
 from shardlint.inference.overlays.python.stdlib.enums import is_enumeration, make_members
-from shardlint.inference.selves import method_in, override, set_by_methods
 from shardlint.inference.semantics.variables import write
+from shardlint.inference.summaries.receiver_summary import method_in, override, set_by_methods
 from shardlint.inference.syntax.file_parts import FunctionPart
 from shardlint.inference.syntax.units import NodePlace, Unit
 from shardlint.laws.core.values import Unknown

@@ -35,8 +35,8 @@ from shardlint.inference.interpreter import Interpreter
 from shardlint.inference.machine.code import parameters
 from shardlint.inference.machine.machine import Machine
 from shardlint.inference.reach import Reach
-from shardlint.inference.selves import OfClass, entry_instance
 from shardlint.inference.store.effect_log import EFFECTS, born
+from shardlint.inference.summaries.receiver_summary import OfClass, entry_instance
 from shardlint.inference.syntax.units import BrokenText, NodePlace
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place, Span

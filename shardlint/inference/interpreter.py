@@ -35,10 +35,8 @@ from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.expressions import evaluate
 from shardlint.inference.facts.descriptions import sized
 from shardlint.inference.functions import names_by_position, run_function
-from shardlint.inference.kept import Kept
 from shardlint.inference.machine.trace import Handed, Note
 from shardlint.inference.machine.variable_reads import Reads, note_attribute, note_variable
-from shardlint.inference.memory import Memory
 from shardlint.inference.semantics.attributes import get_attribute, plain_attribute
 from shardlint.inference.semantics.builtin_names import built_in
 from shardlint.inference.semantics.operators import binary_operation, compare
@@ -46,6 +44,8 @@ from shardlint.inference.semantics.subscripts import get_item
 from shardlint.inference.semantics.variables import write
 from shardlint.inference.statements import execute_block
 from shardlint.inference.store.identity_set import Once
+from shardlint.inference.summaries.call_cache import Memory
+from shardlint.inference.summaries.summary import Kept
 from shardlint.inference.syntax.units import NodePlace, Unit, text_at
 from shardlint.inference.unseen import Unseen
 from shardlint.laws.core import dims
@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from shardlint.inference.facts.comment_facts import Noted
     from shardlint.inference.machine.code import Code
     from shardlint.inference.machine.machine import Modules
-    from shardlint.inference.selves import Constructed, Said
     from shardlint.inference.semantics.generators import Body
+    from shardlint.inference.summaries.receiver_summary import Constructed, Said
 
 
 class Interpreter:
@@ -73,11 +73,11 @@ class Interpreter:
         self.project = project
         self.unseen = Unseen(self)
         self.uses: Once[Use] = Once()
-        #: Results of calls, to be given again (see `memory`).
+        #: Results of calls, to be given again (see `call_cache`).
         self.memory = Memory()
         #: What the innermost run whose result may be kept read of what was there before it.
         self.reads: Reads | None = None
-        #: An object that nobody has yet, whose constructor is called next (see `memory`).
+        #: An object that nobody has yet, whose constructor is called next (see `call_cache`).
         self.making: Instance | None = None
         #: The number of what was there when that run began, and how deep recording was suspended.
         self.start = 0
@@ -125,7 +125,7 @@ class Interpreter:
         self.defined: dict[Hashable, tuple[Function, Context]] = {}
         #: Functions that code which is not followed has got, by when it got them.
         self.handed: Handed = {}
-        #: What the constructors of classes set for good (see `selves`).
+        #: What the constructors of classes set for good (see `receiver_summary`).
         self.constructed: dict[ClassValue, Constructed] = {}
         #: What they set before an edit, by the numbers of the classes, until entries were evaluated.
         self.outdated: dict[int, tuple[ClassValue, Constructed]] = {}

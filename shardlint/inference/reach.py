@@ -37,7 +37,7 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.overlays.registry import loaded
 from shardlint.inference.overlays.vocabulary import layer_names, sharding_names
 from shardlint.inference.project import LIBRARIES
-from shardlint.inference.selves import CONSTRUCTORS, sets_of_self
+from shardlint.inference.summaries.receiver_summary import CONSTRUCTORS, sets_of_self
 from shardlint.inference.syntax.text_cache import of_texts
 from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.versions import Release

@@ -19,8 +19,8 @@ from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
 from shardlint.inference.machine.code import LookedAt, generators_in, texts_of
 from shardlint.inference.overlays.registry import load_mentioned
 from shardlint.inference.reach import reach_alike
-from shardlint.inference.selves import outdate, said_otherwise, says_alike, sets_of_self
 from shardlint.inference.store.effect_log import EFFECTS
+from shardlint.inference.summaries.receiver_summary import outdate, said_otherwise, says_alike, sets_of_self
 from shardlint.inference.syntax.diff import edit_between, says_the_same
 from shardlint.inference.syntax.file_parts import FunctionPart, units_of
 from shardlint.inference.syntax.typos import Meant

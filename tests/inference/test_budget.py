@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.inference import giving, memory
 from shardlint.inference.domain.values import Const
 from shardlint.inference.evaluation.budget import MAX_STEPS, Budget, Exhausted, Work
 from shardlint.inference.evaluation.context import Scope
+from shardlint.inference.summaries import call_cache, replay
 
 HEAD = """\
 import jax, jax.numpy as jnp, numpy as np
@@ -173,13 +173,13 @@ def test_uses_that_double_at_each_level_take_steps(monkeypatch: pytest.MonkeyPat
         )
     program += "def f(argument):\n    return f14(jnp.zeros((6, 8)), argument)\n"
     recorded: list[int] = []
-    record = giving.record
+    record = replay.record
 
     def counted(interpreter: Any, uses: Any, notes: Any) -> None:
         record(interpreter, uses, notes)
         recorded.append(len(interpreter.uses))
 
-    for module in (memory, giving):
+    for module in (call_cache, replay):
         monkeypatch.setattr(module, "record", counted)
     assert found(program) == [(2, "SHL102")]
     assert max(recorded) < 2**15

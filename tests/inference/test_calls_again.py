@@ -10,11 +10,12 @@ from programs import ERRORS, SETUP, SILENT
 
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
-from shardlint.inference import InferenceSettings, memory
+from shardlint.inference import InferenceSettings
 from shardlint.inference.analysis import analyze_source
 from shardlint.inference.domain.values import Function, Instance, Value
 from shardlint.inference.interpreter import Interpreter
-from shardlint.inference.kept import Kept
+from shardlint.inference.summaries import call_cache
+from shardlint.inference.summaries.summary import Kept
 from shardlint.model.findings import Finding
 from shardlint.model.spans import Place
 from shardlint.model.uses import Use
@@ -106,16 +107,16 @@ AGAIN = {
 @pytest.fixture(autouse=True)
 def _checking(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever changes an object says so: what a run was given that is kept is as it was before."""
-    first = memory.Memory._first
+    first = call_cache.Memory._first
 
     def checking(
-        kept: memory.Memory,
+        kept: call_cache.Memory,
         interpreter: Interpreter,
         function: Function,
         bound: dict[str, Value],
         place: Place,
         nested: int,
-        key: memory.Key,
+        key: call_cache.Key,
         makes: Instance | None,
     ) -> tuple[Value, Kept | None]:
         result, one = first(kept, interpreter, function, bound, place, nested, key, makes)
@@ -124,7 +125,7 @@ def _checking(monkeypatch: pytest.MonkeyPatch) -> None:
             assert kept.keys.of_all(bound.values()) == key[2]
         return result, one
 
-    monkeypatch.setattr(memory.Memory, "_first", checking)
+    monkeypatch.setattr(call_cache.Memory, "_first", checking)
 
 
 def said(finding: Finding) -> tuple[object, ...]:
@@ -137,7 +138,7 @@ def agree(source: Source, monkeypatch: pytest.MonkeyPatch) -> int:
     """Check a source with results kept, and without; return how much is found."""
     linter = Linter(Settings(devices=8))
     with monkeypatch.context() as patched:
-        patched.setattr(memory, "_MAX_VAIN", -1)
+        patched.setattr(call_cache, "_MAX_VAIN", -1)
         expected = [said(finding) for finding in linter.check_source(source)]
         places = told(source)
     assert [said(finding) for finding in linter.check_source(source)] == expected

@@ -13,7 +13,7 @@ from test_calls_again import agree
 from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
-from shardlint.inference.memory import Memory
+from shardlint.inference.summaries.call_cache import Memory
 from shardlint.resuming import Programs
 
 #: A class whose objects differ in ``extra``, and what is done with two of them. 8 divides, 6 does not.

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from shardlint.inference.conditions.condition_ids import Tests
     from shardlint.inference.evaluation.budget import Budget
     from shardlint.inference.facts.comment_facts import Noted
-    from shardlint.inference.kept import Kept
     from shardlint.inference.machine.variable_reads import Reads
-    from shardlint.inference.memory import Memory
-    from shardlint.inference.selves import Constructed, Said
     from shardlint.inference.semantics.generators import Body
+    from shardlint.inference.summaries.call_cache import Memory
+    from shardlint.inference.summaries.receiver_summary import Constructed, Said
+    from shardlint.inference.summaries.summary import Kept
 
 
 class Modules(Protocol):

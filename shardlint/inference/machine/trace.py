@@ -17,8 +17,8 @@ from shardlint.model.uses import FileProblem, Use
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.inference.kept import Kept
     from shardlint.inference.machine.machine import Machine
+    from shardlint.inference.summaries.summary import Kept
 
 #: Functions that code which is not followed has got and may call from then on, by when it got them.
 Handed = dict[Hashable, When]

@@ -2,7 +2,7 @@
 
 Every object that programs change is numbered when it is made (`born`), as scopes are. Who changes an
 object calls `changed` with its number. A run that began at number ``n`` had no effect if nothing older
-was changed meanwhile, and then what it gave can be given again (`memory`).
+was changed meanwhile, and then what it gave can be given again (`call_cache`).
 """
 
 from __future__ import annotations

@@ -24,17 +24,17 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.context import Context, Scope
 from shardlint.inference.evaluation.path_queries import hold, of_run
-from shardlint.inference.fixed import Read, split
-from shardlint.inference.giving import give_again, pay_for_copies, record, tell_kept
-from shardlint.inference.kept import Given, Kept, Part, kept_read
-from shardlint.inference.keys import Keys, TooLarge, scopes_around, snapshot
 from shardlint.inference.machine.trace import Met, Note
 from shardlint.inference.machine.variable_reads import note_read, read_of
 from shardlint.inference.overlays.flax.linen.module_runs import in_module
-from shardlint.inference.renewal import NotRenewable, Renewal
-from shardlint.inference.situation import Situation, states
 from shardlint.inference.store.effect_log import EFFECTS, NOTHING, born
 from shardlint.inference.store.field_reads import ALL, LOOKS, Look, note_looks
+from shardlint.inference.summaries.canonical_keys import Keys, TooLarge, scopes_around, snapshot
+from shardlint.inference.summaries.instantiation import NotRenewable, Renewal
+from shardlint.inference.summaries.module_reads import Read, split
+from shardlint.inference.summaries.reentry_point import Situation, states
+from shardlint.inference.summaries.replay import give_again, pay_for_copies, record, tell_kept
+from shardlint.inference.summaries.summary import Given, Kept, Part, kept_read
 from shardlint.laws.core import dims
 from shardlint.model.spans import Place
 

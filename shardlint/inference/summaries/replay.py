@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from shardlint.inference.domain.values import Function, Instance, Tuple, Value
-from shardlint.inference.kept import Given, Kept
-from shardlint.inference.keys import Keys, scopes_around
 from shardlint.inference.machine.trace import Met, Note
 from shardlint.inference.machine.variable_reads import note_read
-from shardlint.inference.renewal import Renewal
 from shardlint.inference.store.effect_log import EFFECTS
 from shardlint.inference.store.field_reads import note_looks
+from shardlint.inference.summaries.canonical_keys import Keys, scopes_around
+from shardlint.inference.summaries.instantiation import Renewal
+from shardlint.inference.summaries.summary import Given, Kept
 from shardlint.model.spans import Place
 from shardlint.model.uses import Use
 from shardlint.support.fast_frozen import altered

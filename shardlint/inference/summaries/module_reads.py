@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from shardlint.inference.domain.values import Value
 from shardlint.inference.evaluation.context import Scope
-from shardlint.inference.keys import Keys
 from shardlint.inference.machine.variable_reads import read_of
+from shardlint.inference.summaries.canonical_keys import Keys
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

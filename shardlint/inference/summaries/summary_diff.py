@@ -10,10 +10,10 @@ from typing import Any
 from shardlint.inference.domain.kinds import CHANGING, FROZEN
 from shardlint.inference.domain.values import Instance, Value
 from shardlint.inference.evaluation.context import Scope
-from shardlint.inference.kept import Besides, Kept, kept_read
-from shardlint.inference.keys import Keys, TooLarge, scopes_around
 from shardlint.inference.machine.variable_reads import holder_of, outside
 from shardlint.inference.store.field_reads import ALL
+from shardlint.inference.summaries.canonical_keys import Keys, TooLarge, scopes_around
+from shardlint.inference.summaries.summary import Besides, Kept, kept_read
 
 #: What limits the validity of a run.
 _LIMITS = ("depth", "closes", "height", "nested", "circumstances")

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Hashable, Iterator, Set
 from typing import TYPE_CHECKING
 
-from shardlint.inference.alike import Alike
 from shardlint.inference.domain.classes import all_fields, class_attribute, library_bases, lineage
 from shardlint.inference.domain.deep_copy import copied
 from shardlint.inference.domain.unknown_choices import Choice
@@ -32,6 +31,7 @@ from shardlint.inference.machine.code import LookedAt
 from shardlint.inference.machine.trace import Met
 from shardlint.inference.semantics.instantiation import is_dataclass
 from shardlint.inference.store.effect_log import born, depends
+from shardlint.inference.summaries.equivalence import Alike
 from shardlint.inference.syntax.text_cache import of_texts
 from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown

@@ -1,4 +1,4 @@
-"""What is kept of a run, to be given again (see `memory`)."""
+"""What is kept of a run, to be given again (see `call_cache`)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from shardlint.inference.domain.values import Function, Test, Value
 from shardlint.inference.evaluation.budget import Work
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.evaluation.path_queries import Circumstances
-from shardlint.inference.fixed import Fixed
-from shardlint.inference.keys import Keys
 from shardlint.inference.machine.trace import Met
 from shardlint.inference.machine.variable_reads import read_of
-from shardlint.inference.situation import Situation
 from shardlint.inference.store.field_reads import Look
+from shardlint.inference.summaries.canonical_keys import Keys
+from shardlint.inference.summaries.module_reads import Fixed
+from shardlint.inference.summaries.reentry_point import Situation
 from shardlint.laws.core.dims import Symbol
 from shardlint.model.spans import Place
 from shardlint.model.uses import Use
