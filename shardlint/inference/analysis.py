@@ -8,14 +8,15 @@ from contextlib import contextmanager
 
 import libcst as cst
 
-from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.domain import name_links
 from shardlint.inference.entries import Entries, guarded
 from shardlint.inference.evaluation.budget import MAX_FILE_STEPS, Ceiling
 from shardlint.inference.evaluation.context import Frame
 from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
 from shardlint.inference.facts.comment_facts import take_notes, unanswered
-from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.interpreter.definitions import define_class, define_function
+from shardlint.inference.interpreter.interpreter import Interpreter
+from shardlint.inference.interpreter.statements import Statement, execute
 from shardlint.inference.machine.code import Code
 from shardlint.inference.machine.machine import Machine
 from shardlint.inference.machine.module_run import ModuleRun
@@ -23,7 +24,6 @@ from shardlint.inference.overlays.registry import load_mentioned
 from shardlint.inference.project import Project, share_unchanged
 from shardlint.inference.recording.axis_mentions import with_mentions
 from shardlint.inference.recording.place_resolution import Settling
-from shardlint.inference.statements import Statement, execute
 from shardlint.inference.syntax.file_parts import ClassPart, FunctionPart, Parsed, Part, split, units_of
 from shardlint.inference.syntax.node_offsets import RECURSION_LIMIT
 from shardlint.laws.core.values import Unknown

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from shardlint.inference.again import EntryRun, recorded
-from shardlint.inference.calling import around_method, call_value, wrapped_function
 from shardlint.inference.cutoff import Cutoff
 from shardlint.inference.domain.unknown_choices import Choice
 from shardlint.inference.domain.values import (
@@ -30,8 +29,9 @@ from shardlint.inference.evaluation.budget import Exhausted
 from shardlint.inference.evaluation.context import Context, Frame, assumed_rules
 from shardlint.inference.evaluation.deployment_mesh import assumed_mesh
 from shardlint.inference.facts.annotations import describe_fields
-from shardlint.inference.functions import run_function
-from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.interpreter.call_dispatch import around_method, call_value, wrapped_function
+from shardlint.inference.interpreter.functions import run_function
+from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.machine.code import parameters
 from shardlint.inference.machine.machine import Machine
 from shardlint.inference.reach import Reach

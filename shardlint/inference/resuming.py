@@ -12,10 +12,10 @@ from copy import copy
 from libcst import CSTNode
 
 from shardlint.inference.analysis import Program, while_evaluating
-from shardlint.inference.calling import name_alike
 from shardlint.inference.domain.classes import lineage
 from shardlint.inference.domain.values import ClassValue
 from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
+from shardlint.inference.interpreter.call_dispatch import name_alike
 from shardlint.inference.machine.code import LookedAt, generators_in, texts_of
 from shardlint.inference.overlays.registry import load_mentioned
 from shardlint.inference.reach import reach_alike

@@ -9,7 +9,7 @@ from shardlint.inference.analysis import run_module
 from shardlint.inference.domain.values import NONE, Const, Native, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.settings import InferenceSettings
-from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.machine.module_run import ModuleRun
 from shardlint.inference.project import Project
 from shardlint.model.uses import Use

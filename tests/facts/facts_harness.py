@@ -11,7 +11,7 @@ from typing import Any
 from shardlint.api import Linter, Settings, source_from_cells, source_from_text
 from shardlint.inference.evaluation.context import Frame
 from shardlint.inference.evaluation.settings import InferenceSettings
-from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.machine.module_run import ModuleRun
 from shardlint.inference.project import Project
 from shardlint.laws.core.values import AxisType, Mesh

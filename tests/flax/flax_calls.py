@@ -23,7 +23,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.settings import InferenceSettings
-from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.machine.module_run import ModuleRun
 from shardlint.inference.overlays.flax.linen import module as flax_linen
 from shardlint.inference.overlays.flax.nnx import module as flax_nnx

@@ -28,7 +28,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.settings import InferenceSettings
-from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.machine.module_run import ModuleRun
 from shardlint.inference.project import Project
 from shardlint.laws.core.values import Unknown

@@ -13,7 +13,7 @@ from shardlint.config import Settings
 from shardlint.inference import InferenceSettings
 from shardlint.inference.analysis import analyze_source
 from shardlint.inference.domain.values import Function, Instance, Value
-from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.summaries import call_cache
 from shardlint.inference.summaries.summary import Kept
 from shardlint.model.findings import Finding

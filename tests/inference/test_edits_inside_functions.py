@@ -11,8 +11,8 @@ from following import EDITS, follow, programs_made, told
 from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
-from shardlint.inference import functions
-from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.interpreter import functions
+from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.machine.code import Code
 from shardlint.inference.syntax.node_fields import walk
 from shardlint.inference.syntax.units import BrokenText, Unit

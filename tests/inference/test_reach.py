@@ -13,7 +13,7 @@ from programs import ERRORS, SETUP, SILENT
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.inference import InferenceSettings, analyze, entries
 from shardlint.inference.domain.values import Function, Native
-from shardlint.inference.interpreter import Interpreter
+from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.reach import Reach
 from shardlint.laws.core.values import Spec
 from shardlint.model.uses import ParameterUse, Use

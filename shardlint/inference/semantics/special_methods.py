@@ -26,7 +26,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.evaluation.iterators import is_iterator
-from shardlint.inference.functions import look_at
+from shardlint.inference.machine.code_reads import look_at
 from shardlint.inference.syntax.body_changes import (
     READING_FUNCTIONS,
     READING_METHODS,

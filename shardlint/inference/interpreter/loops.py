@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from shardlint.inference.assignment import assign
 from shardlint.inference.conditions.narrowing import refine
 from shardlint.inference.domain.havoc import lose_position
 from shardlint.inference.domain.iteration import MAX_UNROLLED
@@ -17,6 +16,7 @@ from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.values import Instance, LibraryObject, Value
 from shardlint.inference.evaluation.context import LoopState
 from shardlint.inference.evaluation.iterators import Drawn, at_most, draw, each_left, iterator_of
+from shardlint.inference.interpreter.assignment import assign
 from shardlint.inference.semantics.variables import watching, widened
 from shardlint.laws.core.values import Unknown
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.calling import call_value, note_handed, wrapped_function
 from shardlint.inference.domain.classes import attribute_along, class_attribute, lineage
 from shardlint.inference.domain.values import (
     NONE,
@@ -24,6 +23,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.context import Frame, Scope, meant
 from shardlint.inference.evaluation.descriptors import intercepts, name_descriptors
+from shardlint.inference.interpreter.call_dispatch import call_value, note_handed, wrapped_function
 from shardlint.inference.machine.code import Code
 from shardlint.inference.overlays.class_hooks import base_class
 from shardlint.inference.overlays.jax.sharding.specs import SPEC, subclassed

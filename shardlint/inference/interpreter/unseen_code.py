@@ -7,7 +7,6 @@ import builtins
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from shardlint.inference.calling import names_in, unfollowed
 from shardlint.inference.domain.classes import may_change
 from shardlint.inference.domain.havoc import blur, forget
 from shardlint.inference.domain.lattice import options
@@ -22,7 +21,8 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.evaluation.monkeypatches import set_library_name
-from shardlint.inference.functions import look_at
+from shardlint.inference.interpreter.call_dispatch import names_in, unfollowed
+from shardlint.inference.machine.code_reads import look_at
 from shardlint.inference.semantics.special_methods import ReachedChanges, special_methods
 from shardlint.inference.semantics.variables import write
 from shardlint.inference.store.effect_log import changed_for_all, changing

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from shardlint.inference.calling import call_value
-from shardlint.inference.comprehensions import comprehension
 from shardlint.inference.conditions.narrowing import refine
 from shardlint.inference.domain.iteration import hashable, too_large
 from shardlint.inference.domain.lattice import combined, join, join_tagged, join_variables, options, same_kind
@@ -31,8 +29,10 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.evaluation.context import meant
 from shardlint.inference.evaluation.iterators import each_left, items_of
 from shardlint.inference.facts.comment_facts import dotted, met
+from shardlint.inference.interpreter.call_dispatch import call_value
+from shardlint.inference.interpreter.comprehensions import comprehension
+from shardlint.inference.interpreter.members import attribute_of, evaluate_index
 from shardlint.inference.machine.code import Code
-from shardlint.inference.members import attribute_of, evaluate_index
 from shardlint.inference.overlays.python.builtins.strings import formatted
 from shardlint.inference.overlays.python.stdlib.mocks import replace_written
 from shardlint.inference.overlays.registry import transfer

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from shardlint.inference.assignment import assign, bind, delete, held_by
 from shardlint.inference.conditions.narrowing import learn_rank, refine
-from shardlint.inference.definitions import define_class, define_function
 from shardlint.inference.domain.lattice import combined, join_variables
 from shardlint.inference.domain.truthiness import truth
 from shardlint.inference.domain.unknown_choices import is_doubtful
@@ -18,17 +16,19 @@ from shardlint.inference.evaluation.context import meant
 from shardlint.inference.evaluation.disjunction import met
 from shardlint.inference.evaluation.mutation import augment
 from shardlint.inference.evaluation.release_queries import is_of_version, of_version
-from shardlint.inference.expressions import evaluate
 from shardlint.inference.facts.annotations import annotated, description
 from shardlint.inference.facts.comment_facts import with_notes
-from shardlint.inference.imports import import_from, import_names, import_succeeds
-from shardlint.inference.loops import pick, run_for, run_while
+from shardlint.inference.interpreter.assignment import assign, bind, delete, held_by
+from shardlint.inference.interpreter.definitions import define_class, define_function
+from shardlint.inference.interpreter.expressions import evaluate
+from shardlint.inference.interpreter.import_statements import import_from, import_names, import_succeeds
+from shardlint.inference.interpreter.loops import pick, run_for, run_while
+from shardlint.inference.interpreter.match_statements import takes
+from shardlint.inference.interpreter.with_statements import enter_contexts
 from shardlint.inference.machine.code import Code
-from shardlint.inference.patterns import takes
 from shardlint.inference.semantics.operators import binary_operation
 from shardlint.inference.semantics.variables import interrupted, watching, widened
 from shardlint.inference.syntax.node_fields import structure
-from shardlint.inference.withs import enter_contexts
 from shardlint.laws.core.values import Unknown
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.assignment import assign
 from shardlint.inference.domain.classes import class_attribute, method_called
 from shardlint.inference.domain.lattice import join, options
 from shardlint.inference.domain.values import (
@@ -26,7 +25,8 @@ from shardlint.inference.domain.values import (
     Value,
 )
 from shardlint.inference.evaluation.context import Context, assumed_rules
-from shardlint.inference.functions import look_at
+from shardlint.inference.interpreter.assignment import assign
+from shardlint.inference.machine.code_reads import look_at
 from shardlint.inference.semantics.generators import run_body
 from shardlint.inference.store.effect_log import changing
 from shardlint.laws.core.values import Unknown

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from shardlint.inference.calling import call_value
 from shardlint.inference.conditions.condition_ids import Tests
 from shardlint.inference.conditions.mocked_modules import verdict_where_replaced
 from shardlint.inference.conditions.narrowing import learn_shape, names_in
@@ -32,9 +31,12 @@ from shardlint.inference.evaluation.deployment_mesh import verdict_if_meant
 from shardlint.inference.evaluation.path_queries import ask
 from shardlint.inference.evaluation.release_queries import verdict_at
 from shardlint.inference.evaluation.settings import InferenceSettings
-from shardlint.inference.expressions import evaluate
 from shardlint.inference.facts.descriptions import sized
-from shardlint.inference.functions import names_by_position, run_function
+from shardlint.inference.interpreter.call_dispatch import call_value
+from shardlint.inference.interpreter.expressions import evaluate
+from shardlint.inference.interpreter.functions import names_by_position, run_function
+from shardlint.inference.interpreter.statements import execute_block
+from shardlint.inference.interpreter.unseen_code import Unseen
 from shardlint.inference.machine.trace import Handed, Note
 from shardlint.inference.machine.variable_reads import Reads, note_attribute, note_variable
 from shardlint.inference.semantics.attributes import get_attribute, plain_attribute
@@ -42,12 +44,10 @@ from shardlint.inference.semantics.builtin_names import built_in
 from shardlint.inference.semantics.operators import binary_operation, compare
 from shardlint.inference.semantics.subscripts import get_item
 from shardlint.inference.semantics.variables import write
-from shardlint.inference.statements import execute_block
 from shardlint.inference.store.identity_set import Once
 from shardlint.inference.summaries.call_cache import Memory
 from shardlint.inference.summaries.summary import Kept
 from shardlint.inference.syntax.units import NodePlace, Unit, text_at
-from shardlint.inference.unseen import Unseen
 from shardlint.laws.core import dims
 from shardlint.laws.core.dims import Dim, Shape
 from shardlint.laws.core.values import Unknown

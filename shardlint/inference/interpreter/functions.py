@@ -25,7 +25,7 @@ from shardlint.inference.evaluation.context import Frame, Scope
 from shardlint.inference.evaluation.release_queries import of_version
 from shardlint.inference.facts.annotations import annotated, describe_parameters
 from shardlint.inference.facts.comment_facts import about_function
-from shardlint.inference.machine.code import Code, LookedAt
+from shardlint.inference.machine.code import Code
 from shardlint.inference.recording.editor_uses import note_parameters
 from shardlint.inference.store.effect_log import changed
 from shardlint.laws.core.values import Unknown
@@ -33,16 +33,6 @@ from shardlint.model.spans import Place
 
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
-
-
-def look_at(interpreter: Machine, code: Code, names_only: bool = False) -> str:
-    """The text of a function that need not run."""
-    unit = id(code.unit)
-    # In functions around it there may be other variables.
-    looked = LookedAt(unit, names=names_only and code.key == unit)
-    interpreter.ran.add(looked)
-    interpreter.own.add(looked)
-    return code.unit.text
 
 
 def names_by_position(function: Value) -> list[str]:

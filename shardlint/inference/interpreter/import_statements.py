@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.assignment import bind
 from shardlint.inference.domain.values import Const, External, ModuleValue, Value, as_items, as_str
 from shardlint.inference.evaluation.monkeypatches import is_set
+from shardlint.inference.interpreter.assignment import bind
 from shardlint.inference.overlays.registry import is_known
 from shardlint.laws.core.values import Unknown
 

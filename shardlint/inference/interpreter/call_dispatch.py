@@ -43,7 +43,8 @@ from shardlint.inference.evaluation.disjunction import each
 from shardlint.inference.evaluation.iterators import is_iterator, items_of, spend
 from shardlint.inference.evaluation.mutation import set_attribute
 from shardlint.inference.evaluation.name_mangling import mangled
-from shardlint.inference.functions import bind_parameters, look_at
+from shardlint.inference.interpreter.functions import bind_parameters
+from shardlint.inference.machine.code_reads import look_at
 from shardlint.inference.overlays.class_hooks import method_context
 from shardlint.inference.overlays.jax.explicit.results import finish_call
 from shardlint.inference.overlays.jax.shard_map import varying

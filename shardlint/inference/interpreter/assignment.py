@@ -23,7 +23,7 @@ from shardlint.inference.evaluation.context import meant
 from shardlint.inference.evaluation.iterators import items_of
 from shardlint.inference.evaluation.mutation import delete_attribute, set_attribute, set_item
 from shardlint.inference.facts.comment_facts import met
-from shardlint.inference.members import attribute_of, evaluate_index
+from shardlint.inference.interpreter.members import attribute_of, evaluate_index
 from shardlint.inference.recording.editor_uses import note_assigned
 from shardlint.inference.semantics.subscripts import get_item
 from shardlint.inference.semantics.variables import write
