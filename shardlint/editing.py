@@ -97,8 +97,8 @@ def forget() -> None:
     """Forget the modules that programs share: as files came or went, names may lead elsewhere."""
     import sys
 
-    if "shardlint.inference.project" in sys.modules:
-        from shardlint.inference.project import forget
+    if "shardlint.inference.programs.module_loader" in sys.modules:
+        from shardlint.inference.programs.module_loader import forget
 
         forget()
 

@@ -54,7 +54,7 @@ def read_paths(
         sources += rest if broken else filter(_is_sound, rest)
         sources.sort(key=lambda source: order[source.path])
     elif others:
-        from shardlint.inference.callers import calling
+        from shardlint.inference.programs.reverse_imports import calling
 
         callers = calling(
             sources, others, lambda path: nearest(os.path.dirname(os.path.abspath(path))).import_roots

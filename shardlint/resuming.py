@@ -14,7 +14,7 @@ from shardlint.working import Analyzed, Work, done, failed
 
 if TYPE_CHECKING:
     from shardlint.inference import InferenceSettings
-    from shardlint.inference.resuming import Resumable
+    from shardlint.inference.programs.session import Resumable
 
 #: Programs that stay, those that were not asked for longest go.
 _MOST = 8
@@ -42,7 +42,7 @@ class Programs:
     def work_on(self, source: Source, settings: InferenceSettings) -> Work:
         """Analyze a source. Nothing is raised for what it holds: a crash is a problem of that file."""
         from shardlint.inference import Noticed
-        from shardlint.inference.resuming import Resumable
+        from shardlint.inference.programs.session import Resumable
 
         key = (source.path, settings)
         # It comes back once it is sound again.

@@ -71,7 +71,7 @@ def _end(start: float) -> None:
 def _forget() -> None:
     """Forget what this process knows of files."""
     if "shardlint.inference" in sys.modules:
-        from shardlint.inference.project import forget
+        from shardlint.inference.programs.module_loader import forget
 
         forget()
 

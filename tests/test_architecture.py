@@ -111,7 +111,7 @@ ROOMS: dict[str, set[str]] = {
         "shardlint.working",
     },
     "shardlint.watching": TYPES
-    | {"shardlint.recalling", "shardlint.inference.project", "shardlint.support.media"},
+    | {"shardlint.recalling", "shardlint.inference.programs.module_loader", "shardlint.support.media"},
     "shardlint.checked": TYPES | {"shardlint.source"},
     "shardlint.checking": {"shardlint."},
     "shardlint.recalling": TYPES | {"shardlint.cache", "shardlint.checked", "shardlint.source"},

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
 
 if TYPE_CHECKING:
-    from shardlint.inference.analysis import analyze
-    from shardlint.inference.project import refresh
+    from shardlint.inference.programs.module_loader import refresh
+    from shardlint.inference.programs.program import analyze
 
 __all__ = ["InferenceSettings", "Noticed", "analyze", "refresh"]
 
@@ -26,7 +26,7 @@ def __getattr__(name: str) -> object:
     # The evaluator, and libcst with it, is loaded when there is something to evaluate.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from shardlint.inference import analysis, project
+    from shardlint.inference.programs import module_loader, program
 
-    globals()[name] = found = getattr(analysis if name == "analyze" else project, name)
+    globals()[name] = found = getattr(program if name == "analyze" else module_loader, name)
     return found

@@ -59,7 +59,7 @@ def checked(folder: Path, *options: str, format: str = "json") -> tuple[int, str
     import io
 
     from shardlint.cli import main
-    from shardlint.inference.project import forget
+    from shardlint.inference.programs.module_loader import forget
 
     forget()
     before = os.getcwd()

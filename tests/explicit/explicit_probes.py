@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from shardlint.api import source_from_text
-from shardlint.inference.analysis import run_module
 from shardlint.inference.domain.values import NONE, Const, Native, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.machine.module_run import ModuleRun
-from shardlint.inference.project import Project
+from shardlint.inference.programs.module_loader import Project
+from shardlint.inference.programs.program import run_module
 from shardlint.model.uses import Use
 
 

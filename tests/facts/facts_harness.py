@@ -13,7 +13,7 @@ from shardlint.inference.evaluation.context import Frame
 from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.machine.module_run import ModuleRun
-from shardlint.inference.project import Project
+from shardlint.inference.programs.module_loader import Project
 from shardlint.laws.core.values import AxisType, Mesh
 from shardlint.model.findings import Finding
 from shardlint.source.sources import source_from_text as read

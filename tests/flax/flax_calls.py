@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shardlint.inference.analysis import run_module
 from shardlint.inference.domain.values import (
     Array,
     Const,
@@ -28,7 +27,8 @@ from shardlint.inference.machine.module_run import ModuleRun
 from shardlint.inference.overlays.flax.linen import module as flax_linen
 from shardlint.inference.overlays.flax.nnx import module as flax_nnx
 from shardlint.inference.overlays.jax import initializers
-from shardlint.inference.project import Project
+from shardlint.inference.programs.module_loader import Project
+from shardlint.inference.programs.program import run_module
 from shardlint.laws.core.dims import Shape
 from shardlint.model.spans import Span
 from shardlint.model.uses import Use

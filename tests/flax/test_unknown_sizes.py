@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import pytest
 from flax import nnx
 
-from shardlint.inference.analysis import analyze_source
 from shardlint.inference.evaluation.settings import InferenceSettings
+from shardlint.inference.programs.program import analyze_source
 from shardlint.laws.core.values import Spec, Unknown
 from shardlint.model.uses import ParameterUse
 from shardlint.source.sources import source_from_text

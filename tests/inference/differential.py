@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from shardlint.api import source_from_text
-from shardlint.inference.analysis import run_module
 from shardlint.inference.domain.values import (
     NONE,
     Alternatives,
@@ -30,7 +29,8 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.machine.module_run import ModuleRun
-from shardlint.inference.project import Project
+from shardlint.inference.programs.module_loader import Project
+from shardlint.inference.programs.program import run_module
 from shardlint.laws.core.values import Unknown
 
 #: An object of the program as the evaluator sees it at a probe: it may change later.

@@ -14,7 +14,7 @@ import pytest
 from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
-from shardlint.inference.resuming import Resumable
+from shardlint.inference.programs.session import Resumable
 from shardlint.model.findings import Finding
 from shardlint.resuming import Programs
 from shardlint.source.sources import Source

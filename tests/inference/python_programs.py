@@ -11,14 +11,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from shardlint.api import source_from_text
-from shardlint.inference.analysis import run_module
 from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.values import NONE, Const, Native, Value
 from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.machine.module_run import ModuleRun
-from shardlint.inference.project import Project
+from shardlint.inference.programs.module_loader import Project
+from shardlint.inference.programs.program import run_module
 
 #: By place: the numbers and texts that a value may be there; None where it may be anything.
 Said = dict[object, set[object] | None]

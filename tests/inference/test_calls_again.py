@@ -11,9 +11,9 @@ from programs import ERRORS, SETUP, SILENT
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
 from shardlint.inference import InferenceSettings
-from shardlint.inference.analysis import analyze_source
 from shardlint.inference.domain.values import Function, Instance, Value
 from shardlint.inference.interpreter.interpreter import Interpreter
+from shardlint.inference.programs.program import analyze_source
 from shardlint.inference.summaries import call_cache
 from shardlint.inference.summaries.summary import Kept
 from shardlint.model.findings import Finding

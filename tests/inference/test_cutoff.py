@@ -6,10 +6,10 @@ import pytest
 from following import EDITS, follow
 
 from shardlint.api import source_from_text
-from shardlint.inference import entries
-from shardlint.inference.again import EntryRun
 from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
-from shardlint.inference.resuming import Resumable
+from shardlint.inference.incremental.entry_result import EntryRun
+from shardlint.inference.programs import entry_points
+from shardlint.inference.programs.session import Resumable
 
 CHAINS = """
 import jax, jax.numpy as jnp
@@ -166,13 +166,13 @@ def evaluated(before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> set[s
     program = Resumable(source_from_text("chains.py", CHAINS), settings)
     program.uses(source_from_text("chains.py", CHAINS), Noticed())
     names: set[str] = set()
-    recorded = entries.recorded
+    recorded = entry_points.recorded
 
     def noted(*args: object) -> EntryRun:
         names.add(args[1].name)  # type: ignore[attr-defined]
         return recorded(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(entries, "recorded", noted)
+    monkeypatch.setattr(entry_points, "recorded", noted)
     program.uses(source_from_text("chains.py", CHAINS.replace(before, after)), Noticed())
     return names
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from shardlint.api import source_from_text
-from shardlint.inference.analysis import run_module
 from shardlint.inference.domain.lattice import options
 from shardlint.inference.domain.values import (
     NONE,
@@ -28,7 +27,8 @@ from shardlint.inference.evaluation.call import Call
 from shardlint.inference.evaluation.settings import InferenceSettings
 from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.machine.module_run import ModuleRun
-from shardlint.inference.project import Project
+from shardlint.inference.programs.module_loader import Project
+from shardlint.inference.programs.program import run_module
 from shardlint.laws.core.values import Unknown
 
 PROGRAMS = 100

@@ -11,10 +11,11 @@ import pytest
 from programs import ERRORS, SETUP, SILENT
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.inference import InferenceSettings, analyze, entries
+from shardlint.inference import InferenceSettings, analyze
 from shardlint.inference.domain.values import Function, Native
 from shardlint.inference.interpreter.interpreter import Interpreter
-from shardlint.inference.reach import Reach
+from shardlint.inference.programs import entry_points
+from shardlint.inference.programs.reachability import Reach
 from shardlint.laws.core.values import Spec
 from shardlint.model.uses import ParameterUse, Use
 from shardlint.source.sources import Source, read_source
@@ -135,7 +136,7 @@ def uses_unseen(source: Source) -> list[Use]:
     """
     unseen: list[Use] = []
     verdicts: list[bool] = []
-    of_function, of_wrapper, run_entry = Reach.of_function, Reach.of_wrapper, entries._run_entry
+    of_function, of_wrapper, run_entry = Reach.of_function, Reach.of_wrapper, entry_points._run_entry
 
     def function(self: Reach, one: Function) -> bool:
         verdicts.append(of_function(self, one))
@@ -154,7 +155,7 @@ def uses_unseen(source: Source) -> list[Use]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Reach, "of_function", function)
         patch.setattr(Reach, "of_wrapper", wrapper)
-        patch.setattr(entries, "_run_entry", run)
+        patch.setattr(entry_points, "_run_entry", run)
         analyze([source], InferenceSettings(devices=8))
     return [
         use for use in unseen if not (isinstance(use, ParameterUse) and not isinstance(use.names, Spec | str))

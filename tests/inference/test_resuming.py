@@ -11,9 +11,9 @@ from following import EDITS, edited, follow, parses, programs_made, told
 from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
-from shardlint.inference.analysis import analyze_source
 from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
-from shardlint.inference.resuming import Resumable
+from shardlint.inference.programs.program import analyze_source
+from shardlint.inference.programs.session import Resumable
 from shardlint.model.uses import FileProblem, LocalUse, NameUse, Use, ValueUse
 from shardlint.resuming import Programs
 from shardlint.support.cancellation import NOW, Stop, Stopped, stoppable

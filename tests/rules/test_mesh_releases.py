@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from shardlint.api import source_from_text
-from shardlint.inference.analysis import analyze_source
 from shardlint.inference.evaluation.settings import InferenceSettings
+from shardlint.inference.programs.program import analyze_source
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.versions.releases import NEWEST, Release
 from shardlint.model.uses import ShardingUse

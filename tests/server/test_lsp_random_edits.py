@@ -21,7 +21,7 @@ from pygls.workspace import PositionCodec
 from random_edits import RandomEdits
 
 from shardlint.api import Linter, Settings, load_settings, read_source, source_from_cells
-from shardlint.inference.project import forget
+from shardlint.inference.programs.module_loader import forget
 from shardlint.source import Source
 from shardlint_server.convert import Text, split_lines, to_diagnostic
 

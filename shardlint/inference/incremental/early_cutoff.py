@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from shardlint.inference.again import EntryRun, recorded
 from shardlint.inference.evaluation.budget import SURELY_ENOUGH, Exhausted, Work, works_in
 from shardlint.inference.evaluation.context import Scope
+from shardlint.inference.incremental.entry_result import EntryRun, recorded
 from shardlint.inference.machine.trace import Met
 from shardlint.inference.store.field_reads import ALL
 from shardlint.inference.summaries.equivalence import Alike

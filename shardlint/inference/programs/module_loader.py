@@ -17,8 +17,8 @@ from shardlint.inference.evaluation.release_queries import state_of, version_nam
 from shardlint.inference.machine.module_run import ModuleRun
 from shardlint.inference.machine.variable_reads import note_variable
 from shardlint.inference.overlays.registry import canonical, names_under
-from shardlint.inference.planned import forget as forget_imports
-from shardlint.inference.planned import planned
+from shardlint.inference.programs.import_graph import forget as forget_imports
+from shardlint.inference.programs.import_graph import planned
 from shardlint.inference.store.effect_log import EFFECTS, NOTHING, born, changed, depends
 from shardlint.laws.core.values import Unknown
 from shardlint.laws.core.verdicts import Accepted, Cause, Rejected, Undecided

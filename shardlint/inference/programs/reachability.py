@@ -36,7 +36,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.overlays.registry import loaded
 from shardlint.inference.overlays.vocabulary import layer_names, sharding_names
-from shardlint.inference.project import LIBRARIES
+from shardlint.inference.programs.module_loader import LIBRARIES
 from shardlint.inference.summaries.receiver_summary import CONSTRUCTORS, sets_of_self
 from shardlint.inference.syntax.text_cache import of_texts
 from shardlint.inference.syntax.units import NodePlace
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from shardlint.inference.evaluation.context import Scope
     from shardlint.inference.evaluation.settings import InferenceSettings
     from shardlint.inference.machine.module_run import ModuleRun
-    from shardlint.inference.project import Project
+    from shardlint.inference.programs.module_loader import Project
 
 #: What may be read of an object: ``x.name``, and ``getattr(x, "name")``.
 _MEMBER = re.compile(r"[.\"'](?:(?<=\.)\s*)?([^\W\d]\w*+)")

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from shardlint.inference.project import LIBRARIES
-from shardlint.inference.relevance import Relevance
+from shardlint.inference.programs.module_loader import LIBRARIES
+from shardlint.inference.programs.relevance import Relevance
 from shardlint.inference.syntax.file_parts import split
 from shardlint.source.sources import Source, read_source
 from shardlint.source.workspace.module_paths import import_folders

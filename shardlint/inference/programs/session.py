@@ -11,14 +11,14 @@ from copy import copy
 
 from libcst import CSTNode
 
-from shardlint.inference.analysis import Program, while_evaluating
 from shardlint.inference.domain.classes import lineage
 from shardlint.inference.domain.values import ClassValue
 from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
 from shardlint.inference.interpreter.call_dispatch import name_alike
 from shardlint.inference.machine.code import LookedAt, generators_in, texts_of
 from shardlint.inference.overlays.registry import load_mentioned
-from shardlint.inference.reach import reach_alike
+from shardlint.inference.programs.program import Program, while_evaluating
+from shardlint.inference.programs.reachability import reach_alike
 from shardlint.inference.store.effect_log import EFFECTS
 from shardlint.inference.summaries.receiver_summary import outdate, said_otherwise, says_alike, sets_of_self
 from shardlint.inference.syntax.diff import edit_between, says_the_same

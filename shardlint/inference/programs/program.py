@@ -9,7 +9,6 @@ from contextlib import contextmanager
 import libcst as cst
 
 from shardlint.inference.domain import name_links
-from shardlint.inference.entries import Entries, guarded
 from shardlint.inference.evaluation.budget import MAX_FILE_STEPS, Ceiling
 from shardlint.inference.evaluation.context import Frame
 from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
@@ -21,7 +20,8 @@ from shardlint.inference.machine.code import Code
 from shardlint.inference.machine.machine import Machine
 from shardlint.inference.machine.module_run import ModuleRun
 from shardlint.inference.overlays.registry import load_mentioned
-from shardlint.inference.project import Project, share_unchanged
+from shardlint.inference.programs.entry_points import Entries, guarded
+from shardlint.inference.programs.module_loader import Project, share_unchanged
 from shardlint.inference.recording.axis_mentions import with_mentions
 from shardlint.inference.recording.place_resolution import Settling
 from shardlint.inference.syntax.file_parts import ClassPart, FunctionPart, Parsed, Part, split, units_of

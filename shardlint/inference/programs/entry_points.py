@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from shardlint.inference.again import EntryRun, recorded
-from shardlint.inference.cutoff import Cutoff
 from shardlint.inference.domain.unknown_choices import Choice
 from shardlint.inference.domain.values import (
     Bound,
@@ -29,12 +27,14 @@ from shardlint.inference.evaluation.budget import Exhausted
 from shardlint.inference.evaluation.context import Context, Frame, assumed_rules
 from shardlint.inference.evaluation.deployment_mesh import assumed_mesh
 from shardlint.inference.facts.annotations import describe_fields
+from shardlint.inference.incremental.early_cutoff import Cutoff
+from shardlint.inference.incremental.entry_result import EntryRun, recorded
 from shardlint.inference.interpreter.call_dispatch import around_method, call_value, wrapped_function
 from shardlint.inference.interpreter.functions import run_function
 from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.machine.code import parameters
 from shardlint.inference.machine.machine import Machine
-from shardlint.inference.reach import Reach
+from shardlint.inference.programs.reachability import Reach
 from shardlint.inference.store.effect_log import EFFECTS, born
 from shardlint.inference.summaries.receiver_summary import OfClass, entry_instance
 from shardlint.inference.syntax.units import BrokenText, NodePlace
@@ -43,7 +43,7 @@ from shardlint.model.spans import Place, Span
 
 if TYPE_CHECKING:
     from shardlint.inference.machine.module_run import ModuleRun
-    from shardlint.inference.project import Project
+    from shardlint.inference.programs.module_loader import Project
 
 
 class Entries:
