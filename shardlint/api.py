@@ -9,8 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from shardlint import editing
-from shardlint.analyzing import Analyzer, Progress
-from shardlint.checked import Report
 from shardlint.config import (
     CommandLine,
     ConfigError,
@@ -22,6 +20,10 @@ from shardlint.config import (
 )
 from shardlint.config.selection import ignored_codes, selected_codes, severities, without_effect
 from shardlint.confirm.fixtures.announcements import announces, expectations_of
+from shardlint.engine.analyzer import Analyzer, Progress
+from shardlint.engine.results import Report
+from shardlint.engine.suppression import Suppressor
+from shardlint.engine.work_item import Analyzed
 from shardlint.explaining.analysis import Analysis, axes_of
 from shardlint.fixes.rewrites.registry import with_fix
 from shardlint.laws.core.values import Mesh
@@ -35,8 +37,6 @@ from shardlint.source.excerpts import Excerpts
 from shardlint.source.file_problems import finding_of, findings_of, fixture_finding, internal_error
 from shardlint.support import media
 from shardlint.support.gc_policy import collecting_seldom
-from shardlint.suppression import Suppressor
-from shardlint.working import Analyzed
 
 if TYPE_CHECKING:
     from shardlint.confirm.fixtures.expectations import Expectation
@@ -159,7 +159,7 @@ class Linter:
         inference's to find out, or when it calls what does. A file named by the user always matters, and
         with `exhaustive` settings any does that can be read, or is ``broken`` if that is asked for.
         """
-        from shardlint.reading import read_paths
+        from shardlint.engine.source_selection import read_paths
 
         nearest = self._nearest or (lambda folder: self.settings)
         return read_paths(paths, nearest, self.settings, progress, broken)
@@ -360,7 +360,7 @@ class Linter:
 
         Adds to ``uses`` what inference makes of the sources.
         """
-        from shardlint.eras import Era, merged, parted
+        from shardlint.engine.release_merge import Era, merged, parted
 
         eras: list[Era] = []
         sources = [result.source for result in newest]
@@ -379,7 +379,7 @@ class Linter:
         """The findings on any mesh, and those on each mesh the project deploys on; and the releases that an
         analysis noticed.
         """
-        from shardlint.deployments import (
+        from shardlint.engine.deployment_merge import (
             is_test,
             key_of,
             merged,

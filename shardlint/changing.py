@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from shardlint.api import Linter, Progress, Report
-    from shardlint.baseline import Entry
+    from shardlint.engine.baseline import Entry
     from shardlint.fixes.documents import Document
     from shardlint.fixes.fixpoint import Fixed
     from shardlint.model.findings import Finding
@@ -81,7 +81,7 @@ def change(
     if exclusive and len(asked) > 1:
         raise CannotDo(f"{' and '.join(asked)} do not go together")
     if options.write_baseline is not None:
-        from shardlint.baseline import BaselineError
+        from shardlint.engine.baseline import BaselineError
 
         try:
             return _written(report, options.write_baseline)
@@ -106,7 +106,7 @@ class _Known:
     """The baseline that is in force."""
 
     def __init__(self, path: str, options: argparse.Namespace) -> None:
-        from shardlint.baseline import BaselineError, read
+        from shardlint.engine.baseline import BaselineError, read
 
         self.path, self.folder = path, os.path.dirname(os.path.abspath(path))
         # Under other facts than the project's own, a finding that is not there is not gone.
@@ -123,7 +123,7 @@ class _Known:
         """The report without the findings that are known."""
         from dataclasses import replace
 
-        from shardlint import baseline
+        from shardlint.engine import baseline
 
         found = baseline.entries_of(report.findings, report.sources, self.folder)
         sources = {self._relative(source.path): source for source in report.sources}
@@ -148,14 +148,14 @@ class _Known:
     def hides(self, sources: Sequence[Source], findings: Sequence[Finding]) -> list[Finding]:
         """The findings of some sources without those that are known."""
 
-        from shardlint import baseline
+        from shardlint.engine import baseline
 
         found = baseline.entries_of(findings, sources, self.folder)
         return list(baseline.compare(self.entries, findings, found, (), self.folder).new)
 
     def shrunk(self) -> tuple[str, ...]:
         """Take what is gone out of the file; return what there is to say of it."""
-        from shardlint import baseline
+        from shardlint.engine import baseline
         from shardlint.fixes.documents import is_writable
 
         if not self._gone or not self._whole:
@@ -172,7 +172,7 @@ class _Known:
 
 
 def _written(report: Report, path: str) -> Outcome:
-    from shardlint import baseline
+    from shardlint.engine import baseline
 
     findings = [finding for finding in report.findings if baseline.may_be_known(finding)]
     folder = os.path.dirname(os.path.abspath(path))

@@ -15,11 +15,11 @@ from shardlint.support.gc_policy import collecting_seldom
 if TYPE_CHECKING:
     from shardlint.api import Linter
     from shardlint.cache.store import Store
-    from shardlint.checked import Report
     from shardlint.config import Settings
+    from shardlint.engine.check_cache import Recall
+    from shardlint.engine.results import Report
     from shardlint.output.pages import PageOf
     from shardlint.output.progress import ProgressBar
-    from shardlint.recalling import Recall
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 
@@ -96,13 +96,13 @@ def _store(options: argparse.Namespace) -> Store | None:
     """
     if options.no_cache or options.exhaustive or options.confirm:
         return None
-    from shardlint.recalling import store_of
+    from shardlint.engine.check_cache import store_of
 
     return store_of(options.cache_dir, options.paths[0])
 
 
 def _recall(options: argparse.Namespace, store: Store) -> Recall:
-    from shardlint.recalling import Recall
+    from shardlint.engine.check_cache import Recall
 
     return Recall(store, options)
 
@@ -138,9 +138,9 @@ def _checked(
     unsaved: tuple[str, bytes] | None,
     progress: ProgressBar,
 ) -> int:
-    from shardlint.checked import Report
     from shardlint.config.selection import without_effect
-    from shardlint.reading import read_paths
+    from shardlint.engine.results import Report
+    from shardlint.engine.source_selection import read_paths
     from shardlint.source.workspace import file_access
 
     with file_access.recording() as read:
@@ -152,8 +152,8 @@ def _checked(
             if not (sources or settings.baseline or _writes(options) or options.confirm):
                 report = Report((), tuple(without_effect(settings)), files)
         if report is None:
-            from shardlint.analyzing import Analyzer
             from shardlint.api import Linter, read_source
+            from shardlint.engine.analyzer import Analyzer
 
             kept = None if _writes(options) else store
             linter = Linter(settings, found.of_folder, Analyzer(kept, options.jobs))

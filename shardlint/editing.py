@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardlint.analyzing import Analyzer
 from shardlint.cache.validation import Facts, now, written
 from shardlint.confirm.isolation import home_of, leads_into
+from shardlint.engine.analyzer import Analyzer
+from shardlint.engine.open_programs import Programs
 from shardlint.model.spans import Span
-from shardlint.resuming import Programs
 from shardlint.source import Source
 from shardlint.source.workspace import file_access
 from shardlint.source.workspace.file_access import NOTHING, Seen, opened

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from shardlint.recalling import project_of
+from shardlint.engine.check_cache import project_of
 from shardlint.source.workspace import file_access
 from shardlint.source.workspace.file_access import IGNORES, SUFFIXES
 

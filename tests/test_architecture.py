@@ -69,10 +69,10 @@ ROOMS: dict[str, set[str]] = {
         "shardlint.inference.syntax.node_fields",
         "shardlint.inference.syntax.node_offsets",
     },
-    "shardlint.suppression": TYPES
+    "shardlint.engine.suppression": TYPES
     | LAWS
     | {"shardlint.source", "shardlint.rules.all_rules", "shardlint.rules.base"},
-    "shardlint.baseline": TYPES | {"shardlint.source", "shardlint.fixes.documents"},
+    "shardlint.engine.baseline": TYPES | {"shardlint.source", "shardlint.fixes.documents"},
     "shardlint.rules": TYPES | LAWS | {"shardlint.support.cancellation"},
     "shardlint.confirm.worker": set(),
     "shardlint.confirm": TYPES | LAWS,
@@ -99,45 +99,52 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.output": TYPES
     | LAWS
     | {"shardlint.coverage", "shardlint.source.api_sites", "shardlint.confirm.fixtures.results"},
-    "shardlint.eras": TYPES | LAWS,
+    "shardlint.engine.release_merge": TYPES | LAWS,
     "shardlint.cache": TYPES | LAWS | VERSION | {"shardlint.source"},
-    "shardlint.working": TYPES | {"shardlint.source", "shardlint.inference", "shardlint.cache.codec"},
-    "shardlint.resuming": TYPES
+    "shardlint.engine.work_item": TYPES
+    | {"shardlint.source", "shardlint.inference", "shardlint.cache.codec"},
+    "shardlint.engine.open_programs": TYPES
     | {
         "shardlint.cache.validation",
         "shardlint.source",
         "shardlint.inference",
         "shardlint.support.cancellation",
-        "shardlint.working",
+        "shardlint.engine.work_item",
     },
     "shardlint.watching": TYPES
-    | {"shardlint.recalling", "shardlint.inference.programs.module_loader", "shardlint.support.media"},
-    "shardlint.checked": TYPES | {"shardlint.source"},
+    | {
+        "shardlint.engine.check_cache",
+        "shardlint.inference.programs.module_loader",
+        "shardlint.support.media",
+    },
+    "shardlint.engine.results": TYPES | {"shardlint.source"},
     "shardlint.checking": {"shardlint."},
-    "shardlint.recalling": TYPES | {"shardlint.cache", "shardlint.checked", "shardlint.source"},
+    "shardlint.engine.check_cache": TYPES
+    | {"shardlint.cache", "shardlint.engine.results", "shardlint.source"},
     "shardlint.support.gc_policy": set(),
-    "shardlint.processes": RECORDS
+    "shardlint.engine.process_pool": RECORDS
     | {
         "shardlint.support.gc_policy",
         "shardlint.source",
         "shardlint.inference",
-        "shardlint.working",
+        "shardlint.engine.work_item",
     },
-    "shardlint.analyzing": TYPES
+    "shardlint.engine.analyzer": TYPES
     | LAWS
     | {
         "shardlint.support.gc_policy",
         "shardlint.source",
         "shardlint.cache",
         "shardlint.inference",
-        "shardlint.working",
-        "shardlint.processes",
-        "shardlint.resuming",
+        "shardlint.engine.work_item",
+        "shardlint.engine.process_pool",
+        "shardlint.engine.open_programs",
     },
-    "shardlint.reading": TYPES | {"shardlint.config", "shardlint.source", "shardlint.inference"},
+    "shardlint.engine.source_selection": TYPES
+    | {"shardlint.config", "shardlint.source", "shardlint.inference"},
     "shardlint.configuring": {"shardlint.config", "shardlint.support.media"},
     "shardlint.confirm.fixtures.results": TYPES | {"shardlint.confirm", "shardlint.source"},
-    "shardlint.deployments": TYPES | LAWS | {"shardlint.config.deployments"},
+    "shardlint.engine.deployment_merge": TYPES | LAWS | {"shardlint.config.deployments"},
     "shardlint.config.loading.jax_requirement": LAWS,
     "shardlint.config": VERSION | {"shardlint."},
     "shardlint.config.loading.logical_axes": {"shardlint.config", "shardlint.source.workspace.file_access"},

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from kept_project import FILES, checked, codes, process, written
 
-from shardlint import analyzing, processes
 from shardlint.cache import validation
 from shardlint.cache.store import Store
 from shardlint.checking import _store
+from shardlint.engine import analyzer, process_pool
+from shardlint.engine.work_item import Work, work_on
 from shardlint.inference.evaluation.settings import InferenceSettings
-from shardlint.working import Work, work_on
 
 FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
 
@@ -114,7 +114,7 @@ def test_only_what_changed_is_analyzed(project: Path, monkeypatch: pytest.Monkey
         ran.append(source.path)  # type: ignore[attr-defined]
         return work_on(source, settings)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(analyzing, "work_on", counted)
+    monkeypatch.setattr(analyzer, "work_on", counted)
     (project / "main.py").write_text(FILES["main.py"] + "\nx = 1\n")
     checked(project)
     assert ran == ["main.py"]
@@ -153,8 +153,8 @@ def many(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (project / f"p{number:02}.py").write_text(
             FILES["main.py"].replace("8, WIDTH", f"{number + 1}, WIDTH")
         )
-    monkeypatch.setattr(analyzing, "_TRIAL", 0.0)
-    monkeypatch.setattr(analyzing, "_WORTH_IT", 0.0)
+    monkeypatch.setattr(analyzer, "_TRIAL", 0.0)
+    monkeypatch.setattr(analyzer, "_WORTH_IT", 0.0)
     return project
 
 
@@ -186,13 +186,13 @@ def forking(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is patched here has to be so in the processes, too."""
     if sys.platform != "linux":
         pytest.skip("processes that are spawned know nothing of patches")
-    monkeypatch.setattr(processes.threading, "active_count", lambda: 1)
+    monkeypatch.setattr(process_pool.threading, "active_count", lambda: 1)
 
 
 @pytest.mark.usefixtures("forking")
 def test_a_killed_process_loses_nothing(many: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = checked(many, "--no-cache", "--jobs", "1")
-    monkeypatch.setattr(processes, "work_on", _dies(5, 1, tmp_path))
+    monkeypatch.setattr(process_pool, "work_on", _dies(5, 1, tmp_path))
     assert checked(many, "--no-cache", "--jobs", "3") == alone
     assert (tmp_path / "died0").exists()
 
@@ -202,7 +202,7 @@ def test_a_file_that_kills_each_process_is_named(
     many: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = codes(checked(many, "--no-cache", "--jobs", "1")[1])
-    monkeypatch.setattr(processes, "work_on", _dies(5, 99, tmp_path))
+    monkeypatch.setattr(process_pool, "work_on", _dies(5, 99, tmp_path))
     code, text = checked(many, "--jobs", "3")
     assert code == 2
     assert [one for one in codes(text) if one[0] != "p05.py"] == [one for one in alone if one[0] != "p05.py"]
@@ -215,7 +215,7 @@ def test_spawned_processes(many: Path) -> None:
     """As on systems that cannot fork: nothing but what is sent is there."""
     script = (
         "import threading, time\n"
-        "from shardlint import analyzing\n"
+        "from shardlint.engine import analyzer as analyzing\n"
         "from shardlint.cli import main\n"
         "if __name__ == '__main__':\n"
         "    analyzing._TRIAL = analyzing._WORTH_IT = 0.0\n"

@@ -11,12 +11,12 @@ import re
 
 import pytest
 
-from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
+from shardlint.engine.analyzer import Analyzer
+from shardlint.engine.open_programs import Programs
 from shardlint.inference.programs.session import Resumable
 from shardlint.model.findings import Finding
-from shardlint.resuming import Programs
 from shardlint.source.sources import Source
 
 #: Edits of each file; the environment may ask for more.

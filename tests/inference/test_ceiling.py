@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, Settings, read_source, source_from_text
 from shardlint.cache.store import Store
 from shardlint.cli import main
+from shardlint.engine.analyzer import Analyzer
+from shardlint.engine.open_programs import Programs
 from shardlint.inference.evaluation import budget
-from shardlint.resuming import Programs
 from shardlint.rules import all_rules
 from shardlint.rules.base import AnyRule
 

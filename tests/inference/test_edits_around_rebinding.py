@@ -8,10 +8,10 @@ import random
 import pytest
 from following import EDITS, follow, programs_made, told
 
-from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
-from shardlint.resuming import Programs
+from shardlint.engine.analyzer import Analyzer
+from shardlint.engine.open_programs import Programs
 
 REBINDING = """
 import contextlib

@@ -8,15 +8,15 @@ import libcst as cst
 import pytest
 from following import EDITS, follow, programs_made, told
 
-from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
+from shardlint.engine.analyzer import Analyzer
+from shardlint.engine.open_programs import Programs
 from shardlint.inference.interpreter import functions
 from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.machine.code import Code
 from shardlint.inference.syntax.node_fields import walk
 from shardlint.inference.syntax.units import BrokenText, Unit
-from shardlint.resuming import Programs
 
 #: Functions in functions, in blocks, of one name, decorated, made at the top level, and ones that see
 #: variables which change later.

@@ -10,11 +10,11 @@ from following import EDITS, follow, told
 from programs import SETUP
 from test_calls_again import agree
 
-from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
+from shardlint.engine.analyzer import Analyzer
+from shardlint.engine.open_programs import Programs
 from shardlint.inference.summaries.call_cache import Memory
-from shardlint.resuming import Programs
 
 #: A class whose objects differ in ``extra``, and what is done with two of them. 8 divides, 6 does not.
 MADE = "import copy\nclass A:\n    n = 8\n    def __init__(self, extra=None, *more):\n        self.extra, self.more = extra, [*more]\n        self.me = self\n"

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from following import EDITS, edited, follow, parses, programs_made, told
 
-from shardlint.analyzing import Analyzer
 from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
+from shardlint.engine.analyzer import Analyzer
+from shardlint.engine.open_programs import Programs
 from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
 from shardlint.inference.programs.program import analyze_source
 from shardlint.inference.programs.session import Resumable
 from shardlint.model.uses import FileProblem, LocalUse, NameUse, Use, ValueUse
-from shardlint.resuming import Programs
 from shardlint.support.cancellation import NOW, Stop, Stopped, stoppable
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

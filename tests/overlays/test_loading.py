@@ -26,10 +26,10 @@ BY_HELPER = PLAIN.replace("return 1", "from helper import param\n    return para
 
 RUN = """
 import sys
-from shardlint.analyzing import Analyzer
+from shardlint.engine.analyzer import Analyzer
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.inference.overlays.registry import loaded
-from shardlint.resuming import Programs
+from shardlint.engine.open_programs import Programs
 
 linter = Linter(Settings(root=sys.argv[1], devices=8), None, Analyzer(programs=Programs()))
 for text in sys.argv[2:]:

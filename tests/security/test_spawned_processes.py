@@ -15,7 +15,7 @@ sys.platform = "darwin"  # where processes are spawned
 
 from shardlint.api import source_from_text
 from shardlint.inference import InferenceSettings
-from shardlint.processes import in_processes
+from shardlint.engine.process_pool import in_processes
 
 if __name__ == "__main__":
     text = "from jax.sharding import PartitionSpec as P\\nP(0.5)\\n"

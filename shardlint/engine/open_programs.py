@@ -6,11 +6,11 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from shardlint.cache.validation import Facts, now, written
+from shardlint.engine.work_item import Analyzed, Work, done, failed
 from shardlint.source import Source
 from shardlint.source.workspace import file_access
 from shardlint.support.cancellation import Stopped
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.working import Analyzed, Work, done, failed
 
 if TYPE_CHECKING:
     from shardlint.inference import InferenceSettings

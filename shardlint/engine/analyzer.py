@@ -7,17 +7,17 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from shardlint.engine.work_item import Analyzed, Work, work_on
 from shardlint.model.uses import FileProblem, Use
 from shardlint.source import Source
 from shardlint.source.workspace import file_access
 from shardlint.support.gc_policy import collecting_seldom
-from shardlint.working import Analyzed, Work, work_on
 
 if TYPE_CHECKING:
     from shardlint.cache.inference_results import Results
     from shardlint.cache.store import Store
+    from shardlint.engine.open_programs import Programs
     from shardlint.inference import InferenceSettings
-    from shardlint.resuming import Programs
 
 #: Told of progress: what is done, how many of it are done, and how many there are.
 Progress = Callable[[str, int, int], None]
@@ -83,7 +83,7 @@ class Analyzer:
         for position, number in enumerate(left):
             taken = time.monotonic() - start
             if self.jobs > 1 and done and taken > _TRIAL and taken / done * (whole - done) > _WORTH_IT:
-                from shardlint.processes import chunked, in_processes
+                from shardlint.engine.process_pool import chunked, in_processes
 
                 rest = chunked(left[position:], size, self.jobs)
                 yield from in_processes(sources, settings, rest, self.jobs)

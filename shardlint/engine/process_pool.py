@@ -16,10 +16,10 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any
 
+from shardlint.engine.work_item import Work, failed, work_on
 from shardlint.source import Source
 from shardlint.support.gc_policy import collecting_seldom
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint.working import Work, failed, work_on
 
 if TYPE_CHECKING:
     from shardlint.inference import InferenceSettings

@@ -14,7 +14,7 @@ from shardlint.cache import validation
 from shardlint.cache.codec import CannotDecode, CannotEncode, decode, encode
 from shardlint.cache.store import FOLDER, Store
 from shardlint.cache.tool_digest import tool_digest
-from shardlint.checked import Report
+from shardlint.engine.results import Report
 from shardlint.model.findings import Finding
 from shardlint.source.workspace import file_access
 from shardlint.support.lazy_dataclass import dataclass
