@@ -41,12 +41,12 @@ from shardlint.support.gc_policy import collecting_seldom
 if TYPE_CHECKING:
     from shardlint.confirm.fixtures.expectations import Expectation
     from shardlint.confirm.fixtures.results import FixtureResult, FixtureTable
-    from shardlint.coverage import Judged
     from shardlint.explaining.axes import Axis as Axis
     from shardlint.explaining.axes import AxisIndex as AxisIndex
     from shardlint.explaining.knowledge import Hint as Hint
     from shardlint.explaining.knowledge import Knowledge as Knowledge
     from shardlint.explaining.knowledge import Known as Known
+    from shardlint.report.api_coverage import Judged
     from shardlint.report.values import InitReport, ParameterReport
 
 __all__ = [
@@ -412,7 +412,7 @@ class Linter:
 
     def _unresolved(self, sources: Sequence[Source]) -> list[Finding]:
         """A note for each call of a sharding API of which something is not known."""
-        from shardlint.coverage import problem_of
+        from shardlint.report.api_coverage import problem_of
 
         return [
             finding_of(problem_of(one)) for one in _coverage(sources, self.uses(sources)) if not one.sizes
@@ -493,7 +493,7 @@ def _replaced(results: Sequence[Analyzed], again: Sequence[Analyzed]) -> list[An
 
 
 def _coverage(sources: Sequence[Source], uses: Iterable[Use | FileProblem]) -> list[Judged]:
-    from shardlint.coverage import coverage
+    from shardlint.report.api_coverage import coverage
     from shardlint.source.api_sites import find_sites
 
     sites = [site for source in sources for site in find_sites(source)]

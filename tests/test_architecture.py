@@ -79,7 +79,7 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.confirm.fixtures.announcements": TYPES
     | {"shardlint.confirm.fixtures.expectations", "shardlint.source"},
     "shardlint.explaining": TYPES | LAWS | {"shardlint.source", "shardlint.output.layout"},
-    "shardlint.coverage": TYPES | LAWS | {"shardlint.source"},
+    "shardlint.report.api_coverage": TYPES | LAWS | {"shardlint.source"},
     "shardlint.report": TYPES
     | LAWS
     | {
@@ -98,7 +98,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "shardlint.output": TYPES
     | LAWS
-    | {"shardlint.coverage", "shardlint.source.api_sites", "shardlint.confirm.fixtures.results"},
+    | {"shardlint.report.api_coverage", "shardlint.source.api_sites", "shardlint.confirm.fixtures.results"},
     "shardlint.engine.release_merge": TYPES | LAWS,
     "shardlint.cache": TYPES | LAWS | VERSION | {"shardlint.source"},
     "shardlint.engine.work_item": TYPES

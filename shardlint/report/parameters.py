@@ -9,8 +9,8 @@ from shardlint.laws.core.dims import Shape
 from shardlint.laws.core.values import AxisType, Mesh, Spec, Unknown, entry_axes, entry_text
 from shardlint.model.spans import Span
 from shardlint.model.uses import ParameterUse, Placement, ShardingUse, Use
-from shardlint.report.declared import Declarations
-from shardlint.report.holdings import LogicalRules, holding, spec_on, whole_bytes
+from shardlint.report.declarations import Declarations
+from shardlint.report.per_device import LogicalRules, holding, spec_on, whole_bytes
 from shardlint.report.values import Holding, NamedMesh, Parameter, ParameterReport, Total
 from shardlint.rules.messages.common import shape_text
 from shardlint.source import Source

@@ -10,7 +10,7 @@ from typing import Protocol
 from shardlint.config import ConfigError, Settings
 from shardlint.confirm.init_request import InitFailed, abstract_init
 from shardlint.model.uses import FileProblem, Use
-from shardlint.report.initialized import Run, init_report
+from shardlint.report.init_run import Run, init_report
 from shardlint.report.parameters import parameter_report
 from shardlint.report.values import InitReport, NamedMesh, ParameterReport
 from shardlint.source import Source

@@ -10,8 +10,8 @@ from shardlint.laws.core.values import Spec
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.flax.path_rules import PathRule, first_match, needs_rule, separator_of
 from shardlint.model.findings import Severity
-from shardlint.report.holdings import LogicalRules, holding, spec_on, whole_bytes
 from shardlint.report.parameters import labels_of, names_text, report_of
+from shardlint.report.per_device import LogicalRules, holding, spec_on, whole_bytes
 from shardlint.report.values import (
     Holding,
     InitReport,
