@@ -31,7 +31,7 @@ from shardlint.laws.versions import NEWEST_ONLY, Release, Target
 from shardlint.model.findings import Finding, Severity, ordered
 from shardlint.model.spans import Span
 from shardlint.model.uses import FileProblem, Use
-from shardlint.output.pages import address
+from shardlint.output.rule_links import address
 from shardlint.source import Source, read_source, source_from_cells, source_from_text
 from shardlint.source.excerpts import Excerpts
 from shardlint.source.file_problems import finding_of, findings_of, fixture_finding, internal_error

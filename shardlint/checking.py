@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from shardlint.config import Settings
     from shardlint.engine.check_cache import Recall
     from shardlint.engine.results import Report
-    from shardlint.output.pages import PageOf
     from shardlint.output.progress import ProgressBar
+    from shardlint.output.rule_links import PageOf
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 

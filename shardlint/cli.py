@@ -75,8 +75,8 @@ def _open_streams() -> None:
 
 
 def _coverage(options: argparse.Namespace) -> int:
-    from shardlint.output import coverage_table
     from shardlint.output.progress import ProgressBar
+    from shardlint.output.tables import coverage as coverage_table
 
     linter = _linter(options)
     with ProgressBar() as progress:
@@ -90,7 +90,7 @@ def _coverage(options: argparse.Namespace) -> int:
 
 def _report(options: argparse.Namespace) -> int:
     from shardlint.output.progress import ProgressBar
-    from shardlint.output.report import data, page, text
+    from shardlint.output.report import html, json, text
 
     if options.init and ":" not in options.init:
         # `--init PATH`: what to run is the configuration's to say.
@@ -110,7 +110,7 @@ def _report(options: argparse.Namespace) -> int:
     if options.output_format == "text":
         text.write(report, stream)
     else:
-        stream.write((data if options.output_format == "json" else page).render(report))
+        stream.write((json if options.output_format == "json" else html).render(report))
     if isinstance(stream, io.StringIO):
         _write(options.output_file, stream.getvalue())
     for note in notes:
@@ -136,8 +136,8 @@ def _init_code(report: InitReport) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from shardlint.output import fixture_table
     from shardlint.output.progress import ProgressBar
+    from shardlint.output.tables import fixtures
 
     for path in options.paths:
         if not os.path.exists(path):
@@ -145,7 +145,7 @@ def _run(options: argparse.Namespace) -> int:
     linter = _linter(options)
     with ProgressBar() as progress:
         tables = linter.run_fixtures(options.paths, options.python, progress)
-    fixture_table.write(tables, sys.stdout)
+    fixtures.write(tables, sys.stdout)
     return FOUND if any(table.disagreements for table in tables) else CLEAN
 
 
@@ -153,7 +153,7 @@ def _layout(options: argparse.Namespace) -> int:
     from shardlint.laws.core.verdicts import Rejected
     from shardlint.model.uses import FileProblem
     from shardlint.output import layout
-    from shardlint.output.styles import styles_for
+    from shardlint.output.terminal_styles import styles_for
     from shardlint.support.media import terminal
 
     file, colon, line = options.place.rpartition(":")

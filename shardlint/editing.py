@@ -116,7 +116,7 @@ def encoded(text: str) -> bytes:
 def page_of(finding: Finding, settings: Settings) -> str | None:
     """The address that explains a finding: its rule's page, else JAX's own."""
     from shardlint.config import known_rules
-    from shardlint.output.pages import address
+    from shardlint.output.rule_links import address
 
     rule = next((rule for rule in known_rules() if rule.name == finding.name), None)
     return None if rule is None else address(rule, settings.page_of)

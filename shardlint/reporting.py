@@ -12,10 +12,10 @@ from shardlint import __version__
 
 if TYPE_CHECKING:
     from shardlint.api import Report
-    from shardlint.output.pages import Page, PageOf
+    from shardlint.output.rule_links import Page, PageOf
     from shardlint.source.excerpts import Excerpts
 
-#: The formats of `shardlint.output.formats`, which is not loaded for them.
+#: The formats of `shardlint.output.formats.registry`, which is not loaded for them.
 _FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
 
 
@@ -154,19 +154,19 @@ def _text(
     failed: bool,
     page_of: PageOf,
 ) -> str:
-    from shardlint.output import formats
-    from shardlint.output.concise import summary
-    from shardlint.output.styles import Styles, styles_for
+    from shardlint.output.formats import registry
+    from shardlint.output.formats.concise import summary
+    from shardlint.output.terminal_styles import Styles, styles_for
 
     shown = tuple(f for f in report.findings if options.show_expected or not f.expected)
     format_ = options.output_format
     if options.statistics:
-        from shardlint.output import statistics
+        from shardlint.output.tables import statistics
 
         text = (statistics.as_json if format_ == "json" else statistics.as_text)(shown)
     else:
         styles = Styles() if options.output_file else styles_for(sys.stdout)
-        results = formats.Results(
+        results = registry.Results(
             shown,
             excerpts.lines,
             excerpts.in_file,
@@ -177,7 +177,7 @@ def _text(
             failed,
             page_of,
         )
-        text = formats.render(format_, results, styles)
+        text = registry.render(format_, results, styles)
     if format_ not in ("full", "concise") or options.quiet:
         return text
     return f"{text}{summary(report.findings, report.files)}\n{fixable and fixable + chr(10)}"

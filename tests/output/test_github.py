@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from made_findings import SETUP, WRONG, made_up, notebook, of_all_rules, write
 
 from shardlint.api import Excerpts, Linter, Settings, read_source
-from shardlint.output import github
+from shardlint.output.formats import github
 
 #: Level, message and properties, and what @actions/core 3.0.1 prints of them.
 RECORDED: list[tuple[str, str, dict[str, str], str]] = [

@@ -15,8 +15,8 @@ from made_findings import SETUP, WRONG, made_up, notebook, of_all_rules, write
 
 from shardlint.api import Excerpts, Linter, Settings, read_source, source_from_text
 from shardlint.model.findings import Finding
-from shardlint.output import gitlab
-from shardlint.output.fingerprints import fingerprints
+from shardlint.output.formats import gitlab
+from shardlint.output.formats.fingerprints import fingerprints
 
 #: What GitLab's documentation says of a report, and its validator asks for.
 _POSITION = {

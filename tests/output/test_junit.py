@@ -13,7 +13,7 @@ from made_findings import made_up, of_all_rules
 
 from shardlint.model.findings import Finding, Severity
 from shardlint.model.spans import Span
-from shardlint.output import junit
+from shardlint.output.formats import junit
 
 #: What the schema of Jenkins (junit-10) knows of the elements that are used: attributes, and what they hold.
 KNOWN = {

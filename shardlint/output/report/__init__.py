@@ -1,1 +1,1 @@
-"""How a report of parameters is shown: as text, as JSON, and as a page."""
+"""The parameter report as an HTML page (`html`, with `svg` pictures and `style`), as JSON and as text."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from shardlint.output.report import words
-from shardlint.output.tables import drawing
+from shardlint.output.tables.writer import drawing
 from shardlint.report.values import InitReport, Parameter, ParameterReport
 from shardlint.support.media import terminal
 

@@ -10,7 +10,7 @@ from itertools import groupby
 from xml.etree import ElementTree as xml
 
 from shardlint.model.findings import Finding, Severity
-from shardlint.output.concise import place_text, position_text
+from shardlint.output.formats.concise import place_text, position_text
 from shardlint.support.media import plain, xml_document
 from shardlint.support.media import xml as xml_text
 

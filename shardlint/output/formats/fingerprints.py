@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from shardlint.model.findings import Finding
 from shardlint.model.spans import Span
-from shardlint.output.places import project_path
+from shardlint.output.formats.locations import project_path
 
 
 def fingerprints(findings: Iterable[Finding], lines: Callable[[Span], Sequence[str]]) -> list[str]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardlint.model.findings import Finding, Severity
-from shardlint.output.concise import place_text
-from shardlint.output.places import InFile, cell_text, project_path
+from shardlint.output.formats.concise import place_text
+from shardlint.output.formats.locations import InFile, cell_text, project_path
 from shardlint.support.media import plain
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}

@@ -10,8 +10,8 @@ from typing import Any
 
 from shardlint.model.findings import Finding, Severity
 from shardlint.model.spans import Span
-from shardlint.output.fingerprints import fingerprints
-from shardlint.output.places import InFile, cell_text, project_path
+from shardlint.output.formats.fingerprints import fingerprints
+from shardlint.output.formats.locations import InFile, cell_text, project_path
 from shardlint.support.media import json_document, message
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "minor", Severity.INFO: "info"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from shardlint.output.tables import drawing
+from shardlint.output.tables.writer import drawing
 from shardlint.report.api_coverage import Judged, reasons, worst_files
 from shardlint.source.api_sites import SiteKind
 from shardlint.support.media import json_document, terminal

@@ -8,8 +8,8 @@ from shardlint.laws.core.values import Spec
 from shardlint.laws.placement.array_bytes import text_of_bytes
 from shardlint.model.findings import Severity
 from shardlint.output.report import words
-from shardlint.output.report.pictures import Segment, axes_caption, bar, mesh_picture, share_picture
 from shardlint.output.report.style import CSS, JS
+from shardlint.output.report.svg import Segment, axes_caption, bar, mesh_picture, share_picture
 from shardlint.report.values import Holding, InitReport, Parameter, ParameterReport, RuleRow, TableFinding
 from shardlint.rules.messages.common import count_text
 from shardlint.support.media import html

@@ -9,9 +9,9 @@ from types import MappingProxyType
 
 from shardlint.model.findings import Confirmation, Finding, Severity
 from shardlint.model.spans import Span
-from shardlint.output.concise import about_file, confirmation_text, place_text
-from shardlint.output.pages import Page, PageOf, address
-from shardlint.output.styles import Styles
+from shardlint.output.formats.concise import about_file, confirmation_text, place_text
+from shardlint.output.rule_links import Page, PageOf, address
+from shardlint.output.terminal_styles import Styles
 from shardlint.support.media import terminal
 
 Lines = Callable[[Span], Sequence[str]]

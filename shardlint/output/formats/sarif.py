@@ -13,9 +13,9 @@ from urllib.parse import quote
 
 from shardlint.model.findings import Finding, Fix, Severity
 from shardlint.model.spans import Span
-from shardlint.output.fingerprints import fingerprints
-from shardlint.output.pages import Page, PageOf, address, description
-from shardlint.output.places import InFile, cell_text, project_path
+from shardlint.output.formats.fingerprints import fingerprints
+from shardlint.output.formats.locations import InFile, cell_text, project_path
+from shardlint.output.rule_links import Page, PageOf, address, description
 from shardlint.support.lazy_dataclass import dataclass
 from shardlint.support.media import json_document, message, messages, plain
 

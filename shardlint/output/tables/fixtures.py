@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from shardlint.output.tables import drawing
+from shardlint.output.tables.writer import drawing
 from shardlint.support.media import lines, terminal
 
 if TYPE_CHECKING:

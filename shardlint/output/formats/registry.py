@@ -10,9 +10,9 @@ from shardlint.model.spans import Span
 from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from shardlint.output.pages import Page, PageOf
-    from shardlint.output.places import InFile
-    from shardlint.output.styles import Styles
+    from shardlint.output.formats.locations import InFile
+    from shardlint.output.rule_links import Page, PageOf
+    from shardlint.output.terminal_styles import Styles
 
 #: Text, which may end in a summary, and what services read.
 TEXT_FORMATS = ("full", "concise")
@@ -45,33 +45,33 @@ def render(name: str, results: Results, styles: Styles) -> str:
     if name in TEXT_FORMATS and not results.shown:
         return ""
     if name == "full":
-        from shardlint.output import full
+        from shardlint.output.formats import full
 
         pages = results.pages() if styles.links else {}
         return full.render(
             results.shown, results.lines, styles, asked=results.asked, pages=pages, page_of=results.page_of
         )
     if name == "concise":
-        from shardlint.output import concise
+        from shardlint.output.formats import concise
 
         return concise.render(results.shown)
     if name == "sarif":
-        from shardlint.output import sarif
+        from shardlint.output.formats import sarif
 
         run = sarif.Run(results.version, results.notes, results.failed, results.page_of)
         return sarif.render(results.shown, results.pages(), results.lines, results.in_file, run)
     if name == "github":
-        from shardlint.output import github
+        from shardlint.output.formats import github
 
         return github.render(results.shown, results.in_file)
     if name == "gitlab":
-        from shardlint.output import gitlab
+        from shardlint.output.formats import gitlab
 
         return gitlab.render(results.shown, results.lines, results.in_file)
     if name == "junit":
-        from shardlint.output import junit
+        from shardlint.output.formats import junit
 
         return junit.render(results.shown)
-    from shardlint.output import as_json
+    from shardlint.output.formats import json
 
-    return as_json.render(results.shown)
+    return json.render(results.shown)

@@ -1,0 +1,1 @@
+"""Tables of other commands than ``check``: coverage, fixtures, statistics."""
