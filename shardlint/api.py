@@ -8,7 +8,6 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from functools import partial
 from typing import TYPE_CHECKING
 
-from shardlint import editing
 from shardlint.config import (
     CommandLine,
     ConfigError,
@@ -24,8 +23,9 @@ from shardlint.engine.analyzer import Analyzer, Progress
 from shardlint.engine.results import Report
 from shardlint.engine.suppression import Suppressor
 from shardlint.engine.work_item import Analyzed
-from shardlint.explaining.analysis import Analysis, axes_of
 from shardlint.fixes.rewrites.registry import with_fix
+from shardlint.ide import session as editing
+from shardlint.ide.analysis import Analysis, axes_of
 from shardlint.laws.core.values import Mesh
 from shardlint.laws.versions import NEWEST_ONLY, Release, Target
 from shardlint.model.findings import Finding, Severity, ordered
@@ -41,11 +41,11 @@ from shardlint.support.gc_policy import collecting_seldom
 if TYPE_CHECKING:
     from shardlint.confirm.fixtures.expectations import Expectation
     from shardlint.confirm.fixtures.results import FixtureResult, FixtureTable
-    from shardlint.explaining.axes import Axis as Axis
-    from shardlint.explaining.axes import AxisIndex as AxisIndex
-    from shardlint.explaining.knowledge import Hint as Hint
-    from shardlint.explaining.knowledge import Knowledge as Knowledge
-    from shardlint.explaining.knowledge import Known as Known
+    from shardlint.ide.axis_index import Axis as Axis
+    from shardlint.ide.axis_index import AxisIndex as AxisIndex
+    from shardlint.ide.hover_facts import Hint as Hint
+    from shardlint.ide.hover_facts import Knowledge as Knowledge
+    from shardlint.ide.hover_facts import Known as Known
     from shardlint.report.api_coverage import Judged
     from shardlint.report.values import InitReport, ParameterReport
 

@@ -78,7 +78,7 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.confirm": TYPES | LAWS,
     "shardlint.confirm.fixtures.announcements": TYPES
     | {"shardlint.confirm.fixtures.expectations", "shardlint.source"},
-    "shardlint.explaining": TYPES | LAWS | {"shardlint.source", "shardlint.output.layout"},
+    "shardlint.ide": TYPES | LAWS | {"shardlint.source", "shardlint.output.layout"},
     "shardlint.report.api_coverage": TYPES | LAWS | {"shardlint.source"},
     "shardlint.report": TYPES
     | LAWS
@@ -148,7 +148,7 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.config.loading.jax_requirement": LAWS,
     "shardlint.config": VERSION | {"shardlint."},
     "shardlint.config.loading.logical_axes": {"shardlint.config", "shardlint.source.workspace.file_access"},
-    "shardlint.editing": {"shardlint."},
+    "shardlint.ide.session": {"shardlint."},
     "shardlint.api": VERSION | {"shardlint."},
     "shardlint.changing": {"shardlint."},
     "shardlint.reporting": VERSION | {"shardlint."},

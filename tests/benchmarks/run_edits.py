@@ -25,7 +25,7 @@ from pathlib import Path
 import libcst
 
 from shardlint.api import Linter, load_settings, source_from_text
-from shardlint.editing import staying
+from shardlint.ide.session import staying
 from shardlint.model.findings import Finding
 
 HEAD = """import jax

@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 
 from shardlint.api import Analysis, Linter, Settings, axes_of, read_source
-from shardlint.explaining.axes import Axis, AxisIndex
+from shardlint.ide.axis_index import Axis, AxisIndex
 
 HEAD = """\
 import jax

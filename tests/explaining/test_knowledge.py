@@ -13,7 +13,7 @@ import pytest
 from renamed_programs import HEAD, settings
 
 from shardlint.api import Analysis, Linter, read_source, source_from_text
-from shardlint.explaining.knowledge import Hint
+from shardlint.ide.hover_facts import Hint
 from shardlint.laws.core.array_types import short_dtype
 from shardlint.model.uses import LocalUse, NameUse, ValueUse
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from renamed_programs import HEAD, PROGRAMS, findings, index, rename, write
 
-from shardlint.explaining.axes import Axis
+from shardlint.ide.axis_index import Axis
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").rglob("*.py"))
 _LETTERS = "zyxwvutsrqponmlkjihgfedcba"

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shardlint.explaining.axes import AxisIndex
-    from shardlint.explaining.knowledge import Knowledge
-    from shardlint.explaining.scopes import Candidate, Scopes
+    from shardlint.ide.axis_completion import Candidate, Scopes
+    from shardlint.ide.axis_index import AxisIndex
+    from shardlint.ide.hover_facts import Knowledge
     from shardlint.laws.core.values import Mesh
     from shardlint.model.findings import Finding
     from shardlint.model.uses import Use
@@ -35,7 +35,7 @@ class Analysis:
     @cached_property
     def knowledge(self) -> Knowledge:
         """What is known of the places of the source."""
-        from shardlint.explaining.knowledge import Knowledge
+        from shardlint.ide.hover_facts import Knowledge
 
         return Knowledge(self.source.path, self.uses)
 
@@ -47,7 +47,7 @@ class Analysis:
     @cached_property
     def scopes(self) -> Scopes:
         """The meshes of the source."""
-        from shardlint.explaining.scopes import Scopes
+        from shardlint.ide.axis_completion import Scopes
 
         return Scopes(self.source, self.uses)
 
@@ -59,7 +59,7 @@ class Analysis:
         The text may have changed since the analysis: ``lines`` are those of now. ``others`` are meshes of the
         project's other files.
         """
-        from shardlint.explaining.scopes import writing_at
+        from shardlint.ide.axis_completion import writing_at
 
         writing = writing_at(lines, line, column)
         return None if writing is None else (writing.column, self.scopes.candidates(writing, line, others))
@@ -67,6 +67,6 @@ class Analysis:
 
 def axes_of(analyses: Iterable[Analysis]) -> AxisIndex:
     """The names of axes in several sources: one that one of them writes may be used by another."""
-    from shardlint.explaining.axes import AxisIndex
+    from shardlint.ide.axis_index import AxisIndex
 
     return AxisIndex(use for analysis in analyses for use in analysis.uses)

@@ -88,7 +88,7 @@ def staying() -> Analyzer:
 
 def rest() -> None:
     """Do what takes long, since nobody waits for anything: load what explains a text, and collect garbage."""
-    from shardlint.explaining import axes, knowledge, scopes  # noqa: F401
+    from shardlint.ide import axis_completion, axis_index, hover_facts  # noqa: F401
 
     gc_policy.rest()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from shardlint.explaining.axes import stands_in_strings
+from shardlint.ide.axis_index import stands_in_strings
 from shardlint.laws.core.dims import Dim
 from shardlint.laws.core.values import Mesh
 from shardlint.model.uses import ShardingUse, SpecUse, Use, ValueUse
