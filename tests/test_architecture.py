@@ -111,14 +111,14 @@ ROOMS: dict[str, set[str]] = {
         "shardlint.support.cancellation",
         "shardlint.engine.work_item",
     },
-    "shardlint.watching": TYPES
+    "shardlint.cli.watch": TYPES
     | {
         "shardlint.engine.check_cache",
         "shardlint.inference.programs.module_loader",
         "shardlint.support.media",
     },
     "shardlint.engine.results": TYPES | {"shardlint.source"},
-    "shardlint.checking": {"shardlint."},
+    "shardlint.cli.check": {"shardlint."},
     "shardlint.engine.check_cache": TYPES
     | {"shardlint.cache", "shardlint.engine.results", "shardlint.source"},
     "shardlint.support.gc_policy": set(),
@@ -142,7 +142,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "shardlint.engine.source_selection": TYPES
     | {"shardlint.config", "shardlint.source", "shardlint.inference"},
-    "shardlint.configuring": {"shardlint.config", "shardlint.support.media"},
+    "shardlint.cli.config_options": {"shardlint.config", "shardlint.support.media"},
     "shardlint.confirm.fixtures.results": TYPES | {"shardlint.confirm", "shardlint.source"},
     "shardlint.engine.deployment_merge": TYPES | LAWS | {"shardlint.config.deployments"},
     "shardlint.config.loading.jax_requirement": LAWS,
@@ -150,10 +150,10 @@ ROOMS: dict[str, set[str]] = {
     "shardlint.config.loading.logical_axes": {"shardlint.config", "shardlint.source.workspace.file_access"},
     "shardlint.ide.session": {"shardlint."},
     "shardlint.api": VERSION | {"shardlint."},
-    "shardlint.changing": {"shardlint."},
-    "shardlint.reporting": VERSION | {"shardlint."},
-    "shardlint.cli": VERSION | {"shardlint.", "shardlint_server.server"},
-    "shardlint.__main__": {"shardlint.cli"},
+    "shardlint.cli.check_edits": {"shardlint."},
+    "shardlint.cli.report_output": VERSION | {"shardlint."},
+    "shardlint.cli.commands": VERSION | {"shardlint.", "shardlint_server.server"},
+    "shardlint.__main__": {"shardlint.cli.commands"},
     "shardlint_server": TYPES | VERSION | {"shardlint.api"},
     "shardlint": set(),
 }
@@ -270,7 +270,7 @@ def test_each_room_imports_only_what_it_may(name: str) -> None:
         ("shardlint.confirm.worker", "from shardlint.laws.core.values import Mesh"),
         ("shardlint.api", "import flax"),
         ("shardlint.api", "from shardlint_server.server import main"),
-        ("shardlint.cli", "from lsprotocol import types"),
+        ("shardlint.cli.commands", "from lsprotocol import types"),
         ("shardlint_server.diagnostics", "from shardlint.inference.domain.values import Const"),
         ("shardlint_server.diagnostics", "import shardlint.config"),
         ("shardlint", "from shardlint.api import Linter"),
@@ -295,7 +295,7 @@ def test_a_planted_import_is_caught(name: str, text: str) -> None:
         ),
         ("shardlint.inference.interpreter.interpreter", "import libcst as cst", False),
         ("shardlint.confirm.worker", "import jax, flax.linen", False),
-        ("shardlint.cli", "def serve():\n    from shardlint_server.server import main", False),
+        ("shardlint.cli.commands", "def serve():\n    from shardlint_server.server import main", False),
         ("shardlint_server.session", "import shardlint\nfrom shardlint.api import Linter", False),
     ],
 )
@@ -312,7 +312,7 @@ def test_files_are_short(name: str) -> None:
 def test_version_loads_nothing_heavy() -> None:
     code = (
         "import sys\n"
-        "from shardlint.cli import main\n"
+        "from shardlint.cli.commands import main\n"
         "try:\n    main(['--version'])\nexcept SystemExit as end:\n    assert not end.code, end.code\n"
         f"loaded = [name for name in {HEAVY!r} if name in sys.modules]\n"
         "assert not loaded, loaded\n"

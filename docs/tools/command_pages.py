@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from shardlint.cli import make_parser
+from shardlint.cli.commands import make_parser
 
 _COLUMNS = "| option | what it does |\n|---|---|"
 _HEAD = """# Command line

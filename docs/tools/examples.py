@@ -35,7 +35,7 @@ _RAISES = re.compile(r"# raises (\w+)")
 _SHARDLINT = """#!{python}
 import sys
 sys.path[:0] = {paths}
-from shardlint.cli import main
+from shardlint.cli.commands import main
 sys.exit(main())
 """
 

@@ -58,7 +58,7 @@ def checked(folder: Path, *options: str, format: str = "json") -> tuple[int, str
     import contextlib
     import io
 
-    from shardlint.cli import main
+    from shardlint.cli.commands import main
     from shardlint.inference.programs.module_loader import forget
 
     forget()

@@ -17,7 +17,7 @@ from kept_project import FILES, checked, codes, process, written
 
 from shardlint.cache import validation
 from shardlint.cache.store import Store
-from shardlint.checking import _store
+from shardlint.cli.check import _store
 from shardlint.engine import analyzer, process_pool
 from shardlint.engine.work_item import Work, work_on
 from shardlint.inference.evaluation.settings import InferenceSettings
@@ -56,7 +56,7 @@ def test_options_count(options: list[str], project: Path) -> None:
 
 LOADED = """
 import sys
-from shardlint.cli import main
+from shardlint.cli.commands import main
 code = main(["check", ".", *sys.argv[1:]])
 heavy = ("libcst", "rich", "pathspec", "yaml", "multiprocessing", "shardlint.inference", "shardlint.rules")
 print("loaded:", [name for name in heavy if name in sys.modules], file=sys.stderr)
@@ -216,7 +216,7 @@ def test_spawned_processes(many: Path) -> None:
     script = (
         "import threading, time\n"
         "from shardlint.engine import analyzer as analyzing\n"
-        "from shardlint.cli import main\n"
+        "from shardlint.cli.commands import main\n"
         "if __name__ == '__main__':\n"
         "    analyzing._TRIAL = analyzing._WORTH_IT = 0.0\n"
         "    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n"

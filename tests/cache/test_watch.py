@@ -74,7 +74,7 @@ def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Termina
         pytest.importorskip("watchfiles")
     (tmp_path / "project").mkdir()
     written(tmp_path / "project")
-    script = f"import sys\n{WAYS[request.param]}from shardlint.cli import main\nsys.exit(main())\n"
+    script = f"import sys\n{WAYS[request.param]}from shardlint.cli.commands import main\nsys.exit(main())\n"
     found = Terminal(script, tmp_path / "project")
     try:
         yield found

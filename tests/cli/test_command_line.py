@@ -23,7 +23,7 @@ mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
 x = jax.device_put(jnp.zeros((8, 10)), NamedSharding(mesh, P(None, "model")))
 """
 RIGHT = BROKEN.replace("10", "16")
-START = "import sys; from shardlint.cli import main; sys.exit(main())"
+START = "import sys; from shardlint.cli.commands import main; sys.exit(main())"
 
 
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -361,7 +361,7 @@ def test_a_missing_server_says_how_to_install_it(tmp_path: Path) -> None:
 
 def test_a_start_imports_nothing_heavy() -> None:
     code = (
-        "import sys\nfrom shardlint.cli import main\n"
+        "import sys\nfrom shardlint.cli.commands import main\n"
         "try: main(['--version'])\nexcept SystemExit: pass\n"
         "print(sorted({'libcst', 'rich', 'pathspec', 'json', 'jax'} & set(sys.modules)))"
     )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shardlint.api import Linter, load_settings
-from shardlint.cli import main
+from shardlint.cli.commands import main
 from shardlint.config import CommandLine, ConfigError, Configurations
 
 BROKEN = """

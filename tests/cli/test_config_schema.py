@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from shardlint.cli import main
+from shardlint.cli.commands import main
 from shardlint.config import ConfigError, load_settings
 from shardlint.config.keys.json_schema import schema
 from shardlint.config.keys.reference import renewed

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shardlint.api import Linter, Settings, source_from_text
-from shardlint.cli import main
+from shardlint.cli.commands import main
 from shardlint.model.uses import Use
 from shardlint.report.api_coverage import coverage
 from shardlint.source.api_sites import SiteKind, find_sites

@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from shardlint.cli.report_output import _FORMATS
 from shardlint.output.formats.registry import FORMATS
-from shardlint.reporting import _FORMATS
 
 BROKEN = """\
 import jax
@@ -24,7 +24,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("data", "model"))
 x = jax.device_put(jnp.zeros((8, 10)), NamedSharding(mesh, P(None, "model")))
 """
-COMMAND = [sys.executable, "-c", "import sys; from shardlint.cli import main; sys.exit(main())"]
+COMMAND = [sys.executable, "-c", "import sys; from shardlint.cli.commands import main; sys.exit(main())"]
 PLAIN = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR")}
 
 

@@ -19,7 +19,7 @@ import command_pages
 import jax_says
 import rule_pages
 from shardlint.api import Settings
-from shardlint.cli import main
+from shardlint.cli.commands import main
 from shardlint.fixes.rewrites.registry import REWRITES
 from shardlint.rules import AnyRule, all_rules
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from shardlint.cli import main
+from shardlint.cli.commands import main
 from shardlint.source.workspace import file_access
 
 if sys.platform != "linux":

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from shardlint.cli import main
+from shardlint.cli.commands import main
 
 HEADER = """\
 import jax

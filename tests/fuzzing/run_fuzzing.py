@@ -54,7 +54,7 @@ def text_of(number: int, seed: int, kinds: Sequence[str], texts: Sequence[str]) 
 
 def checked(path: str, output_format: str) -> tuple[int, str, str]:
     """What the command line says of a file: exit code, standard output and standard error."""
-    from shardlint.cli import main
+    from shardlint.cli.commands import main
 
     out, err = io.StringIO(), io.StringIO()
     flags = ["--no-cache", "--jobs", "1", "--devices", "8", "--output-format", output_format]

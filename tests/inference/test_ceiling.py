@@ -9,7 +9,7 @@ import pytest
 
 from shardlint.api import Linter, Settings, read_source, source_from_text
 from shardlint.cache.store import Store
-from shardlint.cli import main
+from shardlint.cli.commands import main
 from shardlint.engine.analyzer import Analyzer
 from shardlint.engine.open_programs import Programs
 from shardlint.inference.evaluation import budget

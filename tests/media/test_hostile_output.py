@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from junitparser import JUnitXml
 
 from shardlint.api import known_rules
-from shardlint.cli import main
+from shardlint.cli.commands import main
 from shardlint.model.findings import Applicability, Confirmation, Edit, Finding, Fix, Related, Severity
 from shardlint.model.spans import Span
 from shardlint.output.formats import registry

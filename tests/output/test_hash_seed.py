@@ -87,7 +87,7 @@ def case_rules():
 
 
 def findings(folder: Path, seed: int, *arguments: str) -> str:
-    start = "import sys; from shardlint.cli import main; sys.exit(main())"
+    start = "import sys; from shardlint.cli.commands import main; sys.exit(main())"
     environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
     command = [sys.executable, "-c", start, "check", "mistakes.py", *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shardlint.api import Linter, load_settings
-from shardlint.cli import main
+from shardlint.cli.commands import main
 from shardlint.confirm.init_request import InitFailed, abstract_init
 from shardlint.laws.core.values import AxisType, Mesh, Spec
 from shardlint.report.values import InitReport

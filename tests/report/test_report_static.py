@@ -16,7 +16,7 @@ from flax import nnx
 from jax.sharding import NamedSharding, PartitionSpec
 
 from shardlint.api import Linter, Settings, load_settings
-from shardlint.cli import main
+from shardlint.cli.commands import main
 from shardlint.laws.core.values import AxisType, Mesh
 from shardlint.output.report import html
 from shardlint.output.report import json as data

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 #: What the command `shardlint` is: a program beside the interpreter, not in the tree.
-_PROGRAM = "import sys\nfrom shardlint.cli import main\nsys.exit(main())\n"
+_PROGRAM = "import sys\nfrom shardlint.cli.commands import main\nsys.exit(main())\n"
 #: Modules that shardlint, or Python for it, may import before or while it works.
 MODULES = sorted(
     {

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from hostile import contents, is_clean, run
 
-from shardlint.cli import main
+from shardlint.cli.commands import main
 
 GOOD = """\
 import jax

@@ -23,7 +23,9 @@ NamedSharding(jax.make_mesh((2, 4), ("data", "model")), P("rows"))
 def test_opening_a_workspace_executes_nothing(way: str, tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
-    (tmp_path / "program.py").write_text("import sys\nfrom shardlint.cli import main\nsys.exit(main())\n")
+    (tmp_path / "program.py").write_text(
+        "import sys\nfrom shardlint.cli.commands import main\nsys.exit(main())\n"
+    )
     by_module = way.startswith("python")
     names = set(MODULES) - {"jax"}
     if by_module:

@@ -13,7 +13,7 @@ from typing import IO, Any
 import pytest
 from lsp_editor import PATIENCE
 
-CLI = ["-c", "import sys; from shardlint.cli import main; sys.exit(main(sys.argv[1:]))"]
+CLI = ["-c", "import sys; from shardlint.cli.commands import main; sys.exit(main(sys.argv[1:]))"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from shardlint import changing, configuring, reporting
+from shardlint.cli import check_edits, config_options, report_output
 from shardlint.support.gc_policy import collecting_seldom
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser, count: Callable[[str], int]) ->
 
 def check(options: argparse.Namespace) -> int:
     """Check what the options name, and return the exit code. Raises UsageError, CannotSay and ConfigError."""
-    reporting.check_options(options)
+    report_output.check_options(options)
     if not options.watch:
         return _once(options)
     for flag in (*_WRITING, "stdin_filename", "output_file"):
@@ -56,7 +56,7 @@ def check(options: argparse.Namespace) -> int:
             raise UsageError(f"--{flag.replace('_', '-')} does not go with --watch")
     if "-" in options.paths:
         raise UsageError("standard input cannot be watched")
-    from shardlint.watching import watch
+    from shardlint.cli.watch import watch
 
     return watch(options, partial(_again, options))
 
@@ -86,7 +86,7 @@ def _once(options: argparse.Namespace) -> int:
                 store.save()
                 store.close()
                 if store.problem is not None and os.environ.get("SHARDLINT_DEBUG"):
-                    reporting.aside(f"shardlint: no results are stored: {store.problem}")
+                    report_output.aside(f"shardlint: no results are stored: {store.problem}")
 
 
 def _store(options: argparse.Namespace) -> Store | None:
@@ -121,10 +121,10 @@ def _recalled(options: argparse.Namespace, recall: Recall, progress: ProgressBar
     if found.has_baseline and options.baseline is None:
         from shardlint.api import Linter
 
-        linter = Linter(configuring.configurations(options).of(options.paths[0]))
+        linter = Linter(config_options.configurations(options).of(options.paths[0]))
     try:
         return _finished(options, linter, found.report, None, progress)
-    except (UsageError, reporting.CannotSay, OSError):
+    except (UsageError, report_output.CannotSay, OSError):
         raise
     except Exception:
         # Only what nobody of us wrote cannot be shown.
@@ -144,7 +144,7 @@ def _checked(
     from shardlint.source.workspace import file_access
 
     with file_access.recording() as read:
-        found = configuring.configurations(options)
+        found = config_options.configurations(options)
         settings = found.of(options.paths[0])
         linter, report = None, None
         if not unsaved:
@@ -179,25 +179,25 @@ def _finished(
     from shardlint.source.excerpts import Excerpts
 
     try:
-        outcome = changing.change(linter, report, options, progress)
-    except changing.CannotDo as error:
+        outcome = check_edits.change(linter, report, options, progress)
+    except check_edits.CannotDo as error:
         raise UsageError(str(error)) from None
     progress.stop()
-    reporting.write_diff(outcome.out)
+    report_output.write_diff(outcome.out)
     report = outcome.report
     for line in outcome.said:
-        reporting.aside(line)
+        report_output.aside(line)
     for failure in outcome.failures:
         complain(failure)
     if outcome.code is not None:
         return FAILED if outcome.failures else outcome.code
-    fixable = changing.fixable_text(report.findings, options.unsafe_fixes)
+    fixable = check_edits.fixable_text(report.findings, options.unsafe_fixes)
     failed = any(f.name in ("internal-error", "missing-path") for f in report.findings)
     if not options.quiet:
         for note in report.notes:
-            reporting.aside(f"note: {note}")
+            report_output.aside(f"note: {note}")
     excerpts = Excerpts(dict([unsaved] if unsaved else []))
-    reporting.say(report, options, excerpts, fixable, failed, _page_of(options, linter))
+    report_output.say(report, options, excerpts, fixable, failed, _page_of(options, linter))
     if outcome.failures or failed:
         return FAILED
     return FOUND if report.failing and not options.exit_zero else CLEAN
@@ -215,14 +215,14 @@ def _page_of(options: argparse.Namespace, linter: Linter | None) -> PageOf:
 
     @cache
     def settings() -> Settings:
-        return configuring.configurations(options).of(options.paths[0])
+        return config_options.configurations(options).of(options.paths[0])
 
     return page_of
 
 
 def complain(message: str) -> int:
     """Say what is wrong, and return the exit code for it."""
-    reporting.aside(f"shardlint: {message}")
+    report_output.aside(f"shardlint: {message}")
     return FAILED
 
 

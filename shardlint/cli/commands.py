@@ -11,8 +11,10 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from shardlint import __version__, changing, checking, configuring, reporting
-from shardlint.checking import CLEAN, FAILED, FOUND, UsageError, check, complain
+from shardlint import __version__
+from shardlint.cli import check as checking
+from shardlint.cli import check_edits, config_options, report_output
+from shardlint.cli.check import CLEAN, FAILED, FOUND, UsageError, check, complain
 
 if TYPE_CHECKING:
     from shardlint.api import InitReport, Linter, ParameterReport
@@ -44,20 +46,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except BrokenPipeError:
         # Whoever read our output has seen enough.
-        reporting.forget_output()
+        report_output.forget_output()
         return FAILED
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
-    except (UsageError, reporting.CannotSay) as error:
+    except (UsageError, report_output.CannotSay) as error:
         return complain(str(error))
     except Exception as error:
         from shardlint.config import ConfigError
 
         if isinstance(error, ConfigError):
             return complain(str(error))
-        if isinstance(error, OSError) and reporting.is_full(error):
-            reporting.forget_output()
+        if isinstance(error, OSError) and report_output.is_full(error):
+            report_output.forget_output()
             return complain(f"standard output cannot be written: {error.strerror}")
         if os.environ.get("SHARDLINT_DEBUG"):
             raise
@@ -114,7 +116,7 @@ def _report(options: argparse.Namespace) -> int:
     if isinstance(stream, io.StringIO):
         _write(options.output_file, stream.getvalue())
     for note in notes:
-        reporting.aside(f"note: {note}")
+        report_output.aside(f"note: {note}")
     return code
 
 
@@ -233,12 +235,12 @@ def _linter(options: argparse.Namespace) -> Linter:
     """Make the linter that takes for each file the configuration nearest to it."""
     from shardlint.api import Linter
 
-    found = configuring.configurations(options)
+    found = config_options.configurations(options)
     return Linter(found.of(options.paths[0]), found.of_folder)
 
 
 def _config(options: argparse.Namespace) -> int:
-    sys.stdout.write(configuring.show(options))
+    sys.stdout.write(config_options.show(options))
     return CLEAN
 
 
@@ -289,7 +291,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--confirm", action="store_true", help="have the real JAX run a witness of each finding"
     )
     _add_python(checks)
-    configuring.add_selection(checks)
+    config_options.add_selection(checks)
     checks.add_argument(
         "--show-expected", action="store_true", help="show findings that `# expect` announces"
     )
@@ -300,9 +302,9 @@ def make_parser() -> argparse.ArgumentParser:
         "--exhaustive", action="store_const", const=True, help="take no shortcuts: slower, same findings"
     )
     checking.add_options(checks, _count)
-    changing.add_options(checks)
+    check_edits.add_options(checks)
     checks.add_argument("--stdin-filename", metavar="FILE", help="the name of what is checked with - as path")
-    reporting.add_options(checks)
+    report_output.add_options(checks)
 
     layout = commands.add_parser("layout", help="show what each device holds of every array that is resolved")
     layout.add_argument("place", metavar="FILE[:LINE]")
@@ -335,8 +337,8 @@ def make_parser() -> argparse.ArgumentParser:
     explain = commands.add_parser("explain", help="explain a rule")
     explain.add_argument("code", metavar="CODE", help="a code (SHL202) or a name (indivisible-dimension)")
     commands.add_parser("rules", help="list all rules")
-    config = configuring.add_command(commands)
-    configuring.add_selection(config)
+    config = config_options.add_command(commands)
+    config_options.add_selection(config)
     _add_mesh(config)
     server = commands.add_parser("server", help="run the language server on standard input and output")
     server.add_argument("--stdio", action="store_true", help="what it does anyway; many editors say so")
@@ -357,7 +359,7 @@ def _add_paths(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_mesh(parser: argparse.ArgumentParser) -> None:
-    configuring.add_options(parser)
+    config_options.add_options(parser)
     parser.add_argument("--devices", type=_count, metavar="N", help="how many devices there are")
     parser.add_argument(
         "--mesh", metavar="AXES", help="the mesh to assume where none is known: data=2,model=4"
