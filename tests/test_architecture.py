@@ -271,8 +271,8 @@ def test_each_room_imports_only_what_it_may(name: str) -> None:
         ("shardlint.api", "import flax"),
         ("shardlint.api", "from shardlint_server.server import main"),
         ("shardlint.cli.commands", "from lsprotocol import types"),
-        ("shardlint_server.diagnostics", "from shardlint.inference.domain.values import Const"),
-        ("shardlint_server.diagnostics", "import shardlint.config"),
+        ("shardlint_server.features.diagnostics", "from shardlint.inference.domain.values import Const"),
+        ("shardlint_server.features.diagnostics", "import shardlint.config"),
         ("shardlint", "from shardlint.api import Linter"),
     ],
 )

@@ -15,18 +15,18 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 import shardlint
-from shardlint_server import (
+from shardlint_server.features import (
     axis_symbols,
     code_actions,
     code_lens,
     completion,
-    confirming,
+    confirm_command,
     diagnostics,
     hover,
     inlay_hints,
-    notebooks,
+    notebook_diagnostics,
     rename,
-    watching,
+    workspace_changes,
     workspace_diagnostics,
 )
 from shardlint_server.session import ShardlintServer
@@ -48,11 +48,11 @@ def build_server() -> ShardlintServer:
                 workspace_diagnostics.register(server)
 
     diagnostics.register(server)
-    watching.register(server)
+    workspace_changes.register(server)
     code_actions.register(server)
     code_lens.register(server)
-    confirming.register(server)
-    notebooks.register(server)
+    confirm_command.register(server)
+    notebook_diagnostics.register(server)
     for feature in (hover, inlay_hints, completion, axis_symbols, rename):
         feature.register(server)
     return server

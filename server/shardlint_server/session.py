@@ -13,18 +13,18 @@ from pygls.lsp.server import LanguageServer
 
 import shardlint
 from shardlint.api import editing, media
-from shardlint_server.analyses import Analyses, Report
-from shardlint_server.configuration import Configuration, Problem
-from shardlint_server.documents import Documents, Target, file_of, target_of
-from shardlint_server.fixture_runs import FixtureRuns
-from shardlint_server.insights import Insights
-from shardlint_server.linting import TargetLinter
-from shardlint_server.options import Options, parse_options
-from shardlint_server.project import ProjectAxes
-from shardlint_server.publish import Publisher
-from shardlint_server.refreshing import Refresher, pulls
-from shardlint_server.witnesses import Witnesses
-from shardlint_server.worker import Urgency, Worker
+from shardlint_server.analysis.analyses import Analyses, Report
+from shardlint_server.analysis.insights import Insights
+from shardlint_server.analysis.linting import TargetLinter
+from shardlint_server.analysis.project_axes import ProjectAxes
+from shardlint_server.analysis.publishing import Publisher
+from shardlint_server.analysis.refresh_requests import Refresher, pulls
+from shardlint_server.analysis.worker import Urgency, Worker
+from shardlint_server.confirmation.fixture_runs import FixtureRuns
+from shardlint_server.confirmation.witnesses import Witnesses
+from shardlint_server.documents.documents import Documents, Target, file_of, target_of
+from shardlint_server.settings.configuration import Configuration, Problem
+from shardlint_server.settings.options import Options, parse_options
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ import run_browser
 
 import editor_settings
 import shardlint
-from shardlint_server.options import HINTS, Options
+from shardlint_server.settings.options import HINTS, Options
 
 MANIFEST = editor_settings.manifest()
 SETTINGS = MANIFEST["contributes"]["configuration"]["properties"]

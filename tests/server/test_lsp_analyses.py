@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from shardlint_server.analyses import Analyses, Report
-from shardlint_server.documents import Part, Target
-from shardlint_server.worker import Worker
+from shardlint_server.analysis.analyses import Analyses, Report
+from shardlint_server.analysis.worker import Worker
+from shardlint_server.documents.documents import Part, Target
 
 
 class Desk:

@@ -10,7 +10,7 @@ from pygls.workspace import PositionCodec
 
 from shardlint.model.findings import Finding, Related, Severity
 from shardlint.model.spans import Span
-from shardlint_server.convert import Text, split_lines, to_diagnostic, to_position, to_range
+from shardlint_server.documents.conversion import Text, split_lines, to_diagnostic, to_position, to_range
 
 UTF16 = PositionCodec()
 UTF8 = PositionCodec(types.PositionEncodingKind.Utf8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shardlint_server.options import Options, parse_options
+from shardlint_server.settings.options import Options, parse_options
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from random_edits import RandomEdits
 from shardlint.api import Linter, Settings, load_settings, read_source, source_from_cells
 from shardlint.inference.programs.module_loader import forget
 from shardlint.source import Source
-from shardlint_server.convert import Text, split_lines, to_diagnostic
+from shardlint_server.documents.conversion import Text, split_lines, to_diagnostic
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 FILES = (

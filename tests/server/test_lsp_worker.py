@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from shardlint.api import editing
-from shardlint_server.worker import Superseded, Urgency, Worker
+from shardlint_server.analysis.worker import Superseded, Urgency, Worker
 
 
 class Long:
@@ -106,7 +106,7 @@ async def test_garbage_is_collected_when_nobody_waits(
 ) -> None:
     rested = threading.Event()
     monkeypatch.setattr(editing, "rest", rested.set)
-    monkeypatch.setattr("shardlint_server.worker._WHILE", 0.05)
+    monkeypatch.setattr("shardlint_server.analysis.worker._WHILE", 0.05)
     long = Long()
     slow = worker.submit(long.begin, Urgency.OPEN)
     await running(long)

@@ -7,8 +7,8 @@ from typing import Any
 
 from shardlint.api import media
 from shardlint.model.findings import Finding
-from shardlint_server import interpreters
-from shardlint_server.progress import progress
+from shardlint_server.confirmation import interpreters
+from shardlint_server.presentation.progress import progress
 from shardlint_server.session import ShardlintServer
 
 CONFIRM = "shardlint.confirm"

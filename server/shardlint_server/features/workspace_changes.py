@@ -5,9 +5,9 @@ from __future__ import annotations
 from lsprotocol import types
 from pygls import uris
 
-from shardlint_server.documents import file_of
-from shardlint_server.options import Options, parse_options
+from shardlint_server.documents.documents import file_of
 from shardlint_server.session import ShardlintServer
+from shardlint_server.settings.options import Options, parse_options
 
 #: The files that may decide what is found: programs, configurations, and tables of logical axes.
 WATCHED = ("**/*.{py,pyi,ipynb}", "**/*.toml", "**/*.{yaml,yml,json}", "**/.gitignore")

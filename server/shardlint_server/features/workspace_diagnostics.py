@@ -13,10 +13,10 @@ from pygls import uris
 
 from shardlint.api import Linter, editing
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint_server.diagnostics import result_id
-from shardlint_server.progress import Bar, progress
+from shardlint_server.analysis.worker import Superseded, Urgency
+from shardlint_server.features.diagnostics import result_id
+from shardlint_server.presentation.progress import Bar, progress
 from shardlint_server.session import ShardlintServer
-from shardlint_server.worker import Superseded, Urgency
 
 #: Seconds between two parts of an answer.
 _INTERVAL = 0.25

@@ -7,8 +7,8 @@ import re
 from lsprotocol import types
 
 from shardlint.api import media
-from shardlint_server.convert import from_position, split_lines, to_position
-from shardlint_server.documents import target_of
+from shardlint_server.documents.conversion import from_position, split_lines, to_position
+from shardlint_server.documents.documents import target_of
 from shardlint_server.session import ShardlintServer
 
 #: What is left of a name behind the cursor.

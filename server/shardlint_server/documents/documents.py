@@ -15,7 +15,7 @@ from pygls.workspace import TextDocument, Workspace
 from shardlint.api import editing
 from shardlint.model.spans import Span
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint_server.convert import Text, split_lines
+from shardlint_server.documents.conversion import Text, split_lines
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 

@@ -18,10 +18,10 @@ from shardlint.api import (
     source_from_text,
 )
 from shardlint.model.findings import Finding
-from shardlint_server.analyses import Report
-from shardlint_server.configuration import Configuration
-from shardlint_server.convert import to_diagnostic
-from shardlint_server.documents import Part, Target
+from shardlint_server.analysis.analyses import Report
+from shardlint_server.documents.conversion import to_diagnostic
+from shardlint_server.documents.documents import Part, Target
+from shardlint_server.settings.configuration import Configuration
 
 
 class TargetLinter:

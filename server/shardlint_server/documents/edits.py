@@ -10,8 +10,8 @@ from lsprotocol import types
 from pygls.workspace import PositionCodec
 
 from shardlint.model.findings import Edit
-from shardlint_server.convert import split_lines, to_position, to_range
-from shardlint_server.documents import Part, Target
+from shardlint_server.documents.conversion import split_lines, to_position, to_range
+from shardlint_server.documents.documents import Part, Target
 
 _NEWLINE = re.compile(r"\r\n|\n|\r")
 #: Lines with their ends.

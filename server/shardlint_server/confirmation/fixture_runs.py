@@ -10,7 +10,7 @@ from typing import Any
 
 from shardlint.api import Settings, editing
 from shardlint.model.findings import Finding
-from shardlint_server.documents import Target
+from shardlint_server.documents.documents import Target
 
 
 class FixtureRuns:

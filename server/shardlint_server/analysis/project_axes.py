@@ -11,14 +11,14 @@ from pygls.workspace import Workspace
 
 from shardlint.api import Analysis, Linter, Settings, axes_of, editing
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint_server.configuration import Configuration
-from shardlint_server.documents import Target, target_of
-from shardlint_server.linting import source_of
-from shardlint_server.worker import Urgency
+from shardlint_server.analysis.linting import source_of
+from shardlint_server.analysis.worker import Urgency
+from shardlint_server.documents.documents import Target, target_of
+from shardlint_server.settings.configuration import Configuration
 
 if TYPE_CHECKING:
     from shardlint.api import AxisIndex
-    from shardlint_server.insights import Insight
+    from shardlint_server.analysis.insights import Insight
 
 #: Has some work done in the thread that analyses, which is given the open texts of now.
 Submit = Callable[["Callable[[dict[str, bytes]], AxisIndex]", Urgency], "Awaitable[AxisIndex]"]

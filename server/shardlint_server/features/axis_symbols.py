@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from shardlint.model.spans import Span
-from shardlint_server.convert import to_range
-from shardlint_server.insights import position_in
+from shardlint_server.analysis.insights import position_in
+from shardlint_server.documents.conversion import to_range
+from shardlint_server.documents.texts import location_of, text_of
 from shardlint_server.session import ShardlintServer
-from shardlint_server.texts import location_of, text_of
 
 if TYPE_CHECKING:
     from shardlint.api import Axis, AxisIndex

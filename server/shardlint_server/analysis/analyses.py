@@ -11,8 +11,8 @@ from lsprotocol import types
 
 from shardlint.api import Analysis, Settings, editing
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint_server.documents import Target
-from shardlint_server.worker import Superseded, Urgency, Worker
+from shardlint_server.analysis.worker import Superseded, Urgency, Worker
+from shardlint_server.documents.documents import Target
 
 
 @dataclass(frozen=True, slots=True)

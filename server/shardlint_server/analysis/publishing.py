@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from lsprotocol import types
 
-from shardlint_server.analyses import Analyses
+from shardlint_server.analysis.analyses import Analyses
 
 
 class Publisher:

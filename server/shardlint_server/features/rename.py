@@ -13,10 +13,10 @@ from pygls.exceptions import JsonRpcException
 
 from shardlint.api import media
 from shardlint.model.spans import Span
-from shardlint_server.axis_symbols import axis_at, project_axis_at
-from shardlint_server.convert import Text, to_range
+from shardlint_server.documents.conversion import Text, to_range
+from shardlint_server.documents.texts import text_of, written
+from shardlint_server.features.axis_symbols import axis_at, project_axis_at
 from shardlint_server.session import ShardlintServer
-from shardlint_server.texts import text_of, written
 
 if TYPE_CHECKING:
     from shardlint.api import Axis

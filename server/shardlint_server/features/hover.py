@@ -12,11 +12,11 @@ from pygls.workspace import PositionCodec
 from shardlint.api import address, known_rules, media
 from shardlint.model.findings import Finding, own_numbers
 from shardlint.model.spans import Span
-from shardlint_server.convert import split_lines, to_range
-from shardlint_server.insights import Insight, Position, position_in
+from shardlint_server.analysis.insights import Insight, Position, position_in
+from shardlint_server.documents.conversion import split_lines, to_range
+from shardlint_server.documents.texts import location_of
+from shardlint_server.presentation.markdown import axis_text, known_text
 from shardlint_server.session import ShardlintServer
-from shardlint_server.texts import location_of
-from shardlint_server.wording import axis_text, known_text
 
 #: What is told of one place, and places that use an axis.
 _MOST_VALUES, _MOST_PLACES = 4, 5

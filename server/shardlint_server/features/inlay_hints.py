@@ -9,7 +9,7 @@ from lsprotocol import types
 from pygls.workspace import PositionCodec
 
 from shardlint.api import media
-from shardlint_server.convert import from_position, split_lines, to_position
+from shardlint_server.documents.conversion import from_position, split_lines, to_position
 from shardlint_server.session import ShardlintServer
 
 if TYPE_CHECKING:

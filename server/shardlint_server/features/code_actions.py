@@ -13,13 +13,13 @@ from shardlint.api import Analysis, Linter, Settings, editing, media
 from shardlint.model.findings import Applicability, Finding, Fix
 from shardlint.model.uses import MeshUse
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint_server import confirming
-from shardlint_server.convert import split_lines, to_range
-from shardlint_server.documents import Part, Target
-from shardlint_server.edits import difference, takes_snippets, text_edits, workspace_edit
-from shardlint_server.linting import source_of
+from shardlint_server.analysis.linting import source_of
+from shardlint_server.analysis.worker import Urgency
+from shardlint_server.documents.conversion import split_lines, to_range
+from shardlint_server.documents.documents import Part, Target
+from shardlint_server.documents.edits import difference, takes_snippets, text_edits, workspace_edit
+from shardlint_server.features import confirm_command
 from shardlint_server.session import ShardlintServer
-from shardlint_server.worker import Urgency
 
 FIX_ALL = "source.fixAll.shardlint"
 _REWRITE = types.CodeActionKind.RefactorRewrite
@@ -187,8 +187,8 @@ def _confirmation(desk: _Desk, finding: Finding, diagnostic: types.Diagnostic) -
     if not desk.server.executes or not editing.is_confirmable(finding):
         return None
     title = f"Confirm on a fake mesh ({finding.code})"
-    arguments = confirming.arguments_for(desk.part.uri, finding)
-    command = types.Command(title=title, command=confirming.CONFIRM, arguments=[arguments])
+    arguments = confirm_command.arguments_for(desk.part.uri, finding)
+    command = types.Command(title=title, command=confirm_command.CONFIRM, arguments=[arguments])
     return types.CodeAction(title=title, kind=_QUICK, diagnostics=[diagnostic], command=command)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from shardlint.api import CommandLine, ConfigError, Configurations, Settings, editing
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint_server.options import Options
+from shardlint_server.settings.options import Options
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from typing import Any
 from lsprotocol import types
 
 from shardlint.api import Linter, editing, media, read_source
-from shardlint_server.analyses import Report
-from shardlint_server.confirming import refused
-from shardlint_server.documents import Part, Target
-from shardlint_server.progress import progress
+from shardlint_server.analysis.analyses import Report
+from shardlint_server.documents.documents import Part, Target
+from shardlint_server.features.confirm_command import refused
+from shardlint_server.presentation.progress import progress
 from shardlint_server.session import ShardlintServer
 
 RUN = "shardlint.runFixture"

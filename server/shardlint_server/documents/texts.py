@@ -9,8 +9,8 @@ from pygls import uris
 from pygls.workspace import PositionCodec, Workspace
 
 from shardlint.model.spans import Span
-from shardlint_server.convert import Text, split_lines, to_range
-from shardlint_server.documents import path_of, target_of
+from shardlint_server.documents.conversion import Text, split_lines, to_range
+from shardlint_server.documents.documents import path_of, target_of
 
 
 def text_of(workspace: Workspace, span: Span) -> Text | None:

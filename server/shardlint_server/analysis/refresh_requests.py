@@ -10,8 +10,8 @@ from pygls import uris
 from pygls.lsp.server import LanguageServer
 
 from shardlint.api import media
-from shardlint_server.analyses import Analyses
-from shardlint_server.configuration import Problem
+from shardlint_server.analysis.analyses import Analyses
+from shardlint_server.settings.configuration import Problem
 
 
 def pulls(client: LanguageServer) -> bool:

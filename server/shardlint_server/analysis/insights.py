@@ -8,10 +8,10 @@ from lsprotocol import types
 from pygls.workspace import PositionCodec
 
 from shardlint.support.lazy_dataclass import dataclass
-from shardlint_server.analyses import Analyses, Report
-from shardlint_server.convert import from_position, split_lines
-from shardlint_server.documents import Part, Target
-from shardlint_server.worker import Urgency, Worker
+from shardlint_server.analysis.analyses import Analyses, Report
+from shardlint_server.analysis.worker import Urgency, Worker
+from shardlint_server.documents.conversion import from_position, split_lines
+from shardlint_server.documents.documents import Part, Target
 
 if TYPE_CHECKING:
     from shardlint.api import Analysis, AxisIndex, Knowledge, Settings

@@ -1,0 +1,1 @@
+"""Presentation besides diagnostics: hovers in Markdown, and bars of progress."""
