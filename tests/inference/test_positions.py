@@ -14,7 +14,7 @@ from shardlint.inference.syntax.node_fields import fields, walk
 from shardlint.inference.syntax.positions import Positions
 
 ROOT = Path(__file__).parents[2]
-FILES = sorted([*ROOT.glob("shardlint/inference/*.py"), *ROOT.glob("fixtures/*.py")])
+FILES = sorted([*ROOT.glob("shardlint/inference/*/*.py"), *ROOT.glob("fixtures/*.py")])
 TEXTS = [
     "",
     "x = 1",

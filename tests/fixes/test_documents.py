@@ -20,7 +20,7 @@ from shardlint.source.lexing import NEWLINE
 from shardlint.source.notebooks.cells import read_cells
 
 ROOT = Path(__file__).resolve().parents[2]
-REAL = sorted((ROOT / "fixtures").rglob("*.py"))[:12] + sorted((ROOT / "shardlint").glob("*.py"))[:6]
+REAL = sorted((ROOT / "fixtures").rglob("*.py"))[:12] + sorted((ROOT / "shardlint").rglob("*.py"))[:6]
 NOTEBOOKS = sorted((ROOT / "fixtures").rglob("*.ipynb"))
 WRITTEN = ["", "x", "é", "line\n", 'a "b"\\', "\t# c", "1\n2\n"]
 
