@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections import defaultdict
+from copy import copy
 from dataclasses import field
 
 import libcst as cst
@@ -67,12 +68,25 @@ class BodyChanges:
     hands_over: bool = False
 
 
+#: The functions that were read, by the identity of their nodes.
+_READ: dict[int, tuple[cst.CSTNode, BodyChanges]] = {}
+_MAX_READ = 4_000
+
+
 def body_changes(function: cst.FunctionDef | cst.Lambda) -> BodyChanges:
-    """Return what a function may change, by its syntax alone."""
-    reader = _Reader(function)
-    for node in reader.nodes:
-        reader.read(node)
-    return reader.changes
+    """Return what a function may change, by its syntax alone; the caller may add to ``variables``."""
+    node, changes = _READ.get(id(function), (None, None))
+    if node is not function or changes is None:
+        reader = _Reader(function)
+        for part in reader.nodes:
+            reader.read(part)
+        if len(_READ) >= _MAX_READ:
+            _READ.clear()
+        changes = reader.changes
+        _READ[id(function)] = function, changes
+    found = copy(changes)
+    found.variables = set(changes.variables)
+    return found
 
 
 class _Reader:
