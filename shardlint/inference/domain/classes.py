@@ -101,7 +101,7 @@ def stands_for(value: Value) -> Value | None:
         return None
     if not _OF_VALUES.isdisjoint(value.cls.attributes):
         return Unknown(f"a member of `{value.cls.name}`, which does as it likes")
-    return value.held("_value_") or Unknown("the value of a member")
+    return value.attributes.get("_value_") or Unknown("the value of a member")
 
 
 def method_of(function: Value, receiver: Value, cls: ClassValue) -> Value:
@@ -171,5 +171,5 @@ def new_instance(interpreter: Evaluator, cls: ClassValue, place: Place) -> Value
     if cls.members is not None or not bases <= PLAIN_BASES - {"typing.NamedTuple"}:
         return Unknown(f"an instance of `{cls.name}`")
     made = Instance(cls, {}, has_unknown_base(cls), place, interpreter.path)
-    interpreter.unseen.note_special_methods(cls, made.contents)
+    interpreter.unseen.note_special_methods(cls, made.attributes)
     return made

@@ -26,8 +26,8 @@ def copied(value: Value, known: dict[int, Value]) -> Value:
         return known[id(value)]
     made = value
     if isinstance(value, Instance) and value.cls.members is None:
-        made = known[id(value)] = replace(value, contents={})
-        made.contents.update({name: copied(held, known) for name, held in value.attributes.items()})
+        made = known[id(value)] = replace(value, attributes={})
+        made.attributes.update({name: copied(held, known) for name, held in value.attributes.items()})
     elif isinstance(value, LibraryObject):
         made = known[id(value)] = replace(value, fields={})
         made.fields.update({name: copied(held, known) for name, held in value.fields.items()})

@@ -12,7 +12,6 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Union
 
 from shardlint.inference.store.effect_log import born
-from shardlint.inference.store.field_reads import ALL, OPAQUE, ORIGIN, look
 from shardlint.laws.core.array_types import TypeSharding
 from shardlint.laws.core.dims import Dim, Expr, Shape
 from shardlint.laws.core.values import Mesh, Spec, Unknown
@@ -339,48 +338,16 @@ class ClassValue:
 @dataclass(eq=False, slots=True)
 class Instance:
     """An instance of a class of the program. ``opaque``: unknown code may have set attributes;
-    ``forgotten``: also such as its class defines. These, ``attributes`` and ``origin`` are looked at as such,
-    which is noted; the fields are for who compares objects, or copies them, and asks nothing.
+    ``forgotten``: also such as its class defines.
     """
 
     cls: ClassValue
-    contents: dict[str, Value]
-    unseen: bool = False
-    made_at: Place | None = None
+    attributes: dict[str, Value]
+    opaque: bool = False
+    origin: Place | None = None
     path: tuple[int, ...] = ()
     forgotten: bool = False
     born: int = field(default_factory=born, init=False, repr=False)
-
-    def held(self, name: str) -> Value | None:
-        """What it holds under a name, itself; None if nothing that is known."""
-        look(self.born, name)
-        return self.contents.get(name)
-
-    @property
-    def attributes(self) -> dict[str, Value]:
-        """All that it holds."""
-        look(self.born, ALL)
-        return self.contents
-
-    @attributes.setter
-    def attributes(self, held: dict[str, Value]) -> None:
-        self.contents = held
-
-    @property
-    def opaque(self) -> bool:
-        """Whether unknown code may have set attributes."""
-        look(self.born, OPAQUE)
-        return self.unseen
-
-    @opaque.setter
-    def opaque(self, unseen: bool) -> None:
-        self.unseen = unseen
-
-    @property
-    def origin(self) -> Place | None:
-        """Where it was made."""
-        look(self.born, ORIGIN)
-        return self.made_at
 
 
 @dataclass(eq=False, slots=True)

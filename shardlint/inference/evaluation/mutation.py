@@ -115,7 +115,7 @@ def _call_changer(
 ) -> None:
     """Let what changes an attribute do so; nothing is known of the object if that is not followed."""
     if isinstance(changer, Function):
-        interpreter.call(changer, args, {}, place or receiver.made_at or _NOWHERE)
+        interpreter.call(changer, args, {}, place or receiver.origin or _NOWHERE)
     else:
         forget(Tuple(tuple(args)))
 

@@ -14,7 +14,6 @@ from shardlint.inference.evaluation.budget import SURELY_ENOUGH, Exhausted, Work
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.incremental.entry_result import EntryRun, recorded
 from shardlint.inference.machine.trace import Met
-from shardlint.inference.store.field_reads import ALL
 from shardlint.inference.summaries.equivalence import Alike
 from shardlint.inference.summaries.receiver_summary import OfClass
 from shardlint.inference.summaries.reentry_point import Situation
@@ -45,8 +44,6 @@ class Cutoff:
         self._found: dict[int, tuple[Kept, bool]] = {}
         #: What runs that stand read besides what they read, by their identity.
         self._besides: dict[int, dict[tuple[Scope, str], Besides]] = {}
-        #: What runs that stand look at besides what they looked at, of whichever object, by their identity.
-        self._looks: dict[int, set[str]] = {}
         #: The works of runs that stand and take other steps now.
         self._changed: set[Work] = set()
         #: Classes whose constructors set something else.
@@ -104,7 +101,7 @@ class Cutoff:
         situation = one.situation
         assert situation is not None, "it is no kept run then"
         if id(one) not in self._found:
-            stands = (self._is_met(one.met) and self._may_look(one)) or self._again(one, situation)
+            stands = self._is_met(one.met) or self._again(one, situation)
             self._found[id(one)] = one, stands
             if stands:
                 self._pass_on(one)
@@ -136,29 +133,16 @@ class Cutoff:
         besides = self._comparison.besides(one, made)
         if (
             besides is not None
-            and self._comparison.suits_others(one, made.part.looks if made.part else {ALL})
             and all(map(self._is_steady, besides))
             and not trial.replaced
             and self._are_alike(one, made)
         ):
             self._besides[id(one)] = {more[:2]: more for more in besides}
-            self._looks[id(one)] = {what for _, what in made.looked.keys() - one.looked.keys()}
             if one.take(made):
                 self._changed.add(one.work)
             return True
         i.memory.keep(situation.key, made)
         return False
-
-    def _may_look(self, one: Kept) -> bool:
-        """Whether it makes no difference at what more the runs in one that stand look now."""
-        looks = {what for met in one.met.kept for what in self._looks.get(id(met), ())}
-        if looks:
-            if not self._comparison.suits_others(one, looks):
-                return False
-            self._comparison.look_further(one, looks)
-            self._interpreter.memory.tell_part(self._interpreter, one)
-            self._looks[id(one)] = looks
-        return True
 
     def _pass_on(self, one: Kept) -> None:
         """Let a run that stands depend on what the runs in it read now."""

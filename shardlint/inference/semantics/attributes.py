@@ -191,7 +191,7 @@ def plain_attribute(interpreter: Machine, value: Instance, name: str, place: Pla
     if value.cls.intercepts and is_data(found := class_attribute(value.cls, name)):
         assert found is not None
         return read(interpreter, found, name, value, value.cls, place)
-    held = value.held(name)
+    held = value.attributes.get(name)
     if held is not None:
         return held
     if name == "__class__":

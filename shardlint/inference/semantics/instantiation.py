@@ -53,7 +53,7 @@ def is_dataclass(cls: ClassValue) -> bool:
 def instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
     """Evaluate ``cls(...)``, after which Python may call its special methods at any time."""
     made = _made(interpreter, call, cls)
-    interpreter.unseen.note_special_methods(cls, made.contents if isinstance(made, Instance) else {})
+    interpreter.unseen.note_special_methods(cls, made.attributes if isinstance(made, Instance) else {})
     return made
 
 

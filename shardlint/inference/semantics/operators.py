@@ -434,7 +434,7 @@ def _same_member(x: Value, y: Value) -> bool | None:
         return None
     if x is y or x.cls is not y.cls:
         return x is y
-    first, second = (value.held("_value_") or Unknown("a value") for value in (x, y))
+    first, second = (value.attributes.get("_value_") or Unknown("a value") for value in (x, y))
     return False if _ordered("Equal", first, second) is False else None
 
 

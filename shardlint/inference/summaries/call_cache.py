@@ -4,15 +4,13 @@ A run's result is kept if the run changed nothing that was there before it (`eff
 variables that it read from outside, the uses that it recorded and the functions that it defined. When the
 function is called again under an equal context and those variables are as they were, all this is given
 again, as if the function had run: what it made is made anew, and its steps count. What a constructor sets of
-a new object is a part of what it gives. Of the object that has a method only that counts at which the run
-looked (`field_reads`): where another one holds the same there, its method gives the same.
+a new object is a part of what it gives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Set
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from shardlint.inference.domain.values import (
@@ -22,19 +20,18 @@ from shardlint.inference.domain.values import (
     Tuple,
     Value,
 )
-from shardlint.inference.evaluation.context import Context, Scope
+from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.evaluation.path_queries import hold, of_run
 from shardlint.inference.machine.trace import Met, Note
 from shardlint.inference.machine.variable_reads import note_read, read_of
 from shardlint.inference.overlays.flax.linen.module_runs import in_module
 from shardlint.inference.store.effect_log import EFFECTS, NOTHING, born
-from shardlint.inference.store.field_reads import ALL, LOOKS, Look, note_looks
-from shardlint.inference.summaries.canonical_keys import Keys, TooLarge, scopes_around, snapshot
+from shardlint.inference.summaries.canonical_keys import Keys, TooLarge, scopes_around
 from shardlint.inference.summaries.instantiation import NotRenewable, Renewal
 from shardlint.inference.summaries.module_reads import Read, split
 from shardlint.inference.summaries.reentry_point import Situation, states
 from shardlint.inference.summaries.replay import give_again, pay_for_copies, record, tell_kept
-from shardlint.inference.summaries.summary import Given, Kept, Part, kept_read
+from shardlint.inference.summaries.summary import Given, Kept, kept_read
 from shardlint.laws.core import dims
 from shardlint.model.spans import Place
 
@@ -45,10 +42,6 @@ if TYPE_CHECKING:
 Key = tuple[Any, ...]
 #: Results kept for one function and one set of arguments.
 _MAX_KEPT = 12
-#: What runs of one method looked at: so many are tried.
-_MAX_LOOKS = 3
-#: Objects for which a result of another one's method is given again.
-_MAX_SHARED = 16
 #: Runs of a function without one result given again, after which no more are kept.
 _MAX_VAIN = 60
 
@@ -59,8 +52,6 @@ class Memory:
     def __init__(self) -> None:
         self._kept: dict[Hashable, list[Kept]] = {}
         self.keys = Keys()
-        #: By code: what runs of it looked at of the object that has the method.
-        self._looks: dict[Hashable, list[tuple[str, ...]]] = {}
         #: By code: how many runs were kept or tried to be since the last result that was given again.
         self._vain: dict[Hashable, int] = {}
 
@@ -79,12 +70,10 @@ class Memory:
             self._vain[code] = vain + 1
             return interpreter.run_function(function, bound, place)
         found = self._find(interpreter, key, function, nested, makes)
-        if found is None and makes is None:
-            found = self._find_by_part(interpreter, key, function, bound, nested)
         if found is not None:
             self._vain[code] = 0
-            again = give_again(interpreter, *found, self.keys, function, place, nested, makes)
-            pay_for_copies(interpreter, found[0])
+            again = give_again(interpreter, found, self.keys, function, place, nested, makes)
+            pay_for_copies(interpreter, found)
             return again
         self._vain[code] = vain + 1
         result, made = self._first(interpreter, function, bound, place, nested, key, makes)
@@ -100,52 +89,18 @@ class Memory:
         function: Function,
         nested: int,
         makes: Instance | None,
-    ) -> tuple[Kept, Given] | None:
+    ) -> Kept | None:
         """A run that was given arguments of this key, which was made just now."""
         mark = self.keys.mark()
         for one in self._kept.get(key, ()):
             if one.makes == (makes is not None):
-                if self._meets(interpreter, one, one.given, function, nested):
-                    return one, one.given
+                if self._meets(interpreter, one, function, nested):
+                    return one
                 self.keys.rewind(mark)
-        return None
-
-    def _find_by_part(
-        self,
-        interpreter: Machine,
-        key: Key,
-        function: Function,
-        bound: dict[str, Value],
-        nested: int,
-    ) -> tuple[Kept, Given] | None:
-        """A run of a method that was given all that it looked at as it is now."""
-        keys, known = self.keys, self._looks.get(function.code.key)
-        own = next(iter(bound.values()), None)
-        if known is None or not isinstance(own, Instance):
-            return None
-        met = keys.objects, keys.symbols, keys.tests
-        for looks in known:
-            partial = self._key_of_part(interpreter.context, function, bound, key, looks)
-            mark = keys.mark()
-            for one in self._kept.get(partial, ()):
-                assert one.part is not None
-                if self._meets(interpreter, one, one.part.given, function, nested) and _shares(one.part, own):
-                    return one, one.part.given
-                keys.rewind(mark)
-        keys.resume(function.scope, *met)
         return None
 
     def keep(self, key: Hashable, one: Kept) -> None:
         """Let the result of a run be given again."""
-        self._keep(key, one)
-        if one.part is not None and one.part.key is not None:
-            self._keep(one.part.key, one)
-            looks = self._looks.setdefault(one.function.code.key, [])
-            if one.part.looks not in looks:
-                looks.insert(0, one.part.looks)
-                del looks[_MAX_LOOKS:]
-
-    def _keep(self, key: Hashable, one: Kept) -> None:
         bucket = self._kept.setdefault(key, [])
         bucket.insert(0, one)
         del bucket[_MAX_KEPT:]
@@ -184,29 +139,6 @@ class Memory:
             in_module(interpreter),
         )
 
-    def _key_of_part(
-        self,
-        context: Context,
-        function: Function,
-        bound: dict[str, Value],
-        key: Key,
-        looks: tuple[str, ...],
-    ) -> Hashable:
-        """The key of the same call, as far as this was looked at of the object that has the method."""
-        keys = self.keys
-        keys.start(function.scope)
-        own, *others = bound.values()
-        assert isinstance(own, Instance)
-        # All but what the arguments and the context are.
-        return (
-            looks,
-            keys.of_looked_at(own, looks),
-            keys.of_all(others),
-            keys.of_context(context),
-            *key[:2],
-            *key[4:],
-        )
-
     def again(self, interpreter: Machine, situation: Situation, one: Kept) -> Kept | None:
         """Make a run once more, where the interpreter stands as it did for it.
 
@@ -219,26 +151,13 @@ class Memory:
         except TooLarge:
             return None
         mark = self.keys.mark()
-        if not self._reads_alike(one, one.given, function):
+        if not self._reads_alike(one, function):
             return None
         self.keys.rewind(mark)
         makes = cast(Instance, next(iter(bound.values()))) if one.makes else None
         return self._first(interpreter, function, bound, place, situation.nested, situation.key, makes)[1]
 
-    def tell_part(self, interpreter: Machine, one: Kept) -> None:
-        """Find out which part of the arguments is enough for a run that may have looked at more."""
-        situation, before = one.situation, one.part
-        if situation is None or before is None:
-            return
-        function, around = one.function, scopes_around(one.function.scope)
-        depths = {id(scope): depth for depth, scope in enumerate(around)}
-        reads = [(around[at] if isinstance(at, int) else at, name) for at, name in one.read_names]
-        with situation.restored(interpreter), suppress(TooLarge):
-            context, bound, key = situation.context, situation.bound, cast(Key, situation.key)
-            part = self._part(interpreter, context, function, bound, key, one.looked, reads, depths)
-            one.part = before if part is None else replace(part, others=before.others)
-
-    def _meets(self, interpreter: Machine, one: Kept, given: Given, function: Function, nested: int) -> bool:
+    def _meets(self, interpreter: Machine, one: Kept, function: Function, nested: int) -> bool:
         """Whether a run would go as the kept one went."""
         limit = interpreter.limit
         if one.nested is not None and (nested, limit) != (one.nested, one.height):
@@ -254,13 +173,13 @@ class Memory:
             return False
         if any(f.function is not None and f.function.key in one.met.ran for f in interpreter.frames):
             return False
-        if not self._reads_alike(one, given, function):
+        if not self._reads_alike(one, function):
             return False
-        if self.keys.of_known(interpreter.assumed) != given.assumed:
+        if self.keys.of_known(interpreter.assumed) != one.given.assumed:
             return False
         return interpreter.budget.affords(one.work)
 
-    def _reads_alike(self, one: Kept, given: Given, function: Function) -> bool:
+    def _reads_alike(self, one: Kept, function: Function) -> bool:
         """Whether all that a run read from outside is as it was."""
         keys, around = self.keys, scopes_around(function.scope)
         if len(around) != one.depth:
@@ -268,7 +187,7 @@ class Memory:
         try:
             if not one.fixed.holds(keys):
                 return False
-            for anchor, name, value, key in given.reads:
+            for anchor, name, value, key in one.given.reads:
                 if type(anchor) is int or isinstance(anchor, Scope):
                     now = read_of(around[anchor] if isinstance(anchor, int) else anchor, name)
                     if now is value and (now is None or keys.is_constant(now)):
@@ -312,7 +231,6 @@ class Memory:
                 tuple(i.frames), i.muted, frozenset(i.switches), EFFECTS.epoch,
             )  # fmt: skip
         outside = i.budget.open()
-        looks, LOOKS.noted = LOOKS.noted, {}
         around_it = Met(ran={function.code.key}, own={function.code.key}).swap(i)
         i.reads, i.start, i.mute_base, i.variants, i.picked = {}, start, i.muted, (0, 1), frozenset()
         i.deepest, i.cut = nested, False
@@ -323,9 +241,6 @@ class Memory:
             finished = True
         finally:
             met, reads, cut, deepest = around_it.swap(i), i.reads, i.cut, i.deepest
-            looked = {look: None for look in LOOKS.noted if look[0] < start}
-            LOOKS.noted = looks
-            note_looks(looked)
             met.tell(i)
             work, short = i.budget.close(outside)
             i.reads, i.start, i.mute_base, i.variants, i.picked = outer[:5]
@@ -351,15 +266,10 @@ class Memory:
                 keys.resume(function.scope, objects, sizes, tests)
                 depths = {id(scope): depth for depth, scope in enumerate(around)}
                 fixed, others = split(keys, reads or ())
-                whole = self._given(i, depths, others)
                 one = Kept(
                     function=function,
                     fixed=fixed,
-                    given=whole,
-                    looked=looked,
-                    part=None
-                    if makes is not None or not all(scope.is_class for scope in around)
-                    else self._part(i, context, function, bound, key, looked, others, depths),
+                    given=self._given(i, depths, others),
                     depth=len(around),
                     closes=_close([*renewal.functions, *_unused(met.notes, met.ran)], around),
                     result=template,
@@ -380,27 +290,6 @@ class Memory:
         i.budget.settle(work, kept=one is not None)
         return result, one
 
-    def _part(
-        self,
-        interpreter: Machine,
-        context: Context,
-        function: Function,
-        bound: dict[str, Value],
-        key: Key,
-        looked: Iterable[Look],
-        reads: Iterable[Read],
-        depths: dict[int, int],
-    ) -> Part | None:
-        """What is enough to be given, if a method looked at single attributes of its object."""
-        first = next(iter(bound.values()), None)
-        if function.owner is None or not isinstance(first, Instance):
-            return None
-        looks = tuple(sorted(what for number, what in looked if number == first.born))
-        if ALL in looks:
-            return None
-        partial = self._key_of_part(context, function, bound, key, looks)
-        return Part(looks, partial, self._given(interpreter, depths, reads), snapshot(first))
-
     def _given(self, interpreter: Machine, depths: dict[int, int], reads: Iterable[Read]) -> Given:
         """What a run was given, of which the arguments were just met, and that it read this."""
         keys = self.keys
@@ -411,16 +300,6 @@ class Memory:
             tests=tuple(keys.tests),
             assumed=keys.of_known(interpreter.assumed),
         )
-
-
-def _shares(part: Part, own: Instance) -> bool:
-    """Note that an object's method is given what a run gave for another one; False if too many are."""
-    held = snapshot(own)
-    key = tuple(map(id, held.values()))
-    if key not in part.others and len(part.others) == _MAX_SHARED:
-        return False
-    part.others[key] = held
-    return True
 
 
 def _taken(interpreter: Machine, bound: dict[str, Value]) -> Instance | None:

@@ -9,7 +9,7 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any
@@ -22,7 +22,6 @@ from shardlint.inference.domain.values import (
     ClassValue,
     Const,
     Function,
-    Instance,
     ModuleValue,
     Native,
     Tag,
@@ -30,7 +29,6 @@ from shardlint.inference.domain.values import (
     kind_name,
 )
 from shardlint.inference.evaluation.context import Context, Scope, Shard
-from shardlint.inference.store.field_reads import OPAQUE, ORIGIN
 from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.core.dims import Expr, Symbol, described
 from shardlint.laws.core.values import Mesh, Spec, Unknown
@@ -137,13 +135,6 @@ class Keys:
         self._known[id(value)] = key
         self._constants.append(value)
 
-    def of_looked_at(self, value: Instance, looks: Iterable[str]) -> Hashable:
-        """The key of an object, as far as it was looked at (see `field_reads`). Raises TooLarge."""
-        self._met += 1
-        self._numbers[id(value)] = len(self.objects)
-        self.objects.append(value)
-        return value.cls, value.forgotten, self._parts(map(snapshot(value).get, looks))
-
     def is_constant(self, value: Any) -> bool:
         """Whether a value that has a key never changes."""
         return id(value) in self._known or type(value) is Unknown
@@ -239,11 +230,6 @@ class Keys:
                 names = tuple([key if type(key) is str else _named(key) for key in part])
             return names, self._parts(part.values())
         return self.of(part) if part.__hash__ is None else _hashed(self, part)
-
-
-def snapshot(value: Instance) -> Mapping[str, Any]:
-    """What an object holds now, and what is known of it as a whole, by what looks at that (see `looks`)."""
-    return {**value.contents, OPAQUE: value.unseen, ORIGIN: value.made_at}
 
 
 def scopes_around(scope: Scope) -> list[Scope]:

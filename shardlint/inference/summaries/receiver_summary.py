@@ -121,7 +121,7 @@ def entry_instance(interpreter: Machine, cls: ClassValue, method: Function, cons
     for name in said.sets | _overridden(interpreter, cls):
         if name not in attributes and class_attribute(cls, name) is not None:
             attributes[name] = Unknown(f"`self.{name}` may be set elsewhere")
-    return Instance(cls, attributes, unseen=True, path=interpreter.path)
+    return Instance(cls, attributes, opaque=True, path=interpreter.path)
 
 
 def _said(interpreter: Machine, cls: ClassValue) -> Said:
@@ -167,14 +167,14 @@ def _constructed(
         init = class_attribute(cls, "__post_init__" if is_dataclass(cls) else "__init__")
         said = _said(interpreter, cls)
         if isinstance(init, Function) and not said.any:
-            instance = Instance(cls, dict(fields), unseen=True, path=interpreter.path)
+            instance = Instance(cls, dict(fields), opaque=True, path=interpreter.path)
             construct(init, instance)
             changing = said.changes | _overridden(interpreter, cls)
             found = {
                 name: Unknown(f"`self.{name}` may be set elsewhere")
                 if name in changing or _waits(value)
                 else value
-                for name, value in instance.contents.items()
+                for name, value in instance.attributes.items()
                 if name not in fields
             }
         met = around.swap(interpreter)

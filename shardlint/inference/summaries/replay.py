@@ -9,10 +9,9 @@ from shardlint.inference.domain.values import Function, Instance, Tuple, Value
 from shardlint.inference.machine.trace import Met, Note
 from shardlint.inference.machine.variable_reads import note_read
 from shardlint.inference.store.effect_log import EFFECTS
-from shardlint.inference.store.field_reads import note_looks
 from shardlint.inference.summaries.canonical_keys import Keys, scopes_around
 from shardlint.inference.summaries.instantiation import Renewal
-from shardlint.inference.summaries.summary import Given, Kept
+from shardlint.inference.summaries.summary import Kept
 from shardlint.model.spans import Place
 from shardlint.model.uses import Use
 from shardlint.support.fast_frozen import altered
@@ -60,14 +59,14 @@ def pay_for_copies(interpreter: Machine, one: Kept) -> None:
 def give_again(
     interpreter: Machine,
     one: Kept,
-    given: Given,
     keys: Keys,
     function: Function,
     place: Place,
     nested: int,
     makes: Instance | None,
 ) -> Value:
-    """Do what a kept run did that was given this, for a call at a place."""
+    """Do what a kept run did, for a call at a place whose arguments were met just now."""
+    given = one.given
     one.met.tell(interpreter, again=True)
     tell_kept(interpreter, one.met, one)
     if one.nested is None:
@@ -84,11 +83,6 @@ def give_again(
         record(interpreter, one.uses_at(place), one.met.notes)
     interpreter.budget.take(one.work)
     others = [(a, b) for a, b in zip(given.objects, keys.objects, strict=True) if a is not b]
-    numbers = {a.born: b.born for a, b in others}
-    if numbers:
-        note_looks({(numbers.get(number, number), what): None for number, what in one.looked})
-    else:
-        note_looks(one.looked)
     same = {id(a): b for a, b in others}
     sizes = {a: b for a, b in zip(given.sizes, keys.symbols, strict=True) if a != b}
     tests = dict(zip(given.tests, keys.tests, strict=True))

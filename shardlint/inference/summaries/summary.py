@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import field, fields
 from typing import Any, NamedTuple
 
@@ -12,7 +12,6 @@ from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.evaluation.path_queries import Circumstances
 from shardlint.inference.machine.trace import Met
 from shardlint.inference.machine.variable_reads import read_of
-from shardlint.inference.store.field_reads import Look
 from shardlint.inference.summaries.canonical_keys import Keys
 from shardlint.inference.summaries.module_reads import Fixed
 from shardlint.inference.summaries.reentry_point import Situation
@@ -51,38 +50,20 @@ class Given:
 
 
 @dataclass(slots=True)
-class Part:
-    """What a method's run was given, where of its object only that counts at which it looked.
-
-    ``key`` is that of these arguments, None once it may have looked at more. ``held`` is all that the object
-    held, and ``others`` what others held whose methods were given the same result, by what that was.
-    """
-
-    looks: tuple[str, ...]
-    key: Hashable | None
-    given: Given
-    held: Mapping[str, Any]
-    others: dict[Hashable, Mapping[str, Any]] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
 class Kept:
     """One run: what it was given and read from outside; what it gave; and what limits its validity.
 
     ``fixed`` are the variables of modules that it read. ``work`` are the steps that it took. ``closes`` tells
     that the run gave functions that see variables of scopes around the function. A constructor ``makes`` the
-    object that it is called on: then the result is a pair, of what it gave and that object. ``looked`` is
-    what it looked at of objects that were there before, and ``part`` what of the arguments is enough, None
-    where that is all. ``place`` is where it was called, and ``circumstances`` are those that it asked for.
-    ``body`` is that of the context. ``situation`` is kept of programs that are edited. ``elsewhere`` are the
-    uses that it recorded as they are where it was given again for other calls.
+    object that it is called on: then the result is a pair, of what it gave and that object. ``place`` is
+    where it was called, and ``circumstances`` are those that it asked for. ``body`` is that of the context.
+    ``situation`` is kept of programs that are edited. ``elsewhere`` are the uses that it recorded as they are
+    where it was given again for other calls.
     """
 
     function: Function
     fixed: Fixed
     given: Given
-    looked: dict[Look, None]
-    part: Part | None
     depth: int
     closes: bool
     result: Value
@@ -119,12 +100,10 @@ class Kept:
 
         Returns whether it takes other steps now.
         """
-        work, differs, part = self.work, self.work.become(other.work), self.part
+        work, differs = self.work, self.work.become(other.work)
         for one in fields(self):
             setattr(self, one.name, getattr(other, one.name))
         self.work = work
-        if part is not None and self.part is not None:
-            self.part.others |= part.others
         return differs
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any
 
-from shardlint.inference.domain.kinds import CHANGING, FROZEN
-from shardlint.inference.domain.values import Instance, Value
+from shardlint.inference.domain.values import Value
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.machine.variable_reads import holder_of, outside
-from shardlint.inference.store.field_reads import ALL
 from shardlint.inference.summaries.canonical_keys import Keys, TooLarge, scopes_around
 from shardlint.inference.summaries.summary import Besides, Kept, kept_read
 
@@ -75,36 +71,7 @@ class Comparison:
                 one.fixed = one.fixed.with_(anchor, name, value)
             else:
                 read = kept_read(self._keys, depths, anchor, name)
-                for given in (one.given, *([one.part.given] if one.part else [])):
-                    given.reads = [*given.reads, read]
-
-    def suits_others(self, one: Kept, looks: Iterable[str]) -> bool:
-        """Whether a run's result still is that for all who were given it, where it looks at this now."""
-        part = one.part
-        more = set() if part is None or not part.others else {*looks} - {*part.looks}
-        if part is None or not more:
-            return True
-        return ALL not in more and all(
-            self._is_the_same(part.held.get(what), other.get(what))
-            for other in part.others.values()
-            for what in more
-        )
-
-    def _is_the_same(self, one: Any, other: Any) -> bool:
-        """Whether two values, or whatever is known of objects, are equal, and stay so."""
-        if one is None or other is None or not (type(one) in FROZEN and type(other) in FROZEN):
-            return bool(one is other and type(one) not in CHANGING)
-        keys = self._keys
-        with suppress(TooLarge):
-            return keys.is_fixed(one) and keys.is_fixed(other) and keys.of(one) == keys.of(other)
-        return False
-
-    def look_further(self, one: Kept, looks: Set[str]) -> None:
-        """Let a run have looked at this of all objects that it was given: a run that it met does of one."""
-        objects = [value.born for value in one.given.objects if isinstance(value, Instance)]
-        one.looked = one.looked | {(number, what): None for number in objects for what in looks}
-        if one.part is not None:
-            one.part = replace(one.part, looks=tuple(sorted({*one.part.looks, *looks})), key=None)
+                one.given.reads = [*one.given.reads, read]
 
     def _result_key(self, one: Kept) -> int | None:
         """What a run gave, beside what it was given; None if that is too large."""

@@ -56,7 +56,7 @@ def parts(value: Value, trees: Trees | None = None) -> dict[str, Value] | None:
 
 
 def _held_under(value: Instance, names: Iterable[str]) -> dict[str, Value]:
-    found = {name: value.held(name) for name in names}
+    found = {name: value.attributes.get(name) for name in names}
     return {name: held for name, held in found.items() if held is not None}
 
 

@@ -69,7 +69,7 @@ def _of(call: Call) -> tuple[Value, str | None]:
 def _held(call: Call, of: Value, name: str) -> Value | None:
     """What a name in a namespace stands for; None where it is not known to be there."""
     if isinstance(of, Instance):
-        return of.held(name)
+        return of.attributes.get(name)
     found = call.interpreter.attribute(of, name, call.place)
     return None if isinstance(found, Unknown) else found
 

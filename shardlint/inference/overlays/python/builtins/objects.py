@@ -223,7 +223,7 @@ def _hasattr(call: Call) -> Value:
             # Python asks by reading it, and takes an AttributeError for no.
             found = call.interpreter.attribute(receiver, text, call.place)
             return Unknown("it may raise") if isinstance(found, Unknown) else Const(True)
-        if receiver.held(text) is not None or class_attribute(receiver.cls, text) is not None:
+        if receiver.attributes.get(text) is not None or class_attribute(receiver.cls, text) is not None:
             return Const(True)
         if receiver.opaque:
             return Unknown("may be set elsewhere")

@@ -205,7 +205,7 @@ def _replace(call: Call) -> Value:
     if not isinstance(receiver, Instance) or call.opaque or receiver.forgotten:
         return Unknown("dataclasses.replace")
     given = {
-        name: receiver.held(name) or Unknown(f"`{name}` is not known")
+        name: receiver.attributes.get(name) or Unknown(f"`{name}` is not known")
         for name, default in all_fields(receiver.cls).items()
         if _in_init(default) and not is_init_only(default)
     }
@@ -216,7 +216,7 @@ def _parts(call: Call, receiver: Value | None) -> dict[str, Value] | None:
     """The fields of a dataclass's instance with their values."""
     if not isinstance(receiver, Instance) or receiver.forgotten or not _is_dataclass(receiver.cls):
         return None
-    found = {name: receiver.held(name) for name in held_fields(receiver.cls)}
+    found = {name: receiver.attributes.get(name) for name in held_fields(receiver.cls)}
     known = {name: value for name, value in found.items() if value is not None}
     return known if len(known) == len(found) else None
 

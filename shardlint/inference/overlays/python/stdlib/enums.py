@@ -100,8 +100,8 @@ def _member(
         alias = (m for m in others.values() if same(m.attributes.get("_value_", Unknown("")), value))
         if (found := next(alias, None)) is not None:
             return found
-    member = Instance(cls, {"name": Const(name), "_name_": Const(name)}, made_at=place, path=interpreter.path)
-    interpreter.unseen.note_special_methods(cls, member.contents)
+    member = Instance(cls, {"name": Const(name), "_name_": Const(name)}, origin=place, path=interpreter.path)
+    interpreter.unseen.note_special_methods(cls, member.attributes)
     if value is None:
         member.opaque = True
         return member

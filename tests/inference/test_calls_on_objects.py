@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Methods of objects that differ where nobody looks: one run serves all, and none that it should not."""
+"""Methods called again on objects that differ: each call gives what it gives without memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from shardlint.api import Linter, source_from_text
 from shardlint.config import Settings
 from shardlint.engine.analyzer import Analyzer
 from shardlint.engine.open_programs import Programs
-from shardlint.inference.summaries.call_cache import Memory
 
 #: A class whose objects differ in ``extra``, and what is done with two of them. 8 divides, 6 does not.
 MADE = "import copy\nclass A:\n    n = 8\n    def __init__(self, extra=None, *more):\n        self.extra, self.more = extra, [*more]\n        self.me = self\n"
@@ -68,28 +67,6 @@ def test_objects_that_differ_in_entries(name: str, monkeypatch: pytest.MonkeyPat
     agree(source_from_text("program.py", program), monkeypatch)
 
 
-@pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the functions that run from now on, other than that a result is given again."""
-    found: list[str] = []
-    first = Memory._first
-
-    def counted(memory: Memory, interpreter: object, function: object, *rest: object) -> object:
-        found.append(function.name)  # type: ignore[attr-defined]
-        return first(memory, interpreter, function, *rest)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Memory, "_first", counted)
-    return found
-
-
-def test_one_run_serves_all(runs: list[str]) -> None:
-    text = (
-        f"{SETUP}{MADE}    def size(self, n):\n        return self.n + n\n[A(i).size(1) for i in range(5)]\n"
-    )
-    Linter(Settings(devices=8)).check_source(source_from_text("program.py", text))
-    assert runs.count("size") == 1
-
-
 #: Two objects of one class, of which the second alone has something else to add.
 LAYERS = """
 import copy
@@ -139,7 +116,7 @@ def both(argument):
         ("self.width + len(self.missing)", 0),
     ],
 )
-def test_a_run_that_looks_further_serves_none_but_its_own(after: str, found: int) -> None:
+def test_a_method_that_reads_more_after_an_edit(after: str, found: int) -> None:
     text = LAYERS.replace("self.width + 0", after)
     assert agree_at_each_step([LAYERS, text, LAYERS, text, text.replace(" 8)", " 7)"), text]) == found
 
@@ -159,31 +136,18 @@ def agree_at_each_step(steps: list[str]) -> int:
 NOTE = "note = 1\n        "
 
 
-def test_what_was_given_again_is_remembered_over_edits() -> None:
+def test_a_method_that_reads_more_after_two_edits() -> None:
     noted = LAYERS.replace("return (self.rows()", f"{NOTE}return (self.rows()")
     assert agree_at_each_step([LAYERS, noted, noted.replace("+ 0", "+ self.more")]) == 1
 
 
-def test_runs_around_look_further_as_well() -> None:
+def test_callers_of_a_method_that_reads_more_after_an_edit() -> None:
     layer, both = LAYERS.partition("def one")[0], LAYERS.partition("def both")[2]
     alone = f"{layer}def both{both}".replace(", Layer(WIDTH, 4, argument)", ",")
     further = alone.replace("+ 0", "+ self.more")
     noted = further.replace("x = jnp", f"{NOTE}x = jnp")
     both = noted.replace("argument),)", "argument), Layer(WIDTH, 2, argument))")
     assert agree_at_each_step([alone, further, noted, both]) == 1
-
-
-def test_runs_around_serve_all_when_they_look_further(runs: list[str]) -> None:
-    text = LAYERS.replace("[more]", "[more]\n        self.scale = 1")
-    further = text.replace("+ 0", "+ 0 * self.scale")
-    settings = dataclasses.replace(Settings(devices=8), editing=True)
-    staying = Linter(settings, analyzer=Analyzer(programs=Programs()))
-    for step in (text, further):
-        staying.check_source(source_from_text("layers.py", step))
-    runs.clear()
-    last = further.replace("return [layer.put()", "note = 1\n    return [layer.put()")
-    staying.check_source(source_from_text("layers.py", last))
-    assert not {"rows", "shape", "put"} & {*runs}
 
 
 @pytest.mark.parametrize("seed", range(4))
