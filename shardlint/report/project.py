@@ -20,7 +20,7 @@ Progress = Callable[[str, int, int], None]
 
 
 class Reader(Protocol):
-    """What reads files and runs inference over them (`shardlint.api.Linter`)."""
+    """What reads files and runs inference over them (`shardlint.linter.Linter`)."""
 
     def read_paths(
         self, paths: Iterable[str], progress: Progress | None = None, broken: bool = False

@@ -1,0 +1,481 @@
+"""The linter: files are read, analyzed, judged and fixed here, each under its settings.
+
+What few commands need is imported where they call for it: that keeps a start short.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from shardlint.config import Settings
+from shardlint.config.selection import ignored_codes, selected_codes, severities, without_effect
+from shardlint.confirm.fixtures.announcements import announces, expectations_of
+from shardlint.engine.analyzer import Analyzer, Progress
+from shardlint.engine.results import Report
+from shardlint.engine.suppression import Suppressor
+from shardlint.engine.work_item import Analyzed
+from shardlint.fixes.rewrites.registry import with_fix
+from shardlint.ide.analysis import Analysis
+from shardlint.laws.core.values import Mesh
+from shardlint.laws.versions import NEWEST_ONLY, Release, Target
+from shardlint.model.findings import Finding, Severity, ordered
+from shardlint.model.spans import Span
+from shardlint.model.uses import FileProblem, Use
+from shardlint.source import Source
+from shardlint.source.file_problems import finding_of, findings_of, fixture_finding, internal_error
+from shardlint.support.cancellation import look
+from shardlint.support.gc_policy import collecting_seldom
+
+if TYPE_CHECKING:
+    from shardlint.confirm.fixtures.expectations import Expectation
+    from shardlint.confirm.fixtures.results import FixtureResult, FixtureTable
+    from shardlint.report.api_coverage import Judged
+    from shardlint.report.values import InitReport, ParameterReport
+
+
+class Linter:
+    """Checks files under one configuration, or each under its own.
+
+    Args:
+        settings: those of a whole run, and of every file without ``nearest``.
+        nearest: tells the settings for the files of a folder, by its absolute path.
+        analyzer: runs inference; without one nothing is kept, and one process does it all.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        nearest: Callable[[str], Settings] | None = None,
+        analyzer: Analyzer | None = None,
+    ) -> None:
+        self.settings = settings
+        self._nearest = nearest
+        self._analyzer = analyzer or Analyzer()
+        self._others: list[Use] = []
+
+    def settings_of(self, path: str) -> Settings:
+        """The settings for a file."""
+        if self._nearest is None:
+            return self.settings
+        return self._nearest(os.path.dirname(os.path.abspath(path)))
+
+    def check_paths(
+        self, paths: Iterable[str], progress: Progress | None = None, unresolved: bool = False
+    ) -> Report:
+        """Check files and folders. Nothing is raised for a bad file: that is a finding.
+
+        ``unresolved`` adds a note for each call of a sharding API of which something is not known.
+        """
+        return self.check_read(*self.read_paths(paths, progress), progress, unresolved)
+
+    def check_read(
+        self,
+        files: int,
+        sources: Sequence[Source],
+        progress: Progress | None = None,
+        unresolved: bool = False,
+    ) -> Report:
+        """Check what `read_paths` has read."""
+        findings = self._check(sources, progress, unresolved)
+        return Report(tuple(findings), tuple(self._notes(sources)), files, tuple(sources))
+
+    def check_unsaved(self, source: Source, unresolved: bool = False) -> Report:
+        """Check a source that is not, or not so, on disk, whatever it mentions."""
+        findings = self._check([source], None, unresolved)
+        return Report(tuple(findings), tuple(self._notes([source])), 1, (source,), unsaved=True)
+
+    def coverage(self, paths: Iterable[str], progress: Progress | None = None) -> list[Judged]:
+        """Return, for each call of a sharding API that the text shows, what of it was judged."""
+        _, sources = self.read_paths(paths, progress)
+        return _coverage(sources, self.uses(sources, progress))
+
+    def report(self, paths: Iterable[str], progress: Progress | None = None) -> ParameterReport:
+        """Return what each device holds of the parameters that modules declare, on each known mesh."""
+        from shardlint.report.project import report_paths
+
+        return report_paths(Linter, self.settings, paths, progress)
+
+    def init_report(
+        self,
+        init: str | None = None,
+        rules: str | None = None,
+        python: str | None = None,
+        progress: Progress | None = None,
+    ) -> InitReport:
+        """Run a model's init, the user's own code, and return the parameters it makes: see `report_init`."""
+        from shardlint.report.project import report_init
+
+        return report_init(self.settings, init, rules, python, progress)
+
+    def check_source(self, source: Source) -> list[Finding]:
+        """Check one source, whatever it mentions; files it imports may have changed since the last time."""
+        return self.check_sources([source])
+
+    def check_sources(self, sources: Sequence[Source]) -> list[Finding]:
+        """Check sources as `check_source` does."""
+        from shardlint.inference import refresh
+
+        refresh()
+        return self._check(sources)
+
+    @collecting_seldom()
+    def analysis(self, source: Source) -> Analysis:
+        """Check one source as `check_source` does, and return with the findings what they were made from."""
+        from shardlint.inference import refresh
+
+        refresh()
+        uses: list[Use] = []
+        return Analysis(source, tuple(self._check([source], uses_met=uses)), tuple(uses))
+
+    def read_paths(
+        self, paths: Iterable[str], progress: Progress | None = None, broken: bool = False
+    ) -> tuple[int, list[Source]]:
+        """Return the number of files under the paths, and the sources of those that can matter.
+
+        A file that does not mention sharding can matter when something relevant imports it, which is
+        inference's to find out, or when it calls what does. A file named by the user always matters, and
+        with `exhaustive` settings any does that can be read, or is ``broken`` if that is asked for.
+        """
+        from shardlint.engine.source_selection import read_paths
+
+        nearest = self._nearest or (lambda folder: self.settings)
+        return read_paths(paths, nearest, self.settings, progress, broken)
+
+    def confirm(self, report: Report, python: str | None = None, progress: Progress | None = None) -> Report:
+        """Have the real JAX run a witness of each finding, and run the fixtures among the files.
+
+        What JAX refutes is no error any more. ``python`` is the interpreter that has JAX;
+        without it, the one that runs this.
+        """
+        from shardlint.confirm.confirmer import Confirmer
+
+        settings = self.settings
+        count = None if progress is None else partial(progress, "confirming")
+        with Confirmer(python, settings.confirm_timeout, settings.confirm_devices) as confirmer:
+            confirmed = confirmer.confirm(report.findings, count)
+        disagreements, notes = self._disagreements(report, python, progress)
+        notes = confirmer.notes or notes
+        findings = ordered([*confirmed, *disagreements])
+        return dataclasses.replace(report, findings=tuple(findings), notes=(*report.notes, *notes))
+
+    def _disagreements(
+        self, report: Report, python: str | None, progress: Progress | None
+    ) -> tuple[list[Finding], list[str]]:
+        """Run the fixtures of a report: a finding wherever JAX does not do what was announced.
+
+        A fixture that cannot be run, or not with JAX, is none; a note says why.
+        """
+        findings: list[Finding] = []
+        notes: list[str] = []
+        fixtures = [s for s in report.sources if self.is_fixture(s.path) and not report.unsaved]
+        ours = {
+            source.path: [f for f in report.findings if f.span.path == source.path] for source in fixtures
+        }
+        paths = {os.path.realpath(path): path for path in ours}
+        for result in self._run(fixtures, ours, python, progress):
+            path = paths[result.run.path]
+            if result.run.problem is not None or result.run.jax is None:
+                ended = result.run.problem and f"was not run: {result.run.problem}"
+                notes.append(f"{path} {ended or 'imported no JAX as it ran: nothing is compared'}")
+                continue
+            for found in result.disagreements:
+                span = Span(path, found.line, 1, found.line, 1, found.cell)
+                shown = any(
+                    not f.expected and f.span.line == span.line and f.span.cell == span.cell
+                    for f in ours[path]
+                )
+                finding = fixture_finding(span, found.message)
+                if self._selected(finding) and not shown:
+                    findings.append(finding)
+        return findings, notes
+
+    def run_fixtures(
+        self, paths: Iterable[str], python: str | None = None, progress: Progress | None = None
+    ) -> list[FixtureTable]:
+        """Execute fixtures, their own code included, and set what JAX does beside what is found."""
+        from shardlint.confirm.fixtures.results import FixtureTable, table_of
+
+        everything = dataclasses.replace(self.settings, exhaustive=True)
+        sources = [
+            s for s in Linter(everything).read_paths(paths, broken=True)[1] if not s.path.endswith(".pyi")
+        ]
+        found = {source.path: self.check_source(source) for source in sources}
+        results = {result.run.path: result for result in self._run(sources, found, python, progress)}
+        tables = []
+        for source in sources:
+            if (result := results.get(os.path.realpath(source.path))) is not None:
+                tables.append(table_of(source, result, found[source.path]))
+            else:
+                unread = tuple(finding.message for finding in found[source.path])
+                tables.append(FixtureTable(source.path, None, (), unread))
+        return tables
+
+    def _run(
+        self,
+        sources: Sequence[Source],
+        findings: Mapping[str, Sequence[Finding]],
+        python: str | None,
+        progress: Progress | None,
+    ) -> Iterator[FixtureResult]:
+        """Run the fixtures that could be read, a few at a time, each in a process of its own."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        from shardlint.confirm.fixtures.comparison import compare
+        from shardlint.confirm.fixtures.results import FixtureResult
+        from shardlint.confirm.fixtures.runs import run_fixture
+
+        def result(source: Source) -> FixtureResult:
+            run = run_fixture(source.path, python=python, timeout=2 * self.settings.confirm_timeout)
+            return FixtureResult(run, compare(run, expectations_of(source), findings[source.path]))
+
+        readable = [source for source in sources if source.cells]
+        with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+            for number, done in enumerate(pool.map(result, readable), 1):
+                if progress is not None:
+                    progress("running fixtures", number, len(readable))
+                yield done
+
+    def uses(self, sources: Sequence[Source], progress: Progress | None = None) -> list[Use | FileProblem]:
+        """Return what inference makes of the sources on each mesh that the project deploys on.
+
+        A crash on one is a problem of that file alone.
+        """
+        return [
+            use
+            for part, ours in self._parts(sources)
+            for mesh in part.settings.assumed_meshes or [None]
+            for result in part._analyze(ours, part.target.high, mesh, progress)
+            for use in result.uses
+        ]
+
+    def _parts(self, sources: Sequence[Source]) -> list[tuple[Linter, list[Source]]]:
+        """The sources that are analyzed alike, and a linter with the settings of each of these parts."""
+        parts: dict[Hashable, tuple[Linter, list[Source]]] = {}
+        for source in sources:
+            settings = self.settings_of(source.path)
+            part: tuple[Linter, list[Source]] = (Linter(settings, self._nearest, self._analyzer), [])
+            parts.setdefault(settings.analysis, part)[1].append(source)
+        return list(parts.values())
+
+    def _analyze(
+        self,
+        sources: Sequence[Source],
+        release: Release,
+        mesh: Mesh | None = None,
+        progress: Progress | None = None,
+    ) -> list[Analyzed]:
+        """Analyze sources on one release of JAX, and one mesh where they do not tell."""
+        if not sources:
+            return []
+        from shardlint.inference import InferenceSettings
+
+        ours = self.settings
+        settings = InferenceSettings(
+            devices=ours.devices,
+            mesh=mesh,
+            roots=ours.import_roots,
+            exhaustive=ours.exhaustive,
+            editing=ours.editing,
+            release=release,
+            alone=len(self.target.releases) == 1,
+            meshes=ours.meshes,
+            dims=ours.dims,
+            logical_rules=ours.logical_rules,
+        )
+        return self._analyzer.analyze(sources, settings, progress)
+
+    @property
+    def target(self) -> Target:
+        """The releases of JAX that the project means to run on."""
+        return self.settings.target_jax or NEWEST_ONLY
+
+    def _check(
+        self,
+        sources: Sequence[Source],
+        progress: Progress | None = None,
+        unresolved: bool = False,
+        uses_met: list[Use] | None = None,
+    ) -> list[Finding]:
+        """Return the findings of sources: selected, not suppressed, expected ones marked, in order.
+
+        Adds to ``uses_met`` what inference makes of them on the newest release of the target.
+        """
+        if not sources:
+            return []
+        self._analyzer.begin()
+        parts = self._parts(sources)
+        newest = [part._analyze(ours, part.target.high, None, progress) for part, ours in parts]
+        met = [_uses(results) for results in newest]
+        if uses_met is not None:
+            uses_met += [use for known in met for use in known]
+        problems: list[Finding] = []
+        found: list[Finding] = []
+        uses: list[Use] = []
+        for number, (part, _) in enumerate(parts):
+            part._others = [use for other, known in enumerate(met) if other != number for use in known]
+            problems += findings_of(p for result in newest[number] for p in result.problems)
+            found += part._found(newest[number], uses, progress)
+        problems += self._unresolved(sources) if unresolved else []
+        found = [*problems, *found]
+        by_path = {source.path: source for source in sources}
+        suppressor = Suppressor(sources)
+        kept = []
+        for f in sorted(found, key=lambda f: f.span.path):
+            look()
+            if self._selected(f) and not suppressor.ignores(f):
+                kept.append(with_fix(f, by_path.get(f.span.path), self.settings_of(f.span.path).target_jax))
+        broken = {f.span.path for f in problems if f.severity is Severity.ERROR}
+        whole = [source for source in sources if source.path not in broken]
+        comments = suppressor.about_comments(whole, self._wants, uses, found)
+        kept += [f for f in comments if self._selected(f) and not suppressor.ignores(f)]
+        return [self._leveled(f) for f in self._mark_expected(ordered(kept), by_path)]
+
+    def _found(
+        self, newest: Sequence[Analyzed], uses: list[Use], progress: Progress | None
+    ) -> Sequence[Finding]:
+        """The findings of what was analyzed on the newest release of the target, and on the older ones.
+
+        Adds to ``uses`` what inference makes of the sources.
+        """
+        from shardlint.engine.release_merge import Era, merged, parted
+
+        eras: list[Era] = []
+        sources = [result.source for result in newest]
+        older: tuple[Release, ...] = self.target.releases
+        while older:
+            results = self._analyze(sources, older[-1], None, progress) if eras else newest
+            uses += _uses(results)
+            findings, turns = self._on_meshes(results, older[-1], progress)
+            older, alike = parted(older, turns)
+            eras.append(Era(alike, findings))
+        return merged(eras) if self.settings.target_jax is not None else eras[0].findings
+
+    def _on_meshes(
+        self, results: Sequence[Analyzed], release: Release, progress: Progress | None
+    ) -> tuple[list[Finding], set[Release]]:
+        """The findings on any mesh, and those on each mesh the project deploys on; and the releases that an
+        analysis noticed.
+        """
+        from shardlint.engine.deployment_merge import (
+            is_test,
+            key_of,
+            merged,
+            own_axes,
+            without_errors,
+            without_other_meshes,
+        )
+
+        base = self._judge(results)
+        seen, told = list(results), []
+        asking = [result.source for result in results if result.noticed.asks_mesh]
+        own = own_axes(_uses(results))
+        if self.settings.mesh is None:
+            asking = [source for source in asking if not is_test(source.path, self.settings.root)]
+        for deployment in self.settings.deployments if asking else ():
+            again = self._analyze(asking, release, deployment.mesh, progress)
+            seen += again
+            findings = without_other_meshes(self._judge(_replaced(results, again)), own)
+            extra = {key_of(f) for f in findings if f.severity is Severity.ERROR} - set(map(key_of, base))
+            if extra and not deployment.typed:
+                # JAX must reject it whatever the types of the axes are.
+                twice = self._analyze(asking, release, deployment.explicit, progress)
+                seen += twice
+                rejected = {key_of(f) for f in self._judge(twice) if f.severity is Severity.ERROR}
+                findings = without_errors(findings, extra - rejected)
+            told.append((deployment, findings))
+        turns = {turn for result in seen for turn in result.noticed.turns}
+        failures = findings_of(p for result in seen[len(results) :] for p in result.problems)
+        return [*failures, *merged(base, told)], turns
+
+    def _unresolved(self, sources: Sequence[Source]) -> list[Finding]:
+        """A note for each call of a sharding API of which something is not known."""
+        from shardlint.report.api_coverage import problem_of
+
+        return [
+            finding_of(problem_of(one)) for one in _coverage(sources, self.uses(sources)) if not one.sizes
+        ]
+
+    def _judge(self, results: Sequence[Analyzed]) -> list[Finding]:
+        """Run the rules over all uses; if that crashes, over each file's, to say which one it is."""
+        from shardlint.rules import judge
+        from shardlint.rules.base import RuleSettings
+
+        uses = _uses(results)
+        settings = RuleSettings(self.settings.replicated_bytes, self.target)
+        try:
+            findings = judge([*(one for result in results for one in result.uses), *self._others], settings)
+            ours = set(map(id, uses))
+            return [f for f in findings if id(f.use) in ours] if self._others else findings
+        except Exception:
+            findings = []
+        by_path: dict[str, list[Use]] = {}
+        for use in uses:
+            by_path.setdefault(use.place.path, []).append(use)
+        for path, alone in by_path.items():
+            try:
+                findings += judge(alone, settings)
+            except Exception as error:
+                findings.append(finding_of(internal_error(path, error)))
+        return findings
+
+    def _selected(self, finding: Finding) -> bool:
+        return self._wants(finding.span.path, finding.code, finding.name)
+
+    def _wants(self, path: str, code: str, name: str) -> bool:
+        settings = self.settings_of(path)
+        return code in selected_codes(settings) and code not in ignored_codes(settings, path)
+
+    def _leveled(self, finding: Finding) -> Finding:
+        """A finding as severe as the configuration has it: what JAX refuses stays an error."""
+        level = severities(self.settings_of(finding.span.path)).get(finding.code)
+        if level is None or finding.severity is Severity.ERROR:
+            return finding
+        return dataclasses.replace(finding, severity=Severity(level))
+
+    def _notes(self, sources: Sequence[Source]) -> list[str]:
+        """What to tell of selectors that do nothing."""
+        settings = dict.fromkeys([self.settings, *(self.settings_of(source.path) for source in sources)])
+        return list(dict.fromkeys(note for one in settings for note in without_effect(one)))
+
+    def is_fixture(self, path: str) -> bool:
+        """Whether a path is one of the configured fixtures."""
+        from shardlint.source.workspace.gitignore import ignore_spec
+
+        settings = self.settings_of(path)
+        return ignore_spec(settings.fixtures).match_file(os.path.relpath(path, settings.root))
+
+    def _mark_expected(self, findings: list[Finding], sources: dict[str, Source]) -> list[Finding]:
+        """Mark the findings of fixtures that a comment on their line announces."""
+        announced: dict[str, list[Expectation]] = {}
+        marked = []
+        for finding in findings:
+            path = finding.span.path
+            if path not in announced:
+                source = sources.get(path)
+                written = expectations_of(source) if source else []
+                announced[path] = written if written and self.is_fixture(path) else []
+            expected = any(announces(expectation, finding) for expectation in announced[path])
+            marked.append(dataclasses.replace(finding, expected=True) if expected else finding)
+        return marked
+
+
+def _uses(results: Sequence[Analyzed]) -> list[Use]:
+    return [use for result in results for use in result.uses if isinstance(use, Use)]
+
+
+def _replaced(results: Sequence[Analyzed], again: Sequence[Analyzed]) -> list[Analyzed]:
+    """Results, with those of the sources that were analyzed again in their place."""
+    newer = {result.source.path: result for result in again}
+    return [newer.get(result.source.path, result) for result in results]
+
+
+def _coverage(sources: Sequence[Source], uses: Iterable[Use | FileProblem]) -> list[Judged]:
+    from shardlint.report.api_coverage import coverage
+    from shardlint.source.api_sites import find_sites
+
+    sites = [site for source in sources for site in find_sites(source)]
+    return coverage(sites, (use for use in uses if isinstance(use, Use)))
