@@ -18,13 +18,13 @@ from shardlint.engine.analyzer import Analyzer, Progress
 from shardlint.engine.results import Report
 from shardlint.engine.suppression import Suppressor
 from shardlint.engine.work_item import Analyzed
-from shardlint.fixes.rewrites.registry import with_fix
 from shardlint.ide.analysis import Analysis
 from shardlint.laws.core.values import Mesh
 from shardlint.laws.versions import NEWEST_ONLY, Release, Target
 from shardlint.model.findings import Finding, Severity, ordered
 from shardlint.model.spans import Span
 from shardlint.model.uses import FileProblem, Use
+from shardlint.rules.fixes import with_fix
 from shardlint.source import Source
 from shardlint.source.file_problems import finding_of, findings_of, fixture_finding, internal_error
 from shardlint.support.cancellation import look

@@ -39,7 +39,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "libcst": (
         "inference/syntax", "inference/machine", "inference/semantics", "inference/conditions",
         "inference/facts", "inference/recording", "inference/summaries", "inference/interpreter",
-        "inference/incremental", "inference/programs", "fixes",
+        "inference/incremental", "inference/programs", "fixes", "rules",
     ),
 }  # fmt: skip
 
@@ -208,6 +208,19 @@ def test_version_loads_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("shardlint ")
+
+
+def test_rules_load_nothing_heavy() -> None:
+    """A fix takes what it is made with where it runs: every start reads the rules, and few make a fix."""
+    code = (
+        "import sys\n"
+        "from shardlint.rules import all_rules\n"
+        "assert all_rules()\n"
+        f"loaded = [name for name in {HEAVY!r} if name in sys.modules]\n"
+        "assert not loaded, loaded\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def tracked_files() -> list[Path]:

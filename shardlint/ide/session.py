@@ -131,7 +131,7 @@ def ignoring(source: Source, finding: Finding, reason: str) -> tuple[Edit, ...]:
 
 def alternatives(source: Source, finding: Finding) -> list[Fix]:
     """What else could be written in place of what is wrong."""
-    from shardlint.fixes.rewrites.registry import alternatives
+    from shardlint.rules.fixes import alternatives
 
     return alternatives(finding, source)
 

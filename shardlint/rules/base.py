@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from shardlint.laws.versions import NEWEST_ONLY, Target
-from shardlint.model.findings import Group, Severity
+from shardlint.model.findings import Fix, Group, Severity
 from shardlint.model.spans import Place
 from shardlint.model.uses import Fact, Use
 from shardlint.support.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from shardlint.fixes.rewrites.fix_request import Desk
 
 _BLOCK = r"^## {heading}\n+```python\n(.*?)^```$"
 
@@ -43,6 +46,7 @@ class _Described:
     """What all rules have. ``explains`` names, by code, findings at the same place that this one causes:
     they are one mistake, and shown as this one. A rule in ``preview`` is off unless previews are asked for.
     One that ``rests_on_absence`` says that something is nowhere: it is not asked unless all was looked at.
+    ``fix`` makes the fix of a finding, and raises CannotFix where the text does not allow one.
     """
 
     code: str
@@ -54,6 +58,7 @@ class _Described:
     preview: bool = False
     explains: tuple[str, ...] = ()
     rests_on_absence: bool = False
+    fix: Callable[[Desk], Fix] | None = None
 
     @property
     def bad(self) -> str:

@@ -16,9 +16,9 @@ from programs_with_fixes import CASES, HEADER, MAPPED, Case
 from shardlint.api import Linter, Settings, source_from_text
 from shardlint.fixes.documents import Document, read_document
 from shardlint.fixes.fixpoint import fix_all
-from shardlint.fixes.rewrites.registry import REWRITES
 from shardlint.fixes.syntax.program_tree import Tree
 from shardlint.model.findings import Applicability, Finding
+from shardlint.rules import all_rules
 from shardlint.source.sources import Source
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").rglob("*.*"))
@@ -67,7 +67,7 @@ def test_a_fixed_program_runs(name: str) -> None:
 
 def test_every_rule_with_a_fix_is_tried() -> None:
     renames = {"SHL801", "SHL802"}  # see the tests of versions
-    assert set(REWRITES) - renames <= {case.code for case in CASES.values()}
+    assert {rule.code for rule in all_rules() if rule.fix} - renames <= {case.code for case in CASES.values()}
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)

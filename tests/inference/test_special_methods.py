@@ -290,6 +290,24 @@ x.start()
 x.join()
 meet(0, x.n)
 """,
+    "that holds a generator": """
+numbers = (1 for _ in 'a')
+class C:
+    def __int__(self):
+        log.append(next(numbers))
+        return 1
+int(C())
+""",
+    "whose attribute is deleted in a generator": """
+class C:
+    pass
+x = C()
+def run():
+    x.extra = 1
+    delattr(x, 'extra')
+    yield hasattr(x, 'extra')
+meet(0, next(run()))
+""",
     "variable bound later": """
 class C:
     def __bool__(self):

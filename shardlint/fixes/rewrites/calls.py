@@ -1,28 +1,13 @@
-"""Fixes of what calls are given: names of arguments, types of axes, names of parameters, rules."""
+"""Calls and their arguments, written anew."""
 
 from __future__ import annotations
 
 import libcst as cst
 
-from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, Desk, in_place_of, literal
 from shardlint.fixes.syntax.program_tree import CannotFix, Change
-from shardlint.laws.core.verdicts import Rejected
-from shardlint.model.findings import Fix
-from shardlint.model.uses import ParameterUse
 
 #: What `jax.shard_map` takes by keyword only, in the order in which the old one took it.
 BY_KEYWORD = ("mesh", "in_specs", "out_specs", "check_vma")
-
-
-def keywords(desk: Desk) -> Fix:
-    """Name the arguments that `jax.shard_map` takes by keyword only."""
-    verdict = desk.use.verdict
-    if not isinstance(verdict, Rejected) or "by position" not in verdict.detail:
-        raise CannotFix
-    node = desk.node()
-    if not isinstance(node, cst.Call):
-        raise CannotFix
-    return desk.fix("name the arguments", SAFE, {node: named(node, 1)})
 
 
 def named(node: cst.Call, first: int) -> Change:
@@ -69,43 +54,7 @@ def appended(old: cst.Call, argument: cst.Arg) -> cst.Call:
     return old.with_changes(args=[*old.args[:-1], kept, added])
 
 
-def axis_types(desk: Desk) -> Fix:
-    """Write the members of `AxisType` for their names."""
-    node = desk.node()
-    words = {"auto": "Auto", "explicit": "Explicit", "manual": "Manual"}
-    if not isinstance(node, cst.Tuple) or not node.elements:
-        raise CannotFix
-    members = [(one.value, words.get(str(literal(one.value)).lower())) for one in node.elements]
-    if any(member is None for _, member in members):
-        raise CannotFix
-    needed = desk.names(node).of("AxisType")
-    changes: dict[cst.CSTNode, Change] = {
-        element: in_place_of(f"{needed.name}.{member}") for element, member in members
-    }
-    return desk.fix(f"write the members of {needed.name}", SAFE, changes, needed.edits)
-
-
-def names(desk: Desk) -> Fix:
-    """Make a tuple of a parameter's names that are one string."""
-    node, use = desk.node(), desk.use
-    if not isinstance(literal(node), str):
-        raise CannotFix
-    # nnx ignores a string, and will shard by the tuple; linen can make nothing of the string.
-    nnx = isinstance(use, ParameterUse) and use.library.endswith("nnx")
-    text = f"({desk.tree.written(node)},)"
-    return desk.fix(f"write {text}", UNSAFE if nnx else SAFE, {node: in_place_of(text)})
-
-
-def rules(desk: Desk) -> Fix:
-    """Write a dict of logical axis rules as pairs."""
-    node = desk.node()
-    if not isinstance(node, cst.Dict) or not node.elements or not all(map(_is_pair, node.elements)):
-        raise CannotFix
-    applicability = SAFE if desk.is_argument(node) else UNSAFE
-    return desk.fix("write the rules as pairs", applicability, {node: _pairs})
-
-
-def _is_pair(element: cst.BaseDictElement) -> bool:
+def is_pair(element: cst.BaseDictElement) -> bool:
     """Whether it is a key and a value on one line, so that no comment is between them."""
     return (
         isinstance(element, cst.DictElement)
@@ -114,7 +63,7 @@ def _is_pair(element: cst.BaseDictElement) -> bool:
     )
 
 
-def _pairs(old: cst.Dict) -> cst.Tuple:
+def pairs(old: cst.Dict) -> cst.Tuple:
     """The items of a dict as pairs in a tuple."""
     elements = []
     for item in old.elements:

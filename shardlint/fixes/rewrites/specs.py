@@ -1,4 +1,4 @@
-"""Fixes of specs and their entries."""
+"""Specs and their entries, written anew."""
 
 from __future__ import annotations
 
@@ -7,40 +7,14 @@ from typing import Any, Literal
 
 import libcst as cst
 
-from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, Desk, in_place_of, literal
+from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, Desk, literal
 from shardlint.fixes.syntax.program_tree import CannotFix
-from shardlint.inference.syntax.node_fields import walk
-from shardlint.laws.core.values import Junk, Unknown
+from shardlint.laws.core.values import Unknown
 from shardlint.model.findings import Fix
-from shardlint.model.uses import ParameterUse, Placement, ShardingUse
+from shardlint.model.uses import ParameterUse, Placement
 
 
-def spec(desk: Desk) -> Fix:
-    """Make a spec of a tuple, a list or a string that stands where one is meant."""
-    use = desk.use
-    if not isinstance(use, ShardingUse | Placement):
-        raise CannotFix
-    if isinstance(use, Placement) and not use.api.value.startswith("shard_map"):
-        raise CannotFix  # a bare spec would need a mesh in the context
-    if isinstance(use.spec, Junk) and "P(" in use.spec.text:
-        raise CannotFix  # a tuple or list of specs: which is meant, only the author knows
-    node = desk.node()
-    nothing = literal(node) is None
-    if not nothing and not isinstance(literal(node), str) and not isinstance(node, cst.Tuple | cst.List):
-        raise CannotFix
-    needed = desk.names(node).spec()
-    if isinstance(node, cst.Tuple) and not node.lpar:
-        raise CannotFix
-    function = cst.parse_expression(needed.name)
-    return desk.fix(
-        f"make it a {needed.name}",
-        UNSAFE if nothing else SAFE,
-        {node: lambda old: _called(function, old)},
-        needed.edits,
-    )
-
-
-def _called(function: cst.BaseExpression, old: cst.BaseExpression) -> cst.Call:
+def called(function: cst.BaseExpression, old: cst.BaseExpression) -> cst.Call:
     """A call with the elements of a tuple or list, or with what else there is, None apart."""
     if literal(old) is None:
         return cst.Call(function, lpar=old.lpar, rpar=old.rpar)
@@ -122,55 +96,10 @@ def _shortened(old: cst.Call | cst.Tuple, rank: int) -> cst.Call | cst.Tuple:
     return old.with_changes(elements=(), lpar=[*old.lpar[:-1], opened], rpar=[closed, *old.rpar[1:]])
 
 
-def nothing_for_false(desk: Desk) -> Fix:
-    """Write None for an entry that shards nothing."""
-    node = desk.node()
-    value = literal(node)
-    empty = value == "" or (isinstance(node, cst.Tuple) and not node.elements)
-    if not empty and (value is None or value):
-        raise CannotFix
-    return desk.fix("write None", SAFE if empty else UNSAFE, {node: in_place_of("None")})
-
-
-def nothing_for_unconstrained(desk: Desk) -> Fix:
-    """Write None for a layout that is left open."""
-    node = desk.node()
-    if not isinstance(node, cst.Attribute):
-        raise CannotFix
-    return desk.fix("write None", UNSAFE, {node: in_place_of("None")})
-
-
-def flat(desk: Desk) -> Fix:
-    """Write the names of a nested tuple as one tuple, or as one name."""
-    node = desk.node()
-    if not isinstance(node, cst.Tuple | cst.List):
-        raise CannotFix
-    leaves = [*_leaves(node)]
-    names = [leaf for leaf in leaves if isinstance(literal(leaf), str)]
-    nothing = [leaf for leaf in leaves if literal(leaf) is None]
-    if len(names) + len(nothing) != len(leaves) or not names:
-        raise CannotFix
-    written = ", ".join(desk.tree.written(name) for name in names)
-    if "\n" in written or "#" in desk.tree.written(node):
-        raise CannotFix
-    text = written if len(names) == 1 else f"({written})"
-    return desk.fix(f"write {text}", UNSAFE if nothing else SAFE, {node: in_place_of(text)})
-
-
-def _leaves(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+def leaves_of(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+    """The expressions in a nested tuple or list, in order."""
     if isinstance(node, cst.Tuple | cst.List):
         for element in node.elements:
-            yield from _leaves(element.value)
+            yield from leaves_of(element.value)
     else:
         yield node
-
-
-def whole(desk: Desk) -> Fix:
-    """Say by a spec that an argument of a shard_map is whole on every device."""
-    node = desk.node()
-    nothing = [inner for inner in walk(node) if literal(inner) is None]
-    if len(nothing) != 1:
-        raise CannotFix
-    needed = desk.names(nothing[0]).spec()
-    text = f"{needed.name}()"
-    return desk.fix(f"write {text}", UNSAFE, {nothing[0]: in_place_of(text)}, needed.edits)

@@ -19,6 +19,7 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place
+from shardlint.support.fast_frozen import frozen
 
 if TYPE_CHECKING:
     from shardlint.inference.evaluation.evaluator import Evaluator
@@ -140,6 +141,11 @@ def all_fields(cls: ClassValue) -> dict[str, Value | None]:
     for base in reversed([b for b in lineage(cls) if isinstance(b, ClassValue) and (plain or b.dataclass)]):
         fields.update(base.fields)
     return fields
+
+
+@frozen
+class PerhapsMissing(Unknown):
+    """An attribute that is set, or deleted, on some paths only."""
 
 
 def is_missing(found: Value, receiver: Value) -> bool:

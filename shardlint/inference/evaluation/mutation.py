@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shardlint.inference.domain.classes import class_attribute, method_called
+from shardlint.inference.domain.classes import PerhapsMissing, class_attribute, method_called
 from shardlint.inference.domain.havoc import forget
 from shardlint.inference.domain.iteration import hashable
 from shardlint.inference.domain.lattice import join, options
@@ -188,7 +188,7 @@ def _drop(interpreter: Evaluator, receiver: Instance | ClassValue, name: str) ->
         receiver.attributes.pop(name, None)
     elif name in receiver.attributes:
         forget(receiver.attributes[name])
-        receiver.attributes[name] = Unknown(f"`{name}` may be deleted")
+        receiver.attributes[name] = PerhapsMissing(f"`{name}` may be deleted")
 
 
 def _set(
@@ -199,7 +199,7 @@ def _set(
         return value
     if before is None or interpreter.repeated(since):
         forget(Tuple((before or value, value)))
-        return Unknown(f"`{name}` is set on some paths only")
+        return PerhapsMissing(f"`{name}` is set on some paths only")
     return join([before, value])
 
 

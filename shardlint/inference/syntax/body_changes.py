@@ -37,6 +37,8 @@ _NEW = (
     cst.List, cst.Dict, cst.Set, cst.ListComp, cst.DictComp, cst.SetComp, cst.BinaryOperation,
     cst.FunctionDef, cst.ClassDef, cst.Lambda,
 )  # fmt: skip
+#: What runs when it is called, or when items are drawn from it.
+Body = cst.FunctionDef | cst.Lambda | cst.GeneratorExp
 _BINDING = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.Del, cst.For, cst.CompFor)
 #: Python's functions that return such.
 _MAKERS = frozenset("bool bytes dict float frozenset hash int len list repr set sorted str tuple".split())
@@ -73,7 +75,7 @@ _READ: dict[int, tuple[cst.CSTNode, BodyChanges]] = {}
 _MAX_READ = 4_000
 
 
-def body_changes(function: cst.FunctionDef | cst.Lambda) -> BodyChanges:
+def body_changes(function: Body) -> BodyChanges:
     """Return what a function may change, by its syntax alone; the caller may add to ``variables``."""
     node, changes = _READ.get(id(function), (None, None))
     if node is not function or changes is None:
@@ -92,15 +94,15 @@ def body_changes(function: cst.FunctionDef | cst.Lambda) -> BodyChanges:
 class _Reader:
     """Reads one function, with the functions and classes defined in it."""
 
-    def __init__(self, function: cst.FunctionDef | cst.Lambda) -> None:
+    def __init__(self, function: Body) -> None:
         self.changes = BodyChanges()
-        self.nodes = list(walk(function.body))
-        params = function.params
+        params = cst.Parameters() if isinstance(function, cst.GeneratorExp) else function.params
+        self.nodes = list(walk(function if isinstance(function, cst.GeneratorExp) else function.body))
         first = next(iter((*params.posonly_params, *params.params)), None)
         self._own = first.name.value if first is not None else ""
         #: What is bound to each variable of the function; None stands for what may be anything.
         self._local: dict[str, list[cst.CSTNode | None]] = defaultdict(list)
-        for node in (function.params, *self.nodes):
+        for node in (params, *self.nodes):
             self._note_bound(node)
         for name in self.changes.bound:
             self._local.pop(name, None)

@@ -35,11 +35,16 @@ are set (Flax 0.12.8).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.flax.logical_axes import Mistake
+from shardlint.model.findings import Fix
 from shardlint.model.uses import LogicalAxesUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
+
+if TYPE_CHECKING:
+    from shardlint.fixes.rewrites.fix_request import Desk
 
 
 def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:
@@ -65,6 +70,21 @@ def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:
             )
 
 
+def fix(desk: Desk) -> Fix:
+    """Write a dict of logical axis rules as pairs."""
+    import libcst as cst
+
+    from shardlint.fixes.rewrites.calls import is_pair, pairs
+    from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE
+    from shardlint.fixes.syntax.program_tree import CannotFix
+
+    node = desk.node()
+    if not isinstance(node, cst.Dict) or not node.elements or not all(map(is_pair, node.elements)):
+        raise CannotFix
+    applicability = SAFE if desk.is_argument(node) else UNSAFE
+    return desk.fix("write the rules as pairs", applicability, {node: pairs})
+
+
 RULE = Rule(
     code="SHL507",
     name="malformed-logical-rules",
@@ -72,4 +92,5 @@ RULE = Rule(
     docs=__doc__,
     kinds=(LogicalAxesUse,),
     check=check,
+    fix=fix,
 )

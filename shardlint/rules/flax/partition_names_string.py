@@ -41,11 +41,15 @@ linen: nothing at `init`, `ValueError` where the names meet a mesh. nnx: nothing
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from shardlint.model.findings import Group
+from shardlint.model.findings import Fix, Group
 from shardlint.model.uses import ParameterUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import array_text, names_text
+
+if TYPE_CHECKING:
+    from shardlint.fixes.rewrites.fix_request import Desk
 
 
 def check(use: ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
@@ -60,6 +64,20 @@ def check(use: ParameterUse, settings: RuleSettings) -> Iterable[Problem]:
     )
 
 
+def fix(desk: Desk) -> Fix:
+    """Make a tuple of a parameter's names that are one string."""
+    from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, in_place_of, literal
+    from shardlint.fixes.syntax.program_tree import CannotFix
+
+    node, use = desk.node(), desk.use
+    if not isinstance(literal(node), str):
+        raise CannotFix
+    # nnx ignores a string, and will shard by the tuple; linen can make nothing of the string.
+    nnx = isinstance(use, ParameterUse) and use.library.endswith("nnx")
+    text = f"({desk.tree.written(node)},)"
+    return desk.fix(f"write {text}", UNSAFE if nnx else SAFE, {node: in_place_of(text)})
+
+
 RULE = Rule(
     code="SHL502",
     name="partition-names-string",
@@ -69,4 +87,5 @@ RULE = Rule(
     kinds=(ParameterUse,),
     explains=("SHL103", "SHL201", "SHL501"),
     check=check,
+    fix=fix,
 )

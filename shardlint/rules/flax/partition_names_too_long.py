@@ -57,6 +57,7 @@ from shardlint.rules.messages.common import (
     spec_text,
     surplus_place,
 )
+from shardlint.rules.shared_fixes import without_surplus
 
 
 def check(use: ParameterUse | Placement, settings: RuleSettings) -> Iterable[Problem]:
@@ -83,4 +84,5 @@ RULE = Rule(
     kinds=ARRAY_KINDS,
     explains=("SHL201",),
     check=check,
+    fix=without_surplus,
 )

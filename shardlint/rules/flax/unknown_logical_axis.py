@@ -57,6 +57,7 @@ from shardlint.model.findings import Severity
 from shardlint.model.uses import LogicalAxesUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import names_text, near_miss
+from shardlint.rules.shared_fixes import nearest_axis
 
 
 def check(use: LogicalAxesUse, settings: RuleSettings) -> Iterable[Problem]:
@@ -123,4 +124,5 @@ RULE = Rule(
     kinds=(LogicalAxesUse,),
     explains=("SHL103",),
     check=check,
+    fix=nearest_axis,
 )

@@ -36,11 +36,16 @@ mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto, AxisT
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.model.findings import Fix
 from shardlint.model.uses import CallUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import MESH_FUNCTIONS, call_text, function_text
+
+if TYPE_CHECKING:
+    from shardlint.fixes.rewrites.fix_request import Desk
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
@@ -52,6 +57,27 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
         yield Problem(call_text(function_text(use), verdict.detail), use.place)
 
 
+def fix(desk: Desk) -> Fix:
+    """Write the members of `AxisType` for their names."""
+    import libcst as cst
+
+    from shardlint.fixes.rewrites.fix_request import SAFE, in_place_of, literal
+    from shardlint.fixes.syntax.program_tree import CannotFix, Change
+
+    node = desk.node()
+    words = {"auto": "Auto", "explicit": "Explicit", "manual": "Manual"}
+    if not isinstance(node, cst.Tuple) or not node.elements:
+        raise CannotFix
+    members = [(one.value, words.get(str(literal(one.value)).lower())) for one in node.elements]
+    if any(member is None for _, member in members):
+        raise CannotFix
+    needed = desk.names(node).of("AxisType")
+    changes: dict[cst.CSTNode, Change] = {
+        element: in_place_of(f"{needed.name}.{member}") for element, member in members
+    }
+    return desk.fix(f"write the members of {needed.name}", SAFE, changes, needed.edits)
+
+
 RULE = Rule(
     code="SHL406",
     name="mesh-arguments",
@@ -59,4 +85,5 @@ RULE = Rule(
     docs=__doc__,
     kinds=(CallUse,),
     check=check,
+    fix=fix,
 )

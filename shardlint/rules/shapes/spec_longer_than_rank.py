@@ -47,6 +47,7 @@ from shardlint.laws.core.verdicts import Api, Cause, Rejected
 from shardlint.model.uses import Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import FLAX_APIS, array_text, count_text, shape_text, surplus_place
+from shardlint.rules.shared_fixes import without_surplus
 
 #: Reported as out-spec-longer-than-result and partition-names-too-long.
 _OTHERS = FLAX_APIS | {Api.SHARD_MAP_OUT}
@@ -78,4 +79,5 @@ RULE = Rule(
     docs=__doc__,
     kinds=(Placement,),
     check=check,
+    fix=without_surplus,
 )

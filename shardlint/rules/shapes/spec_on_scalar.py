@@ -44,6 +44,7 @@ from shardlint.laws.core.verdicts import Api, Cause, Rejected
 from shardlint.model.uses import Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import FLAX_APIS, array_text, spec_text, surplus_place
+from shardlint.rules.shared_fixes import without_surplus
 
 #: Reported as out-spec-longer-than-result and partition-names-too-long.
 _OTHERS = FLAX_APIS | {Api.SHARD_MAP_OUT}
@@ -68,4 +69,5 @@ RULE = Rule(
     docs=__doc__,
     kinds=(Placement,),
     check=check,
+    fix=without_surplus,
 )

@@ -41,10 +41,15 @@ x = jax.device_put(jnp.ones((8, 16)), NamedSharding(mesh, P(None, "model")))
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.model.findings import Fix
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import SPEC_KINDS, SpecHolder, api_text, entry_place
+
+if TYPE_CHECKING:
+    from shardlint.fixes.rewrites.fix_request import Desk
 
 
 def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
@@ -59,6 +64,19 @@ def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
     )
 
 
+def fix(desk: Desk) -> Fix:
+    """Write None for a layout that is left open."""
+    import libcst as cst
+
+    from shardlint.fixes.rewrites.fix_request import UNSAFE, in_place_of
+    from shardlint.fixes.syntax.program_tree import CannotFix
+
+    node = desk.node()
+    if not isinstance(node, cst.Attribute):
+        raise CannotFix
+    return desk.fix("write None", UNSAFE, {node: in_place_of("None")})
+
+
 RULE = Rule(
     code="SHL204",
     name="unconstrained-not-allowed",
@@ -66,4 +84,5 @@ RULE = Rule(
     docs=__doc__,
     kinds=SPEC_KINDS,
     check=check,
+    fix=fix,
 )

@@ -60,6 +60,7 @@ from shardlint.laws.core.verdicts import Api, Cause, Rejected
 from shardlint.model.uses import Placement
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import array_text, shape_text, spec_text, surplus_place
+from shardlint.rules.shared_fixes import without_surplus
 
 
 def check(use: Placement, settings: RuleSettings) -> Iterable[Problem]:
@@ -88,4 +89,5 @@ RULE = Rule(
     docs=__doc__,
     kinds=(Placement,),
     check=check,
+    fix=without_surplus,
 )

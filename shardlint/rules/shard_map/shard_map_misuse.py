@@ -53,17 +53,39 @@ is called: `TypeError` for what is of another type, `ValueError` for axes and me
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from shardlint.laws.core.verdicts import Rejected
 from shardlint.laws.transforms.shard_map import SIGNATURES
+from shardlint.model.findings import Fix
 from shardlint.model.uses import CallUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
+
+if TYPE_CHECKING:
+    from shardlint.fixes.rewrites.fix_request import Desk
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
     """Report a call of shard_map, or of what it returns, that JAX rejects."""
     if isinstance(use.verdict, Rejected) and use.function in SIGNATURES:
         yield Problem(use.verdict.detail, use.place)
+
+
+def fix(desk: Desk) -> Fix:
+    """Name the arguments that `jax.shard_map` takes by keyword only."""
+    import libcst as cst
+
+    from shardlint.fixes.rewrites.calls import named
+    from shardlint.fixes.rewrites.fix_request import SAFE
+    from shardlint.fixes.syntax.program_tree import CannotFix
+
+    verdict = desk.use.verdict
+    if not isinstance(verdict, Rejected) or "by position" not in verdict.detail:
+        raise CannotFix
+    node = desk.node()
+    if not isinstance(node, cst.Call):
+        raise CannotFix
+    return desk.fix("name the arguments", SAFE, {node: named(node, 1)})
 
 
 RULE = Rule(
@@ -73,4 +95,5 @@ RULE = Rule(
     docs=__doc__,
     kinds=(CallUse,),
     check=check,
+    fix=fix,
 )

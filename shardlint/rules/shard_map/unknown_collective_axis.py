@@ -63,6 +63,7 @@ from shardlint.model.spans import Place
 from shardlint.model.uses import CollectiveUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import names_text, near_miss
+from shardlint.rules.shared_fixes import nearest_axis
 
 
 def check(use: CollectiveUse, settings: RuleSettings) -> Iterable[Problem]:
@@ -103,4 +104,5 @@ RULE = Rule(
     docs=__doc__,
     kinds=(CollectiveUse,),
     check=check,
+    fix=nearest_axis,
 )

@@ -45,10 +45,14 @@ be closed over: `NotImplementedError` (JAX 0.10.2).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from shardlint.model.findings import Group
+from shardlint.model.findings import Fix, Group
 from shardlint.model.uses import CallUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
+
+if TYPE_CHECKING:
+    from shardlint.fixes.rewrites.fix_request import Desk
 
 
 def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
@@ -61,6 +65,21 @@ def check(use: CallUse, settings: RuleSettings) -> Iterable[Problem]:
         )
 
 
+def fix(desk: Desk) -> Fix:
+    """Say by a spec that an argument of a shard_map is whole on every device."""
+    from shardlint.fixes.rewrites.fix_request import UNSAFE, in_place_of, literal
+    from shardlint.fixes.syntax.program_tree import CannotFix
+    from shardlint.inference.syntax.node_fields import walk
+
+    node = desk.node()
+    nothing = [inner for inner in walk(node) if literal(inner) is None]
+    if len(nothing) != 1:
+        raise CannotFix
+    needed = desk.names(nothing[0]).spec()
+    text = f"{needed.name}()"
+    return desk.fix(f"write {text}", UNSAFE, {nothing[0]: in_place_of(text)}, needed.edits)
+
+
 RULE = Rule(
     code="SHL312",
     name="whole-argument",
@@ -69,4 +88,5 @@ RULE = Rule(
     group=Group.MEMORY,
     kinds=(CallUse,),
     check=check,
+    fix=fix,
 )

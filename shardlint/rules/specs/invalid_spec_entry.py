@@ -34,11 +34,16 @@ spec = P(("data", "model"), None)
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from shardlint.laws.core.values import Junk, Unknown, entry_text
 from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.model.findings import Fix
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import SPEC_KINDS, SpecHolder, entry_of, entry_place
+
+if TYPE_CHECKING:
+    from shardlint.fixes.rewrites.fix_request import Desk
 
 
 def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
@@ -67,6 +72,29 @@ def _kind(value: object) -> str:
     return "a nested tuple" if isinstance(value, tuple) else "no axis name"
 
 
+def fix(desk: Desk) -> Fix:
+    """Write the names of a nested tuple as one tuple, or as one name."""
+    import libcst as cst
+
+    from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, in_place_of, literal
+    from shardlint.fixes.rewrites.specs import leaves_of
+    from shardlint.fixes.syntax.program_tree import CannotFix
+
+    node = desk.node()
+    if not isinstance(node, cst.Tuple | cst.List):
+        raise CannotFix
+    leaves = [*leaves_of(node)]
+    names = [leaf for leaf in leaves if isinstance(literal(leaf), str)]
+    nothing = [leaf for leaf in leaves if literal(leaf) is None]
+    if len(names) + len(nothing) != len(leaves) or not names:
+        raise CannotFix
+    written = ", ".join(desk.tree.written(name) for name in names)
+    if "\n" in written or "#" in desk.tree.written(node):
+        raise CannotFix
+    text = written if len(names) == 1 else f"({written})"
+    return desk.fix(f"write {text}", UNSAFE if nothing else SAFE, {node: in_place_of(text)})
+
+
 RULE = Rule(
     code="SHL101",
     name="invalid-spec-entry",
@@ -74,4 +102,5 @@ RULE = Rule(
     docs=__doc__,
     kinds=SPEC_KINDS,
     check=check,
+    fix=fix,
 )

@@ -39,12 +39,17 @@ sharding = NamedSharding(mesh, P("data", None))
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from shardlint.laws.core.values import Junk
 from shardlint.laws.core.verdicts import Cause, Rejected
+from shardlint.model.findings import Fix
 from shardlint.model.uses import CallUse, Placement, ShardingUse
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.common import api_text
+
+if TYPE_CHECKING:
+    from shardlint.fixes.rewrites.fix_request import Desk
 
 
 def check(use: ShardingUse | Placement | CallUse, settings: RuleSettings) -> Iterable[Problem]:
@@ -73,6 +78,37 @@ def _way_out(written: str) -> str:
     return f"write `P({written})`" if written[:1] in "\"'" else "wrap it in `P(...)`"
 
 
+def fix(desk: Desk) -> Fix:
+    """Make a spec of a tuple, a list or a string that stands where one is meant."""
+    import libcst as cst
+
+    from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, literal
+    from shardlint.fixes.rewrites.specs import called
+    from shardlint.fixes.syntax.program_tree import CannotFix
+
+    use = desk.use
+    if not isinstance(use, ShardingUse | Placement):
+        raise CannotFix
+    if isinstance(use, Placement) and not use.api.value.startswith("shard_map"):
+        raise CannotFix  # a bare spec would need a mesh in the context
+    if isinstance(use.spec, Junk) and "P(" in use.spec.text:
+        raise CannotFix  # a tuple or list of specs: which is meant, only the author knows
+    node = desk.node()
+    nothing = literal(node) is None
+    if not nothing and not isinstance(literal(node), str) and not isinstance(node, cst.Tuple | cst.List):
+        raise CannotFix
+    needed = desk.names(node).spec()
+    if isinstance(node, cst.Tuple) and not node.lpar:
+        raise CannotFix
+    function = cst.parse_expression(needed.name)
+    return desk.fix(
+        f"make it a {needed.name}",
+        UNSAFE if nothing else SAFE,
+        {node: lambda old: called(function, old)},
+        needed.edits,
+    )
+
+
 RULE = Rule(
     code="SHL104",
     name="not-a-spec",
@@ -80,4 +116,5 @@ RULE = Rule(
     docs=__doc__,
     kinds=(ShardingUse, Placement, CallUse),
     check=check,
+    fix=fix,
 )

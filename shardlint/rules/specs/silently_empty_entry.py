@@ -41,13 +41,17 @@ Nothing: an entry that is false becomes `None` (JAX 0.10.2).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from shardlint.laws.core.values import Entry, Junk, entry_text
 from shardlint.laws.core.verdicts import Rejected
-from shardlint.model.findings import Group
+from shardlint.model.findings import Fix, Group
 from shardlint.model.uses import ParameterUse, Placement, SpecUse, Use
 from shardlint.rules.base import Problem, ProjectRule, RuleSettings
 from shardlint.rules.messages.common import entry_place
+
+if TYPE_CHECKING:
+    from shardlint.fixes.rewrites.fix_request import Desk
 
 #: Each use with what is wrong with it.
 Found = Iterable[tuple[Use, Problem]]
@@ -82,6 +86,21 @@ def _is_choice(use: SpecUse, entry: Entry) -> bool:
     return entry == () and use.variants > 1
 
 
+def fix(desk: Desk) -> Fix:
+    """Write None for an entry that shards nothing."""
+    import libcst as cst
+
+    from shardlint.fixes.rewrites.fix_request import SAFE, UNSAFE, in_place_of, literal
+    from shardlint.fixes.syntax.program_tree import CannotFix
+
+    node = desk.node()
+    value = literal(node)
+    empty = value == "" or (isinstance(node, cst.Tuple) and not node.elements)
+    if not empty and (value is None or value):
+        raise CannotFix
+    return desk.fix("write None", SAFE if empty else UNSAFE, {node: in_place_of("None")})
+
+
 RULE = ProjectRule(
     code="SHL105",
     name="silently-empty-entry",
@@ -90,4 +109,5 @@ RULE = ProjectRule(
     group=Group.SUSPICIOUS,
     kinds=(SpecUse, Placement, ParameterUse),
     check=check,
+    fix=fix,
 )

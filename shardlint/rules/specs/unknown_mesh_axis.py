@@ -52,6 +52,7 @@ from shardlint.rules.messages.common import (
     near_miss,
     spec_of,
 )
+from shardlint.rules.shared_fixes import nearest_axis
 
 
 def check(use: SpecHolder, settings: RuleSettings) -> Iterable[Problem]:
@@ -83,4 +84,5 @@ RULE = Rule(
     docs=__doc__,
     kinds=SPEC_KINDS,
     check=check,
+    fix=nearest_axis,
 )

@@ -49,6 +49,7 @@ from shardlint.model.findings import Group, Severity
 from shardlint.model.uses import ApiReference
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.versions import described, first_name
+from shardlint.rules.shared_fixes import with_new_name
 
 
 def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
@@ -73,4 +74,5 @@ RULE = Rule(
     group=Group.VERSIONS,
     kinds=(ApiReference,),
     check=check,
+    fix=with_new_name,
 )

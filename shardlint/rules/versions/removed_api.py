@@ -34,6 +34,7 @@ from shardlint.model.findings import Group
 from shardlint.model.uses import ApiReference
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.versions import described, is_argument, is_guarded
+from shardlint.rules.shared_fixes import with_new_name
 
 
 def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
@@ -56,4 +57,5 @@ RULE = Rule(
     group=Group.VERSIONS,
     kinds=(ApiReference,),
     check=check,
+    fix=with_new_name,
 )

@@ -52,6 +52,7 @@ from shardlint.model.findings import Group
 from shardlint.model.uses import ApiReference
 from shardlint.rules.base import Problem, Rule, RuleSettings
 from shardlint.rules.messages.versions import described, is_argument
+from shardlint.rules.shared_fixes import with_new_name
 
 
 def check(use: ApiReference, settings: RuleSettings) -> Iterable[Problem]:
@@ -74,5 +75,6 @@ RULE = Rule(
     group=Group.VERSIONS,
     kinds=(ApiReference,),
     check=check,
+    fix=with_new_name,
     explains=("SHL307",),
 )

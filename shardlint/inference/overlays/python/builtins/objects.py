@@ -7,12 +7,14 @@ from collections import abc
 from collections.abc import Callable
 
 from shardlint.inference.domain.classes import (
+    PerhapsMissing,
     attribute_along,
     class_attribute,
     has_unknown_base,
     is_missing,
     library_bases,
     lineage,
+    may_change,
     method_of,
     new_instance,
     stands_for,
@@ -223,9 +225,12 @@ def _hasattr(call: Call) -> Value:
             # Python asks by reading it, and takes an AttributeError for no.
             found = call.interpreter.attribute(receiver, text, call.place)
             return Unknown("it may raise") if isinstance(found, Unknown) else Const(True)
-        if receiver.attributes.get(text) is not None or class_attribute(receiver.cls, text) is not None:
+        held = [receiver.attributes.get(text), class_attribute(receiver.cls, text)]
+        if not may_change(receiver.cls, text) and any(
+            one is not None and not isinstance(one, PerhapsMissing) for one in held
+        ):
             return Const(True)
-        if receiver.opaque:
+        if receiver.opaque or held != [None, None]:
             return Unknown("may be set elsewhere")
         with call.interpreter.forked():
             found = call.interpreter.attribute(receiver, text, call.place)
