@@ -1,4 +1,9 @@
-"""Frozen classes whose objects are made, and changed, very often."""
+"""Frozen classes whose objects are made, and changed, very often.
+
+A cold check of two large files takes 4.8 s of CPU time with either of `frozen` and `altered` and without it:
+what they save is less than runs differ by. Use them for values that evaluation makes by the thousand, and
+`records.dataclass` for all others.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""When garbage is collected: seldom, since evaluation makes much that lives long, and little in cycles."""
+"""When garbage is collected: seldom, since evaluation makes much that lives long, and little in cycles.
+
+A cold check of two large files takes 4.8 s of CPU time with it and 6.2 s without. Use it around a whole
+analysis, or several, not around a single step.
+"""
 
 from __future__ import annotations
 
