@@ -1,8 +1,8 @@
-"""Which results stand after an edit, although a function that they depend on has another text now.
+"""Early cutoff: results that stay valid although a function that they depend on has been edited.
 
-A run that the edited function ran in, other than in runs that stand themselves, is made once more. If it
-gives and meets what it did, it stands, and nothing around it has to run. So an edit costs the runs up to
-where it makes no difference any more, and not all that leads to them.
+A call in which the edited function ran is run again, unless it ran only inside calls that stay valid. If
+result and trace are equal, the summary stays valid, and no caller has to run. So an edit costs the calls up
+to the first that is unaffected, instead of all that lead to it.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 class Cutoff:
-    """What stands now that functions have other texts: found out where somebody asks.
+    """Decides on demand which results stay valid after functions were edited.
 
-    ``traces`` tell of what ran that the difference matters (see `functions.traces`), and ``touched`` are the
-    numbers of what entries changed. ``sound`` is whether all that was run to find out could be undone.
+    ``traces`` identify the code for which the edit matters (see `functions.traces`), and ``touched`` are the
+    numbers of objects that entry points changed. ``sound`` is whether every trial run could be undone.
     """
 
     def __init__(
@@ -40,31 +40,31 @@ class Cutoff:
     ) -> None:
         self._interpreter, self.traces, self._touched = interpreter, traces, touched
         self._comparison = Comparison(interpreter.memory.keys)
-        #: By the identity of a run: itself, and whether it stands.
+        #: By the identity of a summary: itself, and whether it is valid.
         self._found: dict[int, tuple[Kept, bool]] = {}
-        #: What runs that stand read besides what they read, by their identity.
+        #: Additional reads of calls that stay valid, by identity.
         self._besides: dict[int, dict[tuple[Scope, str], Besides]] = {}
-        #: The works of runs that stand and take other steps now.
+        #: The works of calls that stay valid with other steps.
         self._changed: set[Work] = set()
-        #: Classes whose constructors set something else.
+        #: Classes whose constructors set other attributes now.
         self._others: set[OfClass] = set()
         self.sound = True
 
     def concerns(self, run: EntryRun) -> bool:
-        """Whether an entry could give something else now."""
+        """Return whether the edit can change an entry point's result."""
         return not run.met.ran.isdisjoint(self.traces)
 
     def stands(self, run: EntryRun) -> bool:
-        """Whether an entry would give what it gave."""
+        """Return whether an entry point's result stays valid."""
         if not self.concerns(run):
             return True
-        # Else nobody has noted which runs it met.
+        # Otherwise its calls were not recorded.
         return self._interpreter.settings.editing and self._is_met(run.met) and self._is_afforded(run)
 
     def _is_met(self, met: Met) -> bool:
-        """Whether all that was met stands.
+        """Return whether all code and calls in a trace are valid.
 
-        What comes after a run that does not stand may have other arguments.
+        A call that follows an invalid one may have other arguments.
         """
         return (
             met.own.isdisjoint(self.traces)
@@ -73,14 +73,15 @@ class Cutoff:
         )
 
     def _is_afforded(self, run: EntryRun) -> bool:
-        """Whether an entry goes the same way although works in it take other steps."""
+        """Return whether an entry point stays within its budget with the changed steps of its calls."""
         works = works_in([run.work]) if self._changed else set()
         if works.isdisjoint(self._changed):
             return True
         return not run.short and sum(work.own for work in works) <= SURELY_ENOUGH
 
     def _is_constructed_alike(self, trace: Hashable) -> bool:
-        """Whether what a constructor sets is the same, if it was that, and somebody has asked since."""
+        """Return whether a dependency is not a class's constructor, or the constructor's last run was
+        equal."""
         i = self._interpreter
         if type(trace) is not OfClass or trace.born not in i.outdated:
             return True
@@ -95,7 +96,7 @@ class Cutoff:
         return True
 
     def _is_alike(self, one: Kept) -> bool:
-        """Whether a run would give what it gave."""
+        """Return whether a call's summary stays valid."""
         if one.met.ran.isdisjoint(self.traces):
             return True
         situation = one.situation
@@ -109,7 +110,7 @@ class Cutoff:
         return self._found[id(one)][1]
 
     def _again(self, one: Kept, situation: Situation) -> bool:
-        """Make a run once more, where it was made, and see whether it gives the same."""
+        """Run a call again from its re-entry point, and return whether its result is equal."""
         i = self._interpreter
         made: Kept | None = None
 
@@ -145,18 +146,18 @@ class Cutoff:
         return False
 
     def _pass_on(self, one: Kept) -> None:
-        """Let a run that stands depend on what the runs in it read now."""
+        """Add the additional reads of the calls inside a valid call to its own."""
         more = {key: read for met in one.met.kept for key, read in self._besides.get(id(met), {}).items()}
         if more:
             self._comparison.read_besides(one, more.values())
             self._besides[id(one)] = more | self._besides.get(id(one), {})
 
     def _is_steady(self, read: Besides) -> bool:
-        """Whether a variable of a module is the same in all entries, and so where the run was made."""
+        """Return whether a module variable is the same in all entry points, hence also where the call ran."""
         module = read.scope.root
         return module.born not in self._touched and read.name not in module.rebound
 
     def _are_alike(self, one: Kept, other: Kept) -> bool:
-        """Whether two runs of one call give and meet the same."""
+        """Return whether two runs of one call have equal results and traces."""
         alike = Alike((one.start, one.symbols), (other.start, other.symbols))
         return self._comparison.alike(one, other) and alike.have_met(one.met, other.met)

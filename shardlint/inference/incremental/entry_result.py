@@ -1,4 +1,4 @@
-"""What the evaluation of one entry gave, so that it can be given again when nothing it met has changed."""
+"""The result of one entry point with the changes it made, reusable while its dependencies are unchanged."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A thing that others may read, with what it held before an entry was evaluated and afterwards.
+    """A shared object with its contents before and after the evaluation of an entry point.
 
-    ``rebound`` are a module's variables that it gave other values, by when it did.
+    ``rebound`` are module variables that were rebound, with the time of that.
     """
 
     thing: Any
@@ -32,7 +32,7 @@ class Change:
 
     @staticmethod
     def of(thing: Any, before: State) -> Change:
-        """What changed of a thing that held this."""
+        """Return the change of an object with this earlier state."""
         after = held(thing)
         old, new = (state.pop("rebound", {}) for state in (dict(before), after))
         rebound = {name: when for name, when in new.items() if old.get(name) != when}
@@ -40,29 +40,29 @@ class Change:
 
     @property
     def matters(self) -> bool:
-        """Whether the thing holds something else."""
+        """Return whether the contents differ."""
         before = {name: value for name, value in self.before.items() if name != "rebound"}
         return bool(self.rebound) or not _alike(before, self.after)
 
     def leaves_alike(self, other: Change) -> bool:
-        """Whether another evaluation left the same."""
+        """Return whether another evaluation left equal contents."""
         return _alike(self.after, other.after)
 
     def undo(self) -> None:
-        """Let the thing hold what it held before."""
+        """Restore the contents from before."""
         give_back(self.thing, self.before)
 
     def redo(self) -> None:
-        """Let the thing hold what it held afterwards, as the work of the entry that is evaluated now."""
+        """Restore the contents from afterwards, as an effect of the entry point being evaluated."""
         give_back(self.thing, self.after)
         if self.rebound:
             self.thing.rebound.update((name, _as_of_now(when)) for name, when in self.rebound.items())
 
 
 def _as_of_now(when: When) -> When:
-    """When something happened in an entry that is given again, for what comes before and after that.
+    """Return the time of an event of an entry point that is replayed, relative to what runs around it.
 
-    What modules that it imported did as they ran belongs to no entry.
+    Events of modules that it imported belong to no entry point.
     """
     entry, number = when
     return (EFFECTS.entry if entry else 0), number
@@ -70,14 +70,13 @@ def _as_of_now(when: When) -> When:
 
 @dataclass(eq=False, slots=True)
 class EntryRun:
-    """What one evaluation of ``made``, a function or a wrapper, met.
+    """The result of evaluating ``made``, a function or a wrapper, as an entry point.
 
-    ``work`` is what it took, ``short`` whether anything in it was cut short, and ``epochs`` how often it
-    changed a class or a wrapper. ``replaced`` are the members of classes that classes made in it
-    define anew, ``switches`` the global settings that it changed. ``changes`` are what it changed of things
-    that others may read; those with numbers less than ``first`` are no entry's. ``alone`` tells that it
-    changed nothing else that others may read. ``left_open`` are variables of its module that may have changed
-    unseen before it is called.
+    ``work`` is the work it took, ``short`` whether any of it was cut short, and ``epochs`` how often it
+    changed a class or a wrapper. ``replaced`` are the class members that its classes redefine, ``switches``
+    the global settings that it changed. ``changes`` are its changes to shared objects; those with numbers
+    below ``first`` are older than any entry point. ``alone`` means that it changed no other shared object.
+    ``left_open`` are variables of its module that may have changed unseen before it is called.
     """
 
     made: object
@@ -94,7 +93,7 @@ class EntryRun:
 
     @property
     def matters(self) -> bool:
-        """Whether it left to others what they would not find without it."""
+        """Return whether it changed anything that others can read."""
         return bool(self.changes or self.switches or self._replaced_of_all)
 
     @property
@@ -106,9 +105,9 @@ class EntryRun:
         return {one.thing.born for one in self.changes if one.thing.born < self.first}
 
     def leaves_alike(self, other: EntryRun) -> bool:
-        """Whether an evaluation of the same entry leaves the same to others.
+        """Return whether two evaluations of an entry point leave equal state to others.
 
-        If the functions around the entry were evaluated anew, both have other things of those.
+        If the functions around the entry point were evaluated again, each has its own objects of those.
         """
         ours, theirs = ({one.thing.born: one for one in run.changes} for run in (self, other))
         seen = self._shared | other._shared if self.made is not other.made else ours.keys() | theirs.keys()
@@ -120,7 +119,7 @@ class EntryRun:
         )
 
     def with_changes_of(self, other: EntryRun) -> EntryRun:
-        """The same with the changes of one that changed things alike, but for things that it has not."""
+        """Return this result with the changes of an equal one, where that has them."""
         if self is other:
             return self
         theirs = {one.thing.born: one for one in other.changes}
@@ -128,7 +127,7 @@ class EntryRun:
         return replace(self, changes=tuple(changes))
 
     def give(self, interpreter: Machine) -> None:
-        """Add all this to an analysis."""
+        """Add this result to an analysis."""
         interpreter.uses += self.met.uses
         interpreter.notes += self.met.notes
         for function, when in self.met.handed.items():
@@ -143,10 +142,10 @@ class EntryRun:
 
 
 def recorded(interpreter: Machine, made: object, evaluate: Callable[[], object], first: int) -> EntryRun:
-    """Evaluate an entry, and return what that gave; it is not added to the analysis yet.
+    """Evaluate an entry point and return its result, without adding it to the analysis.
 
-    What has a number less than ``first`` was there before any entry. What an entry changed that is broken off
-    is as before.
+    Objects with numbers below ``first`` are older than any entry point. The changes of an entry point that is
+    broken off are undone.
     """
     i = interpreter
     switches, devices, replaced = frozenset(i.switches), i.device_count, dict(i.replaced)
@@ -175,9 +174,9 @@ def recorded(interpreter: Machine, made: object, evaluate: Callable[[], object],
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Whether there is no difference between two values or states, not even where they were written.
+    """Return whether two values or states are equal, including where their texts were written.
 
-    What can be changed is alike only to itself.
+    A mutable object is equal only to itself.
     """
     if one is other:
         return True
@@ -195,7 +194,7 @@ def _alike(one: Any, other: Any) -> bool:
 
 @cache
 def _parts(kind: Any) -> tuple[str, ...] | None:
-    """The fields of a class whose objects are told apart by what they hold; None for others."""
+    """Return the fields of a class that compares by content; None for other classes."""
     if kind.__eq__ is object.__eq__ or issubclass(kind, cst.CSTNode):
         return None
     return tuple(one.name for one in fields(kind))

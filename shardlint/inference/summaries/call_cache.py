@@ -1,10 +1,10 @@
-"""Memory of calls: a function that is called again with equal arguments gives what it gave before.
+"""The call cache: a function that is called again with equal arguments returns its cached result.
 
-A run's result is kept if the run changed nothing that was there before it (`effects`). With it are kept the
-variables that it read from outside, the uses that it recorded and the functions that it defined. When the
-function is called again under an equal context and those variables are as they were, all this is given
-again, as if the function had run: what it made is made anew, and its steps count. What a constructor sets of
-a new object is a part of what it gives.
+A call is cached if it wrote to nothing that existed before it (`effect_log`). Its summary holds the result,
+the variables read from outside, the uses recorded and the functions defined. It is reused when the function
+is called in an equal context and those variables have the same values: the objects it created are
+instantiated afresh, and its steps are charged. The attributes that a constructor sets on the new object
+belong to its result.
 """
 
 from __future__ import annotations
@@ -38,27 +38,27 @@ from shardlint.model.spans import Place
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
-#: What a call is remembered by.
+#: The key of a call.
 Key = tuple[Any, ...]
-#: Results kept for one function and one set of arguments.
+#: Summaries cached for one function and one set of arguments.
 _MAX_KEPT = 12
-#: Runs of a function without one result given again, after which no more are kept.
+#: Calls of a function without a cache hit after which it is no longer cached.
 _MAX_VAIN = 60
 
 
 class Memory:
-    """The results kept in one analysis."""
+    """The call summaries of one analysis."""
 
     def __init__(self) -> None:
         self._kept: dict[Hashable, list[Kept]] = {}
         self.keys = Keys()
-        #: By code: how many runs were kept or tried to be since the last result that was given again.
+        #: By code: calls that missed the cache since its last hit.
         self._vain: dict[Hashable, int] = {}
 
     def run(
         self, interpreter: Machine, function: Function, bound: dict[str, Value], place: Place, nested: int
     ) -> Value:
-        """Run a function with bound parameters, or give again what it gave."""
+        """Return the result of a call with bound parameters: from the cache, or by running the function."""
         code = function.code.key
         makes = _taken(interpreter, bound)
         vain = self._vain.get(code, 0)
@@ -90,7 +90,7 @@ class Memory:
         nested: int,
         makes: Instance | None,
     ) -> Kept | None:
-        """A run that was given arguments of this key, which was made just now."""
+        """Return a valid summary for a key that was computed just now, or None."""
         mark = self.keys.mark()
         for one in self._kept.get(key, ()):
             if one.makes == (makes is not None):
@@ -100,13 +100,13 @@ class Memory:
         return None
 
     def keep(self, key: Hashable, one: Kept) -> None:
-        """Let the result of a run be given again."""
+        """Add a summary to the cache."""
         bucket = self._kept.setdefault(key, [])
         bucket.insert(0, one)
         del bucket[_MAX_KEPT:]
 
     def forget(self, traces: Set[Hashable]) -> None:
-        """Forget the runs that met any of these, and which functions gave nothing again."""
+        """Drop the summaries of calls that ran any of these, and the counts of misses."""
         self._vain.clear()
         for key, kept in list(self._kept.items()):
             left = [one for one in kept if one.met.ran.isdisjoint(traces)]
@@ -116,7 +116,8 @@ class Memory:
                 del self._kept[key]
 
     def key_of(self, scope: Scope, values: Iterable[Value | None]) -> Hashable:
-        """Return what values are to code in a scope, as long as nothing changes; None if that is too much."""
+        """Return the key of values as seen by code in a scope, valid until something changes; None if too
+        large."""
         self.keys.start(scope)
         try:
             return EFFECTS.epoch, self.keys.of_all(values)
@@ -140,9 +141,9 @@ class Memory:
         )
 
     def again(self, interpreter: Machine, situation: Situation, one: Kept) -> Kept | None:
-        """Make a run once more, where the interpreter stands as it did for it.
+        """Run a cached call again, with the interpreter restored to its re-entry point.
 
-        None if it would be another one, or gives what cannot be kept.
+        Return None if that is another call now, or if its result cannot be cached.
         """
         function, bound, place = situation.function, situation.bound, situation.place
         try:
@@ -158,7 +159,7 @@ class Memory:
         return self._first(interpreter, function, bound, place, situation.nested, situation.key, makes)[1]
 
     def _meets(self, interpreter: Machine, one: Kept, function: Function, nested: int) -> bool:
-        """Whether a run would go as the kept one went."""
+        """Return whether a summary is valid for this call."""
         limit = interpreter.limit
         if one.nested is not None and (nested, limit) != (one.nested, one.height):
             return False
@@ -180,7 +181,7 @@ class Memory:
         return interpreter.budget.affords(one.work)
 
     def _reads_alike(self, one: Kept, function: Function) -> bool:
-        """Whether all that a run read from outside is as it was."""
+        """Return whether everything that a call read from outside has equal values now."""
         keys, around = self.keys, scopes_around(function.scope)
         if len(around) != one.depth:
             return False
@@ -210,16 +211,16 @@ class Memory:
         key: Key,
         makes: Instance | None,
     ) -> tuple[Value, Kept | None]:
-        """Run a function whose key was just made: what it gives.
+        """Run a function whose key was computed just now; return its result and its summary.
 
-        And the run, if what it gives can be given again: if it changes nothing else, and was not cut short.
-        What a constructor sets of the object that it makes is a part of what it gives.
+        The summary is None if the call wrote to older objects or was cut short. The attributes that a
+        constructor sets on the object it creates are part of the result.
         """
         keys, i = self.keys, interpreter
         objects, sizes, tests = list(keys.objects), dict(keys.symbols), dict(keys.tests)
         start, symbols = born(), dims.latest()
         if makes is not None:
-            # This run makes it, and nobody else has it.
+            # This call creates it, and no other code has a reference to it.
             makes.born = born()
         outer = (i.reads, i.start, i.mute_base, i.variants, i.picked, i.deepest, i.cut)
         oldest, asked = EFFECTS.oldest, EFFECTS.asked
@@ -291,7 +292,7 @@ class Memory:
         return result, one
 
     def _given(self, interpreter: Machine, depths: dict[int, int], reads: Iterable[Read]) -> Given:
-        """What a run was given, of which the arguments were just met, and that it read this."""
+        """Return the inputs of a call: its arguments, for which keys were just computed, and these reads."""
         keys = self.keys
         return Given(
             reads=[kept_read(keys, depths, anchor, name) for anchor, name in reads],
@@ -303,27 +304,27 @@ class Memory:
 
 
 def _taken(interpreter: Machine, bound: dict[str, Value]) -> Instance | None:
-    """The object that is being made, if this is the call that is to set what it holds."""
+    """Return the object that is being created, if this call is its constructor."""
     making, interpreter.making = interpreter.making, None
     first = next(iter(bound.values()), None)
     return first if isinstance(first, Instance) and first is making else None
 
 
 def _is_body(interpreter: Machine, function: Function) -> bool | None:
-    """Whether a function is the body around what runs, as far as an editor asks; None outside of bodies."""
+    """Return whether a function is the body being evaluated for an editor; None outside of bodies."""
     body = interpreter.context.body
     return None if body is None else bool(body == function.code.key)
 
 
 def _unused(notes: list[Note], ran: set[Hashable]) -> Iterator[Function | Native]:
-    """What was defined or wrapped, but for functions that ran: those are no entries of their own."""
+    """Return the functions and wrappers created, except functions that ran: those are not entry points."""
     for made, _ in notes:
         if isinstance(made, Native) or made.code.key not in ran:
             yield made
 
 
 def _close(made: Iterable[Function | Native], around: list[Scope]) -> bool:
-    """Whether functions, or what wrappers wrap, may see variables of these scopes."""
+    """Return whether functions, or the functions that wrappers wrap, can see variables of these scopes."""
     for one in made if around else ():
         inner: Value | None = one
         while isinstance(inner, Native):

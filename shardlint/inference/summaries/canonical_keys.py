@@ -1,10 +1,10 @@
-"""Keys of values: two values have one key when evaluation cannot tell them apart.
+"""Canonical keys: two values have the same key if evaluation cannot tell them apart.
 
-Values that never change keep their key. Objects that programs change are described by what they hold, and
-numbered in the order in which they are met, so that two trees have one key if they are equal and objects
-recur in the same places. So are the sizes that equal no other. Functions that were defined around the one
-that is called are told by how far out: the code around may have run anew. Why something is not known is left
-out.
+Immutable values always have the same key. Mutable objects are described by their contents and numbered in the
+order of their first occurrence, so that two trees have the same key if they are equal and share objects in
+the same places. Sizes equal to no other are numbered likewise. A function defined around the called one is
+identified by its distance outwards, since the code around may have run again. The reason why a value is
+unknown is not part of its key.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from shardlint.inference.syntax.units import NodePlace
 from shardlint.laws.core.dims import Expr, Symbol, described
 from shardlint.laws.core.values import Mesh, Spec, Unknown
 
-#: Values in one key; a larger tree has none.
+#: The most values in one key; a larger tree has none.
 _MAX_VALUES = 2_000
 
 _DESCRIBED = frozenset({*CHANGING, *FROZEN, Function})
-#: What has one key wherever it stands.
+#: Kinds of values whose key does not depend on their position.
 _VALUES = _DESCRIBED | {ClassValue, ModuleValue, Native}
 
 
 def _reader(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """What gives the attributes of these names, all at once."""
+    """Return a function that returns the attributes of these names as a tuple."""
     if len(names) > 1:
         return attrgetter(*names)
     return lambda value: tuple(getattr(value, name) for name in names)
@@ -50,19 +50,19 @@ def _reader(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
 
 #: Tags are numbered (see `Keys.of_tag`).
 _PARTS = {kind: _reader([name for name in parts_of(kind) if name != "tags"]) for kind in _DESCRIBED}
-#: What is its own key.
+#: Kinds that are their own key.
 _PLAIN = frozenset({type(None), str, int, bool, NodePlace})
 
 
 class TooLarge(Exception):
-    """A tree holds too many values for a key."""
+    """Raised for a tree with too many values for a key."""
 
 
 class Keys:
-    """Makes keys, small integers, for one analysis.
+    """Computes keys, small integers, for one analysis.
 
-    While one is made ``objects`` are the changing objects met so far, ``symbols`` the sizes that equal no
-    other, and ``tests`` those whose outcome decides between values, in order.
+    During a computation, ``objects`` are the mutable objects met so far, ``symbols`` the sizes equal to no
+    other, and ``tests`` the tests whose outcome selects between values, each in order of occurrence.
     """
 
     def __init__(self) -> None:
@@ -74,9 +74,9 @@ class Keys:
         self._met = 0
         self._left = _MAX_VALUES
         self._interned: dict[Hashable, int] = {}
-        #: Why something is not known makes no difference, and there are many such values.
+        #: All unknown values share one key: the reason makes no difference, and there are many of them.
         self._unknown = self._interned.setdefault(Unknown, len(self._interned))
-        #: The keys of values that never change, by identity; and these, so that they stay.
+        #: The keys of immutable values, by identity; and the values, to keep them alive.
         self._known: dict[int, int] = {}
         self._constants: list[Any] = []
 
@@ -87,18 +87,18 @@ class Keys:
     def resume(
         self, scope: Scope, objects: list[Any], symbols: dict[Symbol, int], tests: dict[Test, int]
     ) -> None:
-        """Go on with a tree of which this much was met."""
+        """Continue a tree in which these were met."""
         self._depths = {id(one): depth for depth, one in enumerate(scopes_around(scope))}
         self.objects, self.symbols, self.tests = list(objects), dict(symbols), dict(tests)
         self._numbers = {id(one): number for number, one in enumerate(objects)}
         self._left = _MAX_VALUES
 
     def mark(self) -> tuple[int, int, int]:
-        """How much was met so far."""
+        """Return a mark of the current state, for `rewind`."""
         return len(self.objects), len(self.symbols), len(self.tests)
 
     def rewind(self, mark: tuple[int, int, int]) -> None:
-        """Forget what was met since."""
+        """Drop everything met since a mark."""
         for one in self.objects[mark[0] :]:
             del self._numbers[id(one)]
         del self.objects[mark[0] :]
@@ -109,7 +109,7 @@ class Keys:
         self._left = _MAX_VALUES
 
     def of(self, value: Any) -> int:
-        """The key of a value, as the next in the tree. Raises TooLarge."""
+        """Return the key of a value, as the next one in the tree. Raises TooLarge."""
         known = self._known.get(id(value))
         if known is not None:
             return known
@@ -120,7 +120,7 @@ class Keys:
             raise TooLarge
         met = self._met
         kind = type(value)
-        # Classes, modules, functions of libraries, and what is no value: each is one of its own.
+        # Classes, modules, library functions and things that are no values are identified by themselves.
         found = self._described(kind, value) if kind in _DESCRIBED else id(value)
         key = self._interned.setdefault((kind, found), len(self._interned))
         if met == self._met:
@@ -128,7 +128,7 @@ class Keys:
         return key
 
     def of_all(self, values: Iterable[Any]) -> tuple[Hashable, ...]:
-        """The keys of values, as the next ones in the tree. Raises TooLarge."""
+        """Return the keys of values, as the next ones in the tree. Raises TooLarge."""
         return self._parts(values)
 
     def _know(self, value: Any, key: int) -> None:
@@ -136,11 +136,11 @@ class Keys:
         self._constants.append(value)
 
     def is_constant(self, value: Any) -> bool:
-        """Whether a value that has a key never changes."""
+        """Return whether a value that has a key is immutable."""
         return id(value) in self._known or type(value) is Unknown
 
     def is_fixed(self, value: Any) -> bool:
-        """Whether a value never changes; the tree is as it was. Raises TooLarge."""
+        """Return whether a value is immutable, leaving the tree unchanged. Raises TooLarge."""
         if self.is_constant(value):
             return True
         if type(value) in CHANGING:
@@ -151,7 +151,7 @@ class Keys:
         return self.is_constant(value)
 
     def of_context(self, context: Context) -> int:
-        """The key of a dynamic context."""
+        """Return the key of a dynamic context."""
         known = self._known.get(id(context))
         if known is not None:
             return known
@@ -172,21 +172,21 @@ class Keys:
             number = self._numbers[id(value)] = len(self.objects)
             self.objects.append(value)
         elif (kind is Alternatives or kind is Perhaps) and any(value.tags):
-            # Like sizes: in another tree the same tests may have other numbers.
+            # As for sizes: in another tree the same tests may have other numbers.
             self._met += 1
             number = tuple(map(self.of_tag, value.tags))
         elif kind is Function:
             depth = self._depths.get(id(value.scope))
             number = value.code.key, value.scope if depth is None else depth
-            # Elsewhere it has another key.
+            # Its key depends on the scope of the call.
             self._met += value.scope.parent is not None
         elif kind is Const:
-            # 1 == True == 1.0 in Python, but not here.
+            # 1 == True == 1.0 in Python, but they are different values here.
             number = kind_name(value)
         return (number, self._parts(_PARTS[kind](value)))
 
     def of_tag(self, tag: Tag) -> Hashable:
-        """Branches, with their tests by number; those met together are numbered as they were made."""
+        """Return a condition with its tests numbered; tests first met together are numbered by age."""
         new = [test for test, _ in tag if test not in self.tests]
         if len(new) > 1:
             new.sort(key=_age)
@@ -195,11 +195,11 @@ class Keys:
         return frozenset((self.tests[test], outcome, test[1:2]) for test, outcome in tag)
 
     def of_known(self, tag: Tag) -> Hashable:
-        """Those of some branches whose tests were met."""
+        """Return the part of a condition whose tests have been met."""
         return frozenset((self.tests[test], outcome) for test, outcome in tag if test in self.tests)
 
     def _parts(self, parts: Iterable[Any]) -> tuple[Hashable, ...]:
-        # Most parts are plain, or never change and are known, or are unknown: no call for these.
+        # Most parts are plain, immutable with a known key, or unknown: these need no call.
         known, unknown, one = self._known.get, self._unknown, self._part
         return tuple([
             part if (kind := type(part)) in _PLAIN
@@ -219,7 +219,7 @@ class Keys:
             return self._parts(part)
         if kind is Expr:
             found = described(part, self.symbols)
-            # What has sizes that equal no other has another key elsewhere in a tree.
+            # A part with sizes equal to no other has another key elsewhere in a tree.
             self._met += bool(self.symbols)
             return found
         if kind is Shard:
@@ -233,7 +233,7 @@ class Keys:
 
 
 def scopes_around(scope: Scope) -> list[Scope]:
-    """A scope and those around it, from the inside, without the module's."""
+    """Return a scope and its enclosing scopes from the inside out, without the module's."""
     found, one = [], scope
     while one.parent is not None:
         found.append(one)
@@ -242,27 +242,27 @@ def scopes_around(scope: Scope) -> list[Scope]:
 
 
 def _age(test: Test) -> tuple[int, str]:
-    """What tests are ordered by: the scope that they stand in, and how they are written."""
+    """Return the sort key of a test: the scope of the test, then its text."""
     return test[0], str(test[1:2])
 
 
 def _named(key: Any) -> Hashable:
-    """A key of a dict that is no plain text: what it is by Python's rules is not enough."""
+    """Return the key of a dict key other than plain text: equality by Python's rules is not enough."""
     return type(key), key, places_in(key)
 
 
 def _hashed(keys: Keys, part: Any) -> Hashable:
-    """Something that compares by content, or by identity."""
+    """Return the key of an object that compares by content or by identity."""
     try:
         hash(part)
     except TypeError:
         return keys.of(part)
-    # Texts that are written in two places are told apart where that is asked for.
+    # Texts written at two places are distinguished where the name links ask for it.
     return (part, places_in(part)) if type(part) in _HOLDS_NAMES else part
 
 
 _TEXT = frozenset({str})
 _HOLDS_NAMES = frozenset({Mesh, Spec, frozenset})
 
-#: Which code a body is makes a difference to that code alone (see `Memory`).
+#: The body being evaluated matters only to the code of that body (see `CallCache`).
 _CONTEXT = attrgetter(*[one.name for one in fields(Context) if one.name != "body"])

@@ -1,7 +1,7 @@
-"""Whether two runs of one call gave and met the same, but for what each of them made anew.
+"""Structural equality of two results of one call, up to the objects, sizes and tests that each run created.
 
-Values that programs change are compared by what they hold, sizes that equal no other by where they stand, and
-functions by their code and by what they can read of the variables that a run set.
+Mutable values are compared by their contents, sizes equal to no other by position, and functions by their
+code and by the variables of the run that they can read.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from shardlint.inference.syntax.node_fields import walk
 from shardlint.laws.core.dims import Expr, Symbol, described
 from shardlint.model.uses import Use
 
-#: What counts of what was met, besides uses and notes.
+#: Fields of a trace that are compared for equality; uses and notes are compared structurally.
 _COUNTS = ("turns", "asks_mesh", "pairs", "problems")
 
 
 class _Numbers(dict[Symbol, Any]):
-    """Numbers of symbols that are greater than ``oldest``, in the order in which they are met.
+    """Numbers of symbols greater than ``oldest``, in order of occurrence.
 
-    Older ones were there before the run: they stand for themselves.
+    Older ones existed before the run: they stand for themselves.
     """
 
     def __init__(self, oldest: int) -> None:
@@ -41,16 +41,16 @@ class _Numbers(dict[Symbol, Any]):
 
 
 class Alike:
-    """Compares two runs, each told by the numbers of things and of symbols at which it began."""
+    """Compares two runs, each given as its first allocation number and its first symbol number."""
 
     def __init__(self, one: tuple[int, int], other: tuple[int, int]) -> None:
         self._start, self._other_start = one[0], other[0]
         self._numbers, self._others = _Numbers(one[1]), _Numbers(other[1])
-        #: Pairs that are being compared, or were: alike unless something else differs.
+        #: Pairs that are equal, or are being compared and assumed equal.
         self._pairs: set[tuple[int, int]] = set()
 
     def have_met(self, one: Met, other: Met) -> bool:
-        """Whether both met the same. What either defined itself and called is of no concern to others."""
+        """Return whether two traces are equal. Functions that a run both defined and called do not count."""
         if any(getattr(one, name) != getattr(other, name) for name in _COUNTS):
             return False
         inside, again = _codes(one.notes), _codes(other.notes)
@@ -65,7 +65,7 @@ class Alike:
         )
 
     def _are_uses(self, one: list[Use], other: list[Use]) -> bool:
-        """Whether uses are alike, each by itself: those of runs that were given again have older sizes."""
+        """Return whether uses are equal, each by itself: those of replayed calls have older sizes."""
         one_start, other_start = (self._start, 0), (self._other_start, 0)
         return len(one) == len(other) and all(
             use is again or Alike(one_start, other_start).are(use, again)
@@ -73,7 +73,7 @@ class Alike:
         )
 
     def are(self, one: Any, other: Any) -> bool:
-        """Whether two parts are alike: any values, uses, or tuples, lists and dicts of such."""
+        """Return whether two parts are equal: values, uses, or tuples, lists and dicts of them."""
         if one is other:
             return True
         kind = type(one)
@@ -98,7 +98,7 @@ class Alike:
         return bool(one == other)
 
     def _is_known(self, one: Any, other: Any) -> bool:
-        """Whether a pair has been met: as it was, or is being compared, nothing new can be said of it."""
+        """Return whether a pair is equal already or is being compared; add it to the pairs."""
         pair = (id(one), id(other))
         known = pair in self._pairs
         self._pairs.add(pair)
@@ -108,7 +108,7 @@ class Alike:
         return all(self.are(getattr(one, name), getattr(other, name)) for name in _parts(type(one)))  # type: ignore[arg-type]
 
     def _is_new_pair(self, one: Any, other: Any) -> bool:
-        """Whether each run made one of these: what was there before is alike only to itself."""
+        """Return whether each object was created by its run: an older object is equal only to itself."""
         return one.born > self._start and other.born > self._other_start and len(one.path) == len(other.path)
 
     def _are_functions(self, one: Function, other: Function) -> bool:
@@ -120,7 +120,7 @@ class Alike:
         )
 
     def _are_scopes(self, names: Iterable[str], one: Scope | None, other: Scope | None) -> bool:
-        """Whether these names mean the same from two scopes."""
+        """Return whether these names have equal values in two scopes."""
         while one is not other:
             if one is None or other is None or not self._is_new_pair(one, other):
                 return False
@@ -155,7 +155,7 @@ def _wrappers(notes: list[Note]) -> set[int]:
 
 
 def _unused(met: Met) -> list[Note]:
-    """What was defined or wrapped and never called: entries come of it."""
+    """Return the functions and wrappers that were created and never called: they may become entry points."""
     return [
         (made, context)
         for made, context in met.notes
@@ -168,11 +168,11 @@ def _unused(met: Met) -> list[Note]:
 
 
 def _names(node: cst.CSTNode) -> frozenset[str]:
-    """All names in a function."""
+    """Return all names in a function."""
     return frozenset(one.value for one in walk(node) if isinstance(one, cst.Name))
 
 
 @cache
 def _parts(kind: Any) -> tuple[str, ...]:
-    """The fields that tell values of a class apart."""
+    """Return the fields by which values of a class are compared."""
     return tuple(one.name for one in fields(kind) if one.name not in ("born", "path"))

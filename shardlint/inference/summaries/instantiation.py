@@ -1,4 +1,4 @@
-"""Making a result anew: what a run made is made again, and what was there before it stays."""
+"""Instantiation of a cached result: objects that the call created are copied, older ones are shared."""
 
 from __future__ import annotations
 
@@ -31,28 +31,29 @@ from shardlint.laws.core.values import Mesh, Unknown
 from shardlint.support.fast_frozen import altered
 
 _PARTS = {kind: parts_of(kind) for kind in FROZEN}
-#: What no run makes, as most parts are.
+#: Kinds of parts that no run creates; most parts are of these.
 _PLAIN = frozenset({type(None), str, int, bool, frozenset, NodePlace})
 _SLOTS = {kind: tuple(one.name for one in fields(kind)) for kind in CHANGING}
 
 
-#: What may be something else each time that a program runs: tests tell such values by their identity.
+#: Values that may differ each time a program runs: tests identify such values by identity.
 _OPEN = frozenset({Array, Choice, Integer, Perhaps, Sized, Unknown})
 
-#: The fields of objects that name a branch of the run.
+#: Fields that hold the path of a branch.
 _BRANCHES = frozenset({"path", "drawn"})
 
 
 class NotRenewable(Exception):
-    """A result holds something that one run made and another cannot share."""
+    """Raised for a result with a part that belongs to one run and cannot be shared."""
 
 
 class Renewal:
-    """Renews the result of a run that began at number ``start``, on the path ``old``, for the path ``new``.
+    """Instantiates the result of a run that began at allocation number ``start`` on the path ``old``, for
+    ``new``.
 
-    Symbols with greater numbers than ``symbols`` are the run's own. ``same`` maps objects that the run was
-    given, by identity, to those that take their place, ``sizes`` such symbols, and ``tests`` such tests;
-    without them the run is the same, and what it made is copied.
+    Symbols with numbers above ``symbols`` were created by the run. ``same`` maps the run's input objects, by
+    identity, to those of the new call, ``sizes`` its symbols, and ``tests`` its tests. Without them the
+    result is only copied, for the same run.
     """
 
     def __init__(
@@ -70,13 +71,13 @@ class Renewal:
         self._sizes: dict[Symbol, Symbol] = sizes or {}
         self._again = same is not None
         self._tests: dict[Test, Test] = tests or {}
-        #: The functions of the program that it holds.
+        #: The program's functions in the result.
         self.functions: list[Function] = []
-        #: The scopes of the run that these see, and those that take their place.
+        #: Pairs of a scope of the run that these see, and its copy.
         self._scopes: list[tuple[Scope, Scope]] = []
 
     def of(self, part: Any) -> Any:
-        """A value, or a part of one, for another run. Raises NotRenewable."""
+        """Return a value, or a part of one, instantiated. Raises NotInstantiable."""
         kind = type(part)
         if kind in _PLAIN:
             return part
@@ -114,7 +115,7 @@ class Renewal:
         return altered(value, **changes) if changes else value
 
     def _changes(self, value: Any) -> dict[str, Any]:
-        """The parts of a value that are others for another run."""
+        """Return the fields of a value that differ after instantiation."""
         changes = {}
         for name in _PARTS[type(value)]:
             part = getattr(value, name)
@@ -160,7 +161,7 @@ class Renewal:
         return made
 
     def _scope(self, scope: Scope | None) -> Scope:
-        """A scope with what it holds made anew, if the run made it; one of a module cannot be."""
+        """Return a copy of a scope that the run created, or the scope itself; raise for a module's."""
         if scope is None:
             raise NotRenewable
         if scope.born < self._start:
@@ -176,20 +177,21 @@ class Renewal:
         return made
 
     def take_over(self, tests: Tests) -> None:
-        """Let functions that were made anew find the tests of the functions around them."""
+        """Register the tests of copied functions' scopes under the copies."""
         for scope, made in self._scopes:
             before = map(id, scope.variables.values())
             after = map(id, made.variables.values())
             tests.take_over(made, scope, self._test, dict(zip(before, after, strict=True)))
 
     def fill(self, instance: Instance, made: Instance) -> None:
-        """Let an object be the one that a run made, whatever it holds yet."""
+        """Fill an instance with the contents of the object that the run created, and map that object to
+        it."""
         self._same[id(made)] = instance
         instance.attributes = self.of(made.attributes)
         instance.opaque, instance.forgotten = made.opaque, made.forgotten
 
     def _tag(self, tag: Tag) -> Tag:
-        """The branches of another run: tests that the first one made are made again."""
+        """Return a condition in which tests that the run created are replaced by fresh ones."""
         return frozenset((self._test(test), outcome) for test, outcome in tag)
 
     def _test(self, test: Test) -> Test:
@@ -199,7 +201,7 @@ class Renewal:
         return self._tests[test]
 
     def _is_own(self, size: Any) -> bool:
-        """Whether a size has symbols of the run's own."""
+        """Return whether a size contains symbols that the run created."""
         if isinstance(size, Expr):
             return any(self._is_own(atom) for product, _ in size.terms for atom in product)
         if isinstance(size, Quotient | Remainder):

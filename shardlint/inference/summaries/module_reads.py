@@ -1,6 +1,6 @@
-"""What a run read of modules: most are functions, classes and constants, which stay what they are.
+"""Reads of module variables: mostly functions, classes and constants, which are never rebound.
 
-A run reads some fifty of them, and each run around it reads them too; so they are looked at together.
+A call reads about fifty of them, and each call around it reads them too, so they are validated together.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from shardlint.support.lazy_dataclass import dataclass
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
-#: A variable: the scope that it was looked up from, or an object that a class held; and its name.
+#: A variable: the scope from which it was looked up, or an object that a class held; and its name.
 Read = tuple[Any, str]
 
 
 @dataclass(frozen=True, slots=True)
 class OfModule:
-    """Variables of a module with the values that they had, and names that it does not have: builtins."""
+    """Variables read of one module with their values, and names that it lacks: builtins."""
 
     scope: Scope
     names: tuple[str, ...]
@@ -33,12 +33,12 @@ class OfModule:
 
     @property
     def read(self) -> Iterator[tuple[str, Value | None]]:
-        """What was read: names, and values."""
+        """Yield the names read and their values."""
         yield from zip(self.names, self.values, strict=True)
         yield from ((name, None) for name in self.absent)
 
     def holds(self, keys: Keys) -> bool:
-        """Whether the module has these values, or others of the same keys. Raises TooLarge."""
+        """Return whether the module still has these values, or values with the same keys. Raises TooLarge."""
         scope, names, values = self.scope, self.names, self.values
         if not scope.variables.keys().isdisjoint(self.absent):
             return False
@@ -53,20 +53,20 @@ class OfModule:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """What was read of modules, and values there that never change: `Keys.is_constant`.
+    """Reads of module variables with immutable values (`Keys.is_constant`).
 
-    ``names`` are the variables as they are noted.
+    ``names`` are the variables as recorded in a read set.
     """
 
     names: dict[Read, None]
     modules: tuple[OfModule, ...]
 
     def holds(self, keys: Keys) -> bool:
-        """Whether all modules have this. Raises TooLarge."""
+        """Return whether all modules still have these values. Raises TooLarge."""
         return all(module.holds(keys) for module in self.modules)
 
     def with_(self, scope: Scope, name: str, value: Value | None) -> Fixed:
-        """These, and another one that was not read before; None if the module does not have it."""
+        """Return these reads and another one; its value is None if the module lacks the name."""
         more = (
             OfModule(scope, (), (), frozenset((name,)))
             if value is None
@@ -75,18 +75,18 @@ class Fixed:
         return Fixed({**self.names, (scope, name): None}, (*self.modules, more))
 
     def note(self, interpreter: Machine) -> None:
-        """Note for the run that runs that they were read."""
+        """Record these reads for the current call."""
         reads, start = interpreter.reads, interpreter.start
         assert reads is not None
         if all(module.scope.born <= start for module in self.modules):
             reads |= self.names
         else:
-            # A module that was imported in that run is none that was there before it.
+            # A module that was imported during that call did not exist before it.
             reads |= dict.fromkeys(read for read in self.names if read[0].born <= start)
 
 
 def split(keys: Keys, reads: Iterable[Read]) -> tuple[Fixed, list[Read]]:
-    """The fixed ones of what was read, and the others. Raises TooLarge."""
+    """Return the reads of modules with immutable values, and the other reads. Raises TooLarge."""
     fixed: dict[Read, None] = {}
     others: list[Read] = []
     modules: dict[Scope, tuple[list[str], list[Value], list[str]]] = {}

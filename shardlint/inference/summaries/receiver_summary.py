@@ -1,7 +1,7 @@
-"""``self`` of a method that nobody calls: what its class gives every instance it makes.
+"""The abstract ``self`` of methods without known callers.
 
-The constructor runs once for each class, with unknown arguments; what it sets holds until something else may
-set it: another method, a derived class, or code of the module that has an instance.
+The constructor runs once for each class, with unknown arguments. The attributes that it sets are kept if
+nothing else may set them: another method, a derived class, or module code with an instance.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from shardlint.support.lazy_dataclass import dataclass
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
-#: The ``.name =`` of ``x.name = …``, also with an annotation or an operator: what begins with one character
-#: is found at a fraction of the cost.
+#: The ``.name =`` of ``x.name = …``, also with an annotation or an operator. A pattern that begins with a
+#: literal character is searched for at a fraction of the cost.
 _SETS = re.compile(r"\.(?<=\w\.)(\w++)\s*+(?::[^=\n]+)?(?:[-+*/%&|^@<>]{1,2})?=(?!=)")
 _LAST_WORD = re.compile(r"\w+\Z")
-#: ``x.name, y = …``: all targets but the last, which is found above.
+#: ``x.name, y = …``: all targets but the last, which `_SETS` finds.
 _UNPACKS = re.compile(r"^[ \t]*+[(\[]?((?:[\w.*]++[ \t]*+,[ \t]*+)++)[\w.*]*+[)\]]?[ \t]*+=(?!=)", re.M)
 #: ``for x.name in …``, ``with … as x.name``.
 _BINDS = re.compile(r"[af](?:(?<=\ba)s|(?<=\bf)or)\s++(\w++)\.(\w++)")
@@ -54,7 +54,7 @@ _CHANGES = re.compile(
     r"|\.(?:append|extend|insert|update|pop|popitem|setdefault|clear|remove|add|sort|reverse)\()"
 )
 _DELETES = re.compile(r"\bdel[ \t]++([^\n]+)")
-#: What sets, or deletes, attributes whose names are computed.
+#: Statements that set or delete attributes with computed names.
 _SETS_ANY = re.compile(
     r"(?:set|del)attr\(|(?:__dict__|vars\(\w+\))(?:\[[^\]\n]*\]\s*(?:[-+*/|]|//)?=(?!=)|\.(?:update|setdefault|pop|clear)\()"
 )
@@ -63,23 +63,23 @@ CONSTRUCTORS = frozenset({"__init__", "__post_init__", "setup"})
 
 @dataclass(frozen=True, slots=True)
 class OfClass:
-    """In place of a code's key: what the constructor of the class with this number sets matters."""
+    """Stands for a code key: a dependency on what the constructor of the class with this number sets."""
 
     born: int
 
 
 @dataclass(frozen=True, slots=True)
 class OfTexts:
-    """In place of a code's key: what texts say of the class with this number matters (see `Said`)."""
+    """Stands for a code key: a dependency on the method texts of the class with this number (see
+    `TextWrites`)."""
 
     born: int
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What texts say of ``self``, without being run: the attributes of the class that may be set on objects,
-    those that may be other than the constructor left them, and whether any may.
-    """
+    """Writes to ``self`` found in method texts, without running them: the class attributes that may be set on
+    objects, the attributes that may differ from what the constructor set, and whether any may."""
 
     sets: frozenset[str]
     changes: frozenset[str]
@@ -88,7 +88,8 @@ class Said:
 
 @dataclass(slots=True)
 class Constructed:
-    """What a constructor sets for good, what it met, and the numbers at which it began (see `Alike`)."""
+    """The attributes that only a constructor sets, its trace, and the numbers at which it began (see
+    `Equivalence`)."""
 
     attributes: dict[str, Value]
     met: Met
@@ -96,7 +97,7 @@ class Constructed:
     symbols: int
 
     def is_alike(self, other: Constructed) -> bool:
-        """Whether another run of the constructor sets and meets the same."""
+        """Return whether another run of the constructor has equal attributes and an equal trace."""
         alike = Alike((self.start, self.symbols), (other.start, other.symbols))
         return alike.are(self.attributes, other.attributes) and alike.have_met(self.met, other.met)
 
@@ -106,7 +107,7 @@ Construct = Callable[[Function, Instance], None]
 
 
 def entry_instance(interpreter: Machine, cls: ClassValue, method: Function, construct: Construct) -> Instance:
-    """An instance about which only the class itself is known: ``self`` of a method nobody calls."""
+    """Return an instance of which only the class is known: ``self`` of a method without known callers."""
     said = _said(interpreter, cls)
     attributes: dict[str, Value] = {
         name: Choice(f"`self.{name}` is set by the caller")
@@ -115,9 +116,9 @@ def entry_instance(interpreter: Machine, cls: ClassValue, method: Function, cons
     }
     if method.name not in CONSTRUCTORS:
         constructed = _constructed(interpreter, cls, attributes, construct)
-        known: dict[int, Value] = {}  # what two attributes hold stays one object
+        known: dict[int, Value] = {}  # attributes that share an object still do
         attributes |= {name: copied(value, known) for name, value in constructed.items()}
-    # Attributes of the class that the program also sets on objects, or that a derived class replaces.
+    # Class attributes that the program also sets on objects, or that a derived class replaces.
     for name in said.sets | _overridden(interpreter, cls):
         if name not in attributes and class_attribute(cls, name) is not None:
             attributes[name] = Unknown(f"`self.{name}` may be set elsewhere")
@@ -143,7 +144,7 @@ def _read_texts(cls: ClassValue) -> Said:
 
 
 def said_otherwise(interpreter: Machine) -> frozenset[Hashable]:
-    """The classes of which texts say something else now, which is taken over; what read that is outdated."""
+    """Return the classes whose method texts have other writes now, and update their records."""
     others: set[Hashable] = set()
     for cls, before in list(interpreter.said.items()):
         now = _read_texts(cls)
@@ -158,10 +159,10 @@ def said_otherwise(interpreter: Machine) -> frozenset[Hashable]:
 def _constructed(
     interpreter: Machine, cls: ClassValue, fields: dict[str, Value], construct: Construct
 ) -> dict[str, Value]:
-    """The attributes that the constructor sets for good."""
+    """Return the attributes that only the constructor sets."""
     if cls not in interpreter.constructed:
         start, symbols = born(), dims.latest()
-        interpreter.constructed[cls] = Constructed({}, Met(), start, symbols)  # it may come back to its class
+        interpreter.constructed[cls] = Constructed({}, Met(), start, symbols)  # it may reach its class again
         around = Met().swap(interpreter)
         found: dict[str, Value] = {}
         init = class_attribute(cls, "__post_init__" if is_dataclass(cls) else "__init__")
@@ -189,19 +190,19 @@ def _constructed(
 
 
 def outdate(interpreter: Machine, traces: Set[Hashable]) -> None:
-    """Let constructors that met any of these run again."""
+    """Run constructors again that ran any of these."""
     met = [cls for cls, one in interpreter.constructed.items() if not one.met.ran.isdisjoint(traces)]
     for cls in met:
         interpreter.outdated.setdefault(cls.born, (cls, interpreter.constructed.pop(cls)))
 
 
 def _waits(value: Value) -> bool:
-    """Whether an attribute looks as if something else were to fill it."""
+    """Return whether an attribute looks like a placeholder that other code is to fill."""
     return is_none(value) or (isinstance(value, ListValue | DictValue | SetValue) and not value.items)
 
 
 def override(interpreter: Machine, base: ClassValue, names: Set[str]) -> None:
-    """Note which attributes of a class a derived one defines anew."""
+    """Record which attributes of a class a derived class redefines."""
     depends(base.born)
     interpreter.replaced[base.born] = interpreter.replaced.get(base.born, frozenset()) | names
 
@@ -211,60 +212,60 @@ def _overridden(interpreter: Machine, cls: ClassValue) -> Set[str]:
 
 
 def sets_of_self(text: str) -> set[str]:
-    """The attributes that a method's text sets on ``self``."""
+    """Return the attributes that a method's text sets on ``self``."""
     return {name for one, name in sets_in(text) if one == "self"}
 
 
 @of_texts
 def sets_in(text: str) -> frozenset[tuple[str, str]]:
-    """What a text sets: variables, and attributes of what they hold."""
+    """Return the attributes that a text sets, each with the name of the variable that holds the object."""
     sets = ((_last_word(text, found.start()), found[1]) for found in _SETS.finditer(text))
     unpacked = (pair for targets in _UNPACKS.findall(text) for pair in _TARGET.findall(targets))
     return frozenset((*sets, *_BINDS.findall(text), *unpacked))
 
 
 def _last_word(text: str, end: int) -> str:
-    """The word that ends here."""
+    """Return the word that ends at an offset."""
     found = _LAST_WORD.search(text[text.rfind("\n", 0, end) + 1 : end])
     assert found is not None
     return found[0]
 
 
 def set_by_methods(cls: ClassValue) -> set[str]:
-    """The attributes that a class's own methods set on ``self``, its constructor among them."""
+    """Return the attributes that a class's own methods set on ``self``, including its constructor."""
     methods = filter(None, map(method_in, cls.attributes.values()))
     return {mangled(name, cls.name) for method in methods for name in sets_of_self(method.code.unit.text)}
 
 
 @of_texts
 def _changes(text: str) -> frozenset[str]:
-    """The attributes whose values a text changes, or that it deletes."""
+    """Return the attributes whose values a text mutates or deletes."""
     deleted = (name for targets in _DELETES.findall(text) for _, name in _TARGET.findall(targets))
     return frozenset((*_CHANGES.findall(text), *deleted))
 
 
 @of_texts
 def _sets_any(text: str) -> bool:
-    """Whether a text may set any attribute."""
+    """Return whether a text may set any attribute."""
     return _SETS_ANY.search(text) is not None
 
 
 def says_alike(text: str, other: str) -> bool:
-    """Whether two texts of a function say the same of objects (see `Said`)."""
+    """Return whether two texts of a function have the same writes to objects (see `TextWrites`)."""
     return all(found(text) == found(other) for found in (sets_in, _changes, _sets_any))
 
 
 def _set_on_objects(cls: ClassValue) -> set[str]:
-    """Names of attributes that the class's module sets on other objects than ``self``."""
+    """Return the attributes that the class's module sets on objects other than ``self``."""
     text = cls.module.text if cls.module is not None else ""
     names = [base.name for base in lineage(cls) if isinstance(base, ClassValue)]
     return {mangled(name, base) for one, name in sets_in(text) if one != "self" for base in names}
 
 
 def _texts(cls: ClassValue, every: bool = False) -> Iterator[tuple[str, str]]:
-    """The texts of the methods of a class and its bases, each with the name of the class that has it.
+    """Yield the texts of the methods of a class and its bases, each with the name of the defining class.
 
-    The constructors only with ``every``.
+    Constructors only with ``every``.
     """
     for base in lineage(cls):
         if isinstance(base, ClassValue):
@@ -275,7 +276,7 @@ def _texts(cls: ClassValue, every: bool = False) -> Iterator[tuple[str, str]]:
 
 
 def method_in(value: Value) -> Function | None:
-    """The function of the program in a class's attribute: itself, decorated, or a property's."""
+    """Return the program's function in a class attribute: itself, decorated, or a property's."""
     if isinstance(value, LibraryObject):
         value = value.fields.get("function", value)
     if isinstance(value, Native) and value.wraps is not None:

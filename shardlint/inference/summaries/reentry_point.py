@@ -1,4 +1,4 @@
-"""Where a call stood, so that it can run there once more."""
+"""The state of the interpreter at a call, so that the call can be run again."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
 _SLOTS = {kind: tuple(one.name for one in fields(kind)) for kind in CHANGING}
-#: An object that programs change, and what it held.
+#: A mutable object and its contents.
 State = tuple[Any, tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What a run depends on besides the variables that it reads: its arguments, and what was around it.
+    """The inputs of a call besides the variables that it reads: its arguments and the interpreter's state.
 
-    ``key`` is that of the arguments and the rest in the memory of calls, ``objects`` are those that the
-    arguments held. ``nested`` tells how deep the call stood, ``switches`` which global settings had
-    changed, and ``epoch`` how often classes had.
+    ``key`` is the call's key in the cache, ``objects`` are those reachable from the arguments. ``nested`` is
+    the depth of the call, ``switches`` the global settings changed so far, and ``epoch`` how often classes
+    were changed.
     """
 
     function: Function
@@ -48,7 +48,7 @@ class Situation:
 
     @contextmanager
     def restored(self, interpreter: Machine) -> Iterator[None]:
-        """Stand there again, and afterwards where the interpreter stood before."""
+        """Restore this state, and the present one afterwards."""
         i = interpreter
         before = (i.context, i.path, i.assumed, i.frames, i.muted, i.switches)
         epoch, EFFECTS.epoch = EFFECTS.epoch, self.epoch
@@ -68,7 +68,7 @@ class Situation:
 
 
 def states(values: Iterable[Any]) -> tuple[State, ...]:
-    """What objects hold now."""
+    """Return objects with their contents."""
     return tuple((value, tuple(map(_copied, _held(value)))) for value in values)
 
 
@@ -82,5 +82,5 @@ def _hold(value: Any, state: tuple[Any, ...]) -> None:
 
 
 def _copied(part: Any) -> Any:
-    """What no change of the object changes."""
+    """Return a part that later writes to the object leave unchanged."""
     return copy(part) if type(part) is dict or type(part) is list else part

@@ -1,4 +1,4 @@
-"""Giving a kept run's result again: what it did is done, and what it made is made anew."""
+"""Replay of a summary at a call site: its effects are applied and the objects it created are instantiated."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from shardlint.support.fast_frozen import altered
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
-#: Steps that the copy of a use is worth: it is judged, too.
+#: Steps charged for each copy of a use, since it is judged too.
 _COPY = 12
 
 
 def tell_kept(interpreter: Machine, met: Met, one: Kept | None) -> None:
-    """Tell that a run was met, or what it met if it is not kept: asked of programs that are edited."""
+    """Record that a call was met, or its trace if it is not cached: needed for programs that are edited."""
     if not interpreter.settings.editing:
         return
     if one is None:
@@ -34,7 +34,7 @@ def tell_kept(interpreter: Machine, met: Met, one: Kept | None) -> None:
 
 
 def record(interpreter: Machine, uses: Sequence[Use], notes: list[Note]) -> None:
-    """Record what a run recorded, as variants of one another where the call is one of several."""
+    """Record uses and notes, as variants of one another where the call is one of several alternatives."""
     variant, variants = interpreter.variants
     if variants > 1:
         uses = [
@@ -51,7 +51,7 @@ def record(interpreter: Machine, uses: Sequence[Use], notes: list[Note]) -> None
 
 
 def pay_for_copies(interpreter: Machine, one: Kept) -> None:
-    """Spend steps for uses that became variants: else nothing bounds how many there are. Raises Exhausted."""
+    """Charge steps for uses that became variants, which nothing else bounds. Raises Exhausted."""
     if interpreter.variants[1] > 1 and not interpreter.is_silent:
         interpreter.budget.tick(len(one.met.uses) * _COPY)
 
@@ -65,7 +65,7 @@ def give_again(
     nested: int,
     makes: Instance | None,
 ) -> Value:
-    """Do what a kept run did, for a call at a place whose arguments were met just now."""
+    """Apply a summary to a call whose keys were computed just now, and return its result."""
     given = one.given
     one.met.tell(interpreter, again=True)
     tell_kept(interpreter, one.met, one)

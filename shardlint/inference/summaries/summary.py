@@ -1,4 +1,4 @@
-"""What is kept of a run, to be given again (see `call_cache`)."""
+"""`CallSummary`: the cached result of one call with its read set, its trace and its limits of validity."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from shardlint.support.lazy_dataclass import dataclass
 
 
 class Besides(NamedTuple):
-    """A variable of a module that is read as well, from a scope, and its value, which never changes.
+    """A module variable that another run of a call reads in addition, with its immutable value.
 
-    None if there is no such variable.
+    The value is None if there is no such variable.
     """
 
     scope: Scope
@@ -35,11 +35,11 @@ class Besides(NamedTuple):
 
 @dataclass(slots=True)
 class Given:
-    """What a run was given, as it was met while keys were made: first of its arguments, then of what it read.
+    """The inputs of a call in the order in which keys were computed: its arguments, then its reads.
 
-    ``reads`` are the variables that it read from outside but for what is fixed, with keys. Scopes around the
-    function are told by how far out they are. ``sizes`` are those that equal no other, ``tests`` those that
-    decide between values; ``assumed`` are such whose outcome was known.
+    ``reads`` are the outside variables other than module constants, with keys; an enclosing scope of the
+    function is given as its distance. ``sizes`` are those equal to no other, ``tests`` those that select
+    between values, and ``assumed`` the ones whose outcome was known.
     """
 
     reads: list[tuple[Any, str, Value | None, int]]
@@ -51,14 +51,13 @@ class Given:
 
 @dataclass(slots=True)
 class Kept:
-    """One run: what it was given and read from outside; what it gave; and what limits its validity.
+    """The summary of one call: its inputs, its result, its trace, and its limits of validity.
 
-    ``fixed`` are the variables of modules that it read. ``work`` are the steps that it took. ``closes`` tells
-    that the run gave functions that see variables of scopes around the function. A constructor ``makes`` the
-    object that it is called on: then the result is a pair, of what it gave and that object. ``place`` is
-    where it was called, and ``circumstances`` are those that it asked for. ``body`` is that of the context.
-    ``situation`` is kept of programs that are edited. ``elsewhere`` are the uses that it recorded as they are
-    where it was given again for other calls.
+    ``fixed`` are the module constants that it read, and ``work`` its steps. ``closes`` means that it returned
+    functions that see variables of scopes around the function. A constructor ``makes`` the object it is
+    called on: then the result is the pair of its return value and that object. ``place`` is the call site,
+    ``circumstances`` are the path queries made, and ``body`` is that of the context. ``situation`` is set for
+    programs that are edited. ``elsewhere`` caches the uses as recorded from other call sites.
     """
 
     function: Function
@@ -82,7 +81,7 @@ class Kept:
     elsewhere: dict[Place, Sequence[Use]] = field(default_factory=dict)
 
     def uses_at(self, place: Place) -> Sequence[Use]:
-        """What it recorded, as a call at this place records it: some tell where the function is called."""
+        """Return the uses as a call at this place records them: some name the place of the call."""
         if place == self.place:
             return self.met.uses
         found = self.elsewhere.get(place)
@@ -92,13 +91,13 @@ class Kept:
 
     @property
     def read_names(self) -> Iterator[tuple[Any, str]]:
-        """What it read besides what is fixed, as that is noted."""
+        """Yield the reads other than module constants, as recorded in a read set."""
         return ((anchor, name) for anchor, name, _, _ in self.given.reads)
 
     def take(self, other: Kept) -> bool:
-        """Be another run of the same call, which gave the same: others may hold this one.
+        """Replace the contents by those of another run of the same call with an equal result.
 
-        Returns whether it takes other steps now.
+        The identity stays, since others hold this summary. Return whether its steps differ now.
         """
         work, differs = self.work, self.work.become(other.work)
         for one in fields(self):
@@ -108,7 +107,7 @@ class Kept:
 
 
 def _moved(use: Use, before: Place, now: Place) -> Use:
-    """A use that was reached from one place, as it is if reached from another."""
+    """Return a use reached from one place as it is if reached from another."""
     if all(fact.place is not before for fact in use.facts):
         return use
     facts = (altered(fact, place=now) if fact.place is before else fact for fact in use.facts)
@@ -118,7 +117,7 @@ def _moved(use: Use, before: Place, now: Place) -> Use:
 def kept_read(
     keys: Keys, depths: dict[int, int], anchor: Any, name: str
 ) -> tuple[Any, str, Value | None, int]:
-    """What was read, as that is kept: scopes around the function by how far out they are."""
+    """Return a read as stored in a summary: an enclosing scope of the function as its distance."""
     if not isinstance(anchor, Scope):
         return anchor, name, anchor, keys.of(anchor)
     value = read_of(anchor, name)

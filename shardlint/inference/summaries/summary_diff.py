@@ -1,4 +1,4 @@
-"""Comparing runs of one call: what another one gives, and what it depends on besides."""
+"""Comparison of two summaries of one call: results, and additional reads."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from shardlint.inference.machine.variable_reads import holder_of, outside
 from shardlint.inference.summaries.canonical_keys import Keys, TooLarge, scopes_around
 from shardlint.inference.summaries.summary import Besides, Kept, kept_read
 
-#: What limits the validity of a run.
+#: Fields that limit the validity of a summary.
 _LIMITS = ("depth", "closes", "height", "nested", "circumstances")
 
 
 class Comparison:
-    """Compares runs by the keys of an analysis."""
+    """Compares summaries by the keys of an analysis."""
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
 
     def alike(self, one: Kept, other: Kept) -> bool:
-        """Whether two runs of one call give the same."""
+        """Return whether two runs of one call have equal results."""
         return (
             all(getattr(one, name) == getattr(other, name) for name in _LIMITS)
             and (one.given.sizes, one.given.tests) == (other.given.sizes, other.given.tests)
@@ -32,9 +32,9 @@ class Comparison:
         )
 
     def besides(self, one: Kept, other: Kept) -> list[Besides] | None:
-        """What another run of the same call reads that this one did not.
+        """Return the variables that another run of the same call reads and this one did not.
 
-        None if that is not of modules alone, or may change.
+        None if some are not module variables, or may change.
         """
         around, known = scopes_around(one.function.scope), {*one.fixed.names, *one.read_names}
         found = [
@@ -53,14 +53,14 @@ class Comparison:
         return found
 
     def _is_of_module(self, scope: Scope, name: str, value: Value | None) -> bool:
-        """Whether code in a scope reads this of the module, which never changes, or finds nothing."""
+        """Return whether a name, read in a scope, is a module variable that never changes, or undefined."""
         holder = holder_of(scope, name)
         with suppress(TooLarge):
             return holder is None or (holder is scope.root and self._keys.is_fixed(value))
         return False
 
     def read_besides(self, one: Kept, more: Iterable[Besides]) -> None:
-        """Let a run depend on more variables, which a run that it met reads now."""
+        """Add variables to a summary's reads, since a call inside it reads them now."""
         around, known = scopes_around(one.function.scope), {*one.fixed.names, *one.read_names}
         depths = {id(scope): depth for depth, scope in enumerate(around)}
         for scope, name, value in more:
@@ -74,7 +74,7 @@ class Comparison:
                 one.given.reads = [*one.given.reads, read]
 
     def _result_key(self, one: Kept) -> int | None:
-        """What a run gave, beside what it was given; None if that is too large."""
+        """Return the key of a result relative to the call's inputs; None if it is too large."""
         sizes = {symbol: number for number, symbol in enumerate(one.given.sizes)}
         tests = {test: number for number, test in enumerate(one.given.tests)}
         self._keys.resume(one.function.scope, one.given.objects, sizes, tests)
