@@ -1,4 +1,4 @@
-"""Entries: the functions and wrappers of a program that nothing calls, evaluated by themselves."""
+"""Entry points: functions and wrappers that nothing in the program calls, evaluated on their own."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
 
 
 class Entries:
-    """What nothing called, evaluated with unknown arguments: wrappers (`jit(f)`) first, then functions.
+    """Evaluates the entry points with unknown arguments: wrappers (`jit(f)`) first, then functions.
 
-    An entry may define or wrap more functions, which are then entries too. ``runs`` keeps what each gave,
-    which is given again when all are asked for once more.
+    An entry point may define or wrap more functions, which then are entry points too. ``runs`` caches the
+    result of each, to be reused in the next evaluation.
     """
 
     def __init__(self, interpreter: Interpreter, run: ModuleRun, project: Project) -> None:
@@ -60,12 +60,13 @@ class Entries:
         self.runs: dict[object, EntryRun] = {}
         self._first = born()
         self._given: set[object] = set()
-        #: The entries in their order, each with how many before it changed what others may read.
+        #: The entry points in order, each with the number of earlier ones that changed shared state.
         self._order: dict[object, tuple[EntryRun, int]] = {}
-        #: Of those that did so the last time, the ones yet to come; and whether one did so otherwise.
+        #: Entry points yet to come that changed shared state in the last evaluation; and whether one
+        #: differed.
         self._left: deque[tuple[object, EntryRun]] = deque()
         self._last, self._differs, self._changing = self._order, False, 0
-        #: Which entries first asked for what the constructors of classes set.
+        #: The entry points that first asked what the constructors of classes set.
         self._askers: dict[OfClass, object] = {}
         self._sound = True
         self._cutoff = Cutoff(interpreter)
@@ -76,13 +77,13 @@ class Entries:
         return Reach(self._project, settings, meshed)
 
     def evaluate(self) -> None:
-        """Evaluate all entries that can meet a use."""
+        """Evaluate all entry points that can reach a use."""
         try:
             self._evaluate_all()
         finally:
             EFFECTS.entry = 0
         self._sound = self._sound and self._cutoff.sound
-        # Of others that edited functions ran in nothing is known any more.
+        # For the others that ran edited functions, the results are no longer known to be valid.
         self.runs = {
             k: run for k, run in self.runs.items() if k in self._order or not self._cutoff.concerns(run)
         }
@@ -101,7 +102,7 @@ class Entries:
             self._reach.learn(function for function, _ in i.defined.values())
         defined = _with_those_to_come(i.defined)
         i.budget.ceiling.begin()
-        # Else the program is made anew.
+        # Otherwise the program is evaluated from scratch.
         while not i.budget.ceiling.reached and (not self._last or (self._sound and self._cutoff.sound)):
             i.settle()
             native, context = next(iter(i.wrappers.values()), (None, self._top))
@@ -121,7 +122,7 @@ class Entries:
 
     @property
     def is_consistent(self) -> bool:
-        """Whether each entry that was evaluated last found what it finds in a program that is made anew."""
+        """Return whether each entry point evaluated last saw the state that it sees in a fresh program."""
         return (
             self._sound
             and (self._differs or not self._left)
@@ -130,33 +131,34 @@ class Entries:
 
     @property
     def gave_all_again(self) -> bool:
-        """Whether no entry was evaluated the last time."""
+        """Return whether all results of the last evaluation came from the cache."""
         return len(self._given) == len(self._order)
 
     @property
     def may_stay(self) -> bool:
-        """Whether entries can be evaluated again: what they change for others can be undone."""
+        """Return whether entry points can be evaluated again: all their changes to shared state can be
+        undone."""
         return all(run.alone for run in self.runs.values())
 
     def undo(self) -> None:
-        """Let all be as it was before any entry was evaluated."""
+        """Restore the state from before any entry point was evaluated."""
         for run, _ in reversed(self._order.values()):
             for change in run.changes:
                 change.undo()
 
     def changed(self, traces: frozenset[Hashable], reaches_alike: bool) -> None:
-        """Find out the next time what it makes a difference to that a function has another text now."""
+        """Register edited code: the next evaluation decides which results stay valid."""
         touched = frozenset(change.thing.born for run in self.runs.values() for change in run.changes)
         self._cutoff = Cutoff(self._interpreter, self._cutoff.traces | traces, touched)
         if not reaches_alike:
             self._reach = self._new_reach()
 
     def _evaluate(self, key: object, made: Function | Native, defined: Context) -> None:
-        """Evaluate an entry, or give again what it gave."""
+        """Evaluate an entry point, or reuse its cached result."""
         i, known = self._interpreter, self.runs.get(key)
         EFFECTS.entry += 1
         left_open = _left_open(i, made)
-        # One that an entry defined anew may see other variables than before.
+        # If an entry point defined it again, it may see other variables than before.
         same = (
             known is not None
             and known.made is made
@@ -177,13 +179,13 @@ class Entries:
         if i.budget.ceiling.reached:
             i.budget.ceiling.note(_place_of(made, self._run))
         if len(i.project.modules) != modules:
-            # What a module holds that an entry imports is there for all.
+            # The contents of a module that an entry point imports are shared by all.
             self._first = born()
         self._note_asker(key, run)
         self._give(key, run)
 
     def _give(self, key: object, run: EntryRun) -> None:
-        """Add what an entry gave, and see whether it left to others what it left the last time."""
+        """Add an entry point's result, and compare its effects on shared state with the last ones."""
         before = self._left.popleft()[1] if self._left and self._left[0][0] == key else None
         alike = before.leaves_alike(run) if before is not None else not run.matters
         if before is not None and alike:
@@ -193,20 +195,21 @@ class Entries:
         run.give(self._interpreter)
         if self._last and not alike:
             self._differs = True
-            # That a run reads a class or a wrapper is not noted.
+            # Reads of classes and wrappers are not recorded.
             self._sound = self._sound and not run.epochs and (before is None or not before.epochs)
             self._forget_asked()
 
     def _note_asker(self, key: object, run: EntryRun) -> None:
-        """Note whether an entry was the first to ask for what a constructor sets."""
+        """Record which constructor attributes an entry point was the first to ask for."""
         for trace in run.met.own:
             if isinstance(trace, OfClass):
                 asker = self._askers.setdefault(trace, key)
-                # Else what was known was found out after others had changed what it may read.
+                # Otherwise they were computed after other entry points had changed what the constructor may
+                # read.
                 self._sound = self._sound and (asker == key or asker in self._order or not self._left)
 
     def _forget_asked(self) -> None:
-        """Forget what constructors set for whom comes later: they may find something else now."""
+        """Drop what constructors set, for the entry points to come: they may find something else now."""
         i = self._interpreter
         for cls in list(i.constructed):
             if self._askers.get(OfClass(cls.born)) not in self._order:
@@ -215,14 +218,14 @@ class Entries:
 
 
 def _place_of(made: Function | Native, run: ModuleRun) -> Place:
-    """Where an entry is written."""
+    """Return the place at which an entry point is written."""
     if isinstance(made, Function):
         return NodePlace(made.code.unit, made.code.node)
     return made.origin or Span(run.source.path, 1, 1, 1, 1)
 
 
 def _with_those_to_come(keys: Collection[Hashable]) -> Iterator[Hashable]:
-    """All keys, once each, with those that are added behind them meanwhile."""
+    """Yield all keys once each, including those that are appended meanwhile."""
     seen = 0
     while seen < len(keys):
         for key in tuple(islice(keys, seen, None)):
@@ -231,7 +234,7 @@ def _with_those_to_come(keys: Collection[Hashable]) -> Iterator[Hashable]:
 
 
 def _left_open(interpreter: Interpreter, made: Function | Native) -> frozenset[str]:
-    """What a module rebound after code that is not followed got one of its functions to call."""
+    """Return the module variables rebound after code that is not followed could call one of its functions."""
     function = wrapped_function(made)
     since = None if function is None else interpreter.handed.get(function.code.key)
     if function is None or since is None:
@@ -241,7 +244,7 @@ def _left_open(interpreter: Interpreter, made: Function | Native) -> frozenset[s
 
 @contextmanager
 def _as_when_called(made: Function | Native, left_open: frozenset[str]) -> Iterator[None]:
-    """Leave these variables of an entry's module open."""
+    """Treat these variables of an entry point's module as open meanwhile."""
     function = wrapped_function(made)
     if function is None or not left_open:
         yield
@@ -255,7 +258,7 @@ def _as_when_called(made: Function | Native, left_open: frozenset[str]) -> Itera
 
 
 def guarded(interpreter: Machine, action: Callable[[], bool]) -> bool:
-    """Run an action; text that cannot be read after all, or no budget left, ends just that action."""
+    """Run an action and return its result; unreadable text or an exhausted budget ends only this action."""
     frames = len(interpreter.frames)
     outer = interpreter.path, interpreter.muted, interpreter.variants, interpreter.picked
     try:
@@ -263,7 +266,7 @@ def guarded(interpreter: Machine, action: Callable[[], bool]) -> bool:
     except (Exhausted, BrokenText, RecursionError):
         for frame in interpreter.frames[frames:]:
             if frame.scope.parent is None:
-                # What the rest of these statements would have set is not known.
+                # The variables that the remaining statements would have set are unknown.
                 for name, value in frame.scope.variables.items():
                     if not isinstance(value, External | ModuleValue | Function | ClassValue):
                         frame.scope.variables[name] = Unknown(f"`{name}` may be set by code that is too long")
@@ -273,14 +276,14 @@ def guarded(interpreter: Machine, action: Callable[[], bool]) -> bool:
 
 
 def _is_case(function: Function, run: ModuleRun) -> bool:
-    """Whether this is a fixture's ``case_*`` function, which runs by itself after the top level."""
+    """Return whether this is a fixture's ``case_*`` function, which runs by itself after the top level."""
     params = parameters(function.code)
     takes_nothing = not (params.params or params.posonly_params or params.kwonly_params)
     return takes_nothing and function.name.startswith("case_") and function.scope is run.scope
 
 
 def _unknown_context(interpreter: Interpreter, defined: Context) -> Context:
-    """The context of a caller nobody knows; a mesh that was set for good when it was defined stays."""
+    """Return the context of an unknown caller; a mesh that was set globally at the definition stays."""
     mesh: MeshValue | Unknown | None = defined.mesh
     if not isinstance(mesh, MeshValue):
         mesh = assumed_mesh(interpreter) or Unknown("the caller may have set a mesh")
@@ -315,7 +318,7 @@ def _run_entry(
 
 
 def _wrapper_call(interpreter: Interpreter, native: Native) -> Callable[[], object]:
-    """A call of a wrapper with one unknown argument for each parameter that must be given."""
+    """Return a call of a wrapper with an unknown argument for each required parameter."""
     wrapped = native.wraps
     place = native.origin or Span("", 1, 1, 1, 1)
 
@@ -347,7 +350,7 @@ def _function_call(interpreter: Interpreter, function: Function) -> Callable[[],
 
 
 def _construct(interpreter: Interpreter, constructor: Function, instance: Instance) -> None:
-    """Run a constructor with unknown arguments; what it meets is met again where it is an entry itself."""
+    """Run a constructor with unknown arguments; its trace is recorded where it is an entry point itself."""
     reached, called = set(interpreter.reached), set(interpreter.called_wrappers)
     bound = unknown_arguments(interpreter, constructor, starred=True)
     bound[next(iter(bound))] = instance
@@ -363,12 +366,12 @@ def _construct(interpreter: Interpreter, constructor: Function, instance: Instan
 
 
 def _unknown_argument(name: str) -> Unknown:
-    """The value of a parameter whose caller is not known."""
+    """Return the value of a parameter whose caller is unknown."""
     return Choice(f"`{name}` is decided by the caller")
 
 
 def unknown_arguments(interpreter: Interpreter, function: Function, starred: bool) -> dict[str, Value]:
-    """Arguments of a caller that is not known; ``self`` is an instance of the method's class."""
+    """Return the arguments of an unknown caller; ``self`` is an instance of the method's class."""
     code = function.code
     params, names, keyword_only = code.parameters
     bound: dict[str, Value] = {name: _unknown_argument(name) for name in names}

@@ -1,4 +1,4 @@
-"""What a program may import, as its text tells before it runs."""
+"""The modules that a program may import, found in its text before it runs."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from shardlint.source.workspace import file_access
 if TYPE_CHECKING:
     from shardlint.inference.machine.module_run import ModuleRun
 
-#: Finds the file of a module by the path of the file that imports it, and its dotted name.
+#: Finds the file of a module by the path of the importing file and the module's dotted name.
 Locate = Callable[[Path, str], Path | None]
 
-#: What files import, by their path, their stamp and the roots of the project: the files, and what was read.
+#: The files that a file imports, by path, stamp and the project's roots; and the file reads made.
 _imports: dict[Hashable, tuple[tuple[Path, ...], file_access.Seen]] = {}
 _MOST = 20_000
 
 
 def forget() -> None:
-    """Forget what files import: others may have come or gone."""
+    """Clear the cached imports: files may have been added or removed."""
     _imports.clear()
 
 
 def planned(
     source: Source, locate: Locate, roots: Hashable, known: Mapping[Path, ModuleRun]
 ) -> frozenset[Path]:
-    """The modules that a program imports on whatever path, and what these import in turn.
+    """Return the modules that a program imports on any path, and what these import in turn.
 
-    ``locate`` looks for them, also under ``roots``. ``known`` are modules that ran, which tell what they
-    imported; others are read.
+    ``locate`` finds their files, also under ``roots``. ``known`` are modules that have run, with their
+    imports; others are read.
     """
     found: set[Path] = set()
     waiting = list(_located(source, locate))
@@ -50,7 +50,7 @@ def planned(
 
 
 def _imported_by(path: Path, locate: Locate, roots: Hashable) -> tuple[Path, ...]:
-    """The files that a file imports: found once, whichever programs ask."""
+    """Return the files that a file imports, cached across programs."""
     key = (path, file_access.stamp(str(path)), roots)
     kept = _imports.get(key)
     if kept is None:
@@ -63,7 +63,7 @@ def _imported_by(path: Path, locate: Locate, roots: Hashable) -> tuple[Path, ...
 
 
 def _located(source: Source, locate: Locate) -> Iterator[Path]:
-    """The files that a source imports; what is imported from a package may be one of its modules."""
+    """Yield the files that a source imports; a name imported from a package may be one of its modules."""
     here = Path(source.path)
     for node in _import_statements(source):
         if isinstance(node, ast.Import):
@@ -79,7 +79,7 @@ def _located(source: Source, locate: Locate) -> Iterator[Path]:
 
 
 def _import_statements(source: Source) -> Iterator[ast.Import | ast.ImportFrom]:
-    # Who asks will mostly run the module, and split it then.
+    # The caller will mostly run the module, and split it then.
     parts = (split(source.path, cell.index, cell.text).parts for cell in source.cells)
     for unit in (unit for found in parts for unit in whole_units(found) if "import" in unit.text):
         try:
@@ -91,5 +91,5 @@ def _import_statements(source: Source) -> Iterator[ast.Import | ast.ImportFrom]:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 yield node
             elif not isinstance(node, ast.expr):
-                # Expressions hold no statements.
+                # Expressions contain no statements.
                 waiting.extend(ast.iter_child_nodes(node))

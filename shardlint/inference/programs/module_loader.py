@@ -1,4 +1,4 @@
-"""A project: finding modules, running them once, and what its files say about devices."""
+"""A project: its modules, found and run once, and its settings about devices."""
 
 from __future__ import annotations
 
@@ -32,30 +32,30 @@ if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
 _HOST_DEVICES = re.compile(r"--?xla_force_host_platform_device_count=(\d+)")
-#: Packages that are libraries even when a folder of that name lies beside the file.
+#: Packages that are libraries even if a folder of that name lies beside the file.
 LIBRARIES = frozenset(
     "jax jaxlib numpy flax optax orbax chex haiku equinox jaxtyping einops functools dataclasses typing "
     "os sys math itertools collections contextlib abc enum builtins".split()
 )
 
 
-#: Modules that programs imported, so that the next one need not run them again.
+#: Modules that programs imported, so that the next program need not run them again.
 Key = tuple[Path, file_access.Stamp | None, Hashable, Hashable]
 _shared: dict[Key, ModuleRun] = {}
 _MAX_SHARED = 4_000
 
 
 def refresh() -> None:
-    """Forget the modules that programs share when a file of one of them has changed.
+    """Drop the modules that programs share if a file of one of them has changed.
 
-    All of them: what a module holds may come from any other.
+    All of them, since the contents of a module may come from any other.
     """
     if any(file_access.stamp(str(path)) != stamp for path, stamp, *_ in _shared):
         forget()
 
 
 def share_unchanged() -> None:
-    """Share no longer the modules of which a program changed something, nor what imports them."""
+    """Stop sharing modules that a program changed, and modules that import them."""
     touched = sorted(EFFECTS.touched)
     others = [run for run in _shared.values() if _any_between(touched, run.made)]
     for key, run in list(_shared.items()) if others else ():
@@ -65,24 +65,24 @@ def share_unchanged() -> None:
 
 
 def _any_between(numbers: Sequence[int], between: range) -> bool:
-    """Whether one of some numbers, in order, is in a range."""
+    """Return whether one of some sorted numbers is in a range."""
     at = bisect_left(numbers, between.start)
     return at < len(numbers) and numbers[at] < between.stop
 
 
 def forget() -> None:
-    """Forget the modules that programs share, and what files import."""
+    """Drop the modules that programs share, and the cached imports."""
     _shared.clear()
     forget_imports()
 
 
 def _identity(path: Path, interpreter: Machine) -> Key:
-    """What a module's values depend on: its text, as the file system tells it, and the settings."""
+    """Return what a module's values depend on: the stamp of its file and the settings."""
     return (path, file_access.stamp(str(path)), interpreter.device_count, interpreter.settings)
 
 
 class Project:
-    """The modules around the files that are analyzed; ``execute`` runs one."""
+    """The modules around the analysed files; ``execute`` runs one."""
 
     def __init__(
         self,
@@ -94,16 +94,16 @@ class Project:
         self.roots = tuple(Path(root) for root in roots)
         self.modules: dict[Path, ModuleRun] = {}
         self.running: list[ModuleRun] = []
-        #: The imported modules that have begun to run and are not done.
+        #: The imported modules that are still running.
         self._begun: list[ModuleRun] = []
         self._found: dict[tuple[Path, str], tuple[Path | None, file_access.Seen]] = {}
-        #: Modules of packages without ``__init__.py``, by the dotted names they were imported by.
+        #: Modules of packages without ``__init__.py``, by the dotted name of their import.
         self.loose: dict[str, ModuleValue] = {}
 
     # -- modules ------------------------------------------------------------------------------
 
     def import_module(self, interpreter: Machine, name: str) -> Value:
-        """Return a module by its dotted name, relative to the running one where it has dots."""
+        """Return a module by its dotted name; leading dots are relative to the running module."""
         here = Path(interpreter.scope.root.module.source.path)
         if name.split(".")[0] in LIBRARIES:
             return self.external(interpreter, name)
@@ -120,14 +120,14 @@ class Project:
         return ModuleValue(name, run)
 
     def _program(self) -> Value:
-        """The module that is run."""
+        """Return the main module."""
         found = next((run for run in self.modules.values() if run.name == "__main__"), None)
         return Unknown("the program") if found is None else ModuleValue("__main__", found)
 
     def submodule(self, interpreter: Machine, package: str, name: str) -> ModuleValue | None:
-        """Return a module of a package that has no ``__init__.py``, None where there is none.
+        """Return a module of a package without ``__init__.py``, or None.
 
-        Only what holds such a module is taken for such a package: a folder may share a library's name.
+        A folder counts as such a package only if it contains the module: it may share a library's name.
         """
         full = f"{package}{name}" if package.endswith(".") else f"{package}.{name}"
         if full.split(".")[0] in LIBRARIES:
@@ -164,7 +164,7 @@ class Project:
                     _shared[key] = run
             self._take_over(interpreter, run)
         elif run in self._begun:
-            # Who begins a cycle of imports decides what its modules see of each other.
+            # The module that begins an import cycle determines what the others see of each other.
             for inner in self._begun[self._begun.index(run) + 1 :]:
                 inner.alone = False
         elif self._begun:
@@ -176,7 +176,7 @@ class Project:
         return run
 
     def _fits(self, run: ModuleRun) -> bool:
-        """Whether a module that ran for another program is as it would be if this one ran it."""
+        """Return whether a module that ran for another program is as if this program had run it."""
         if any(self.modules.get(path, one) is not one for path, one in run.within.items()):
             return False
         changed_by = {path for one in run.within.values() for path in one.changed_by}
@@ -184,28 +184,30 @@ class Project:
 
     @cached_property
     def _planned(self) -> frozenset[Path]:
-        """What the program may import."""
+        """The files that the program may import."""
         known = {path: run for (path, *_), run in _shared.items()}
         if self.program is None:
             return frozenset()
         return planned(self.program, self._importable, self.roots, known)
 
     def _importable(self, here: Path, name: str) -> Path | None:
-        """The file of a module that an import runs; libraries are not read."""
+        """Return the file of a module that an import runs; None for libraries, which are not read."""
         return None if name.split(".")[0] in LIBRARIES else self.locate(here, name)
 
     def _note_changes(self, path: Path, run: ModuleRun) -> None:
-        """Note which modules importing this one changed, such as registers: others may not import it."""
+        """Record which modules importing this one changed, such as registries: other programs may not import
+        it."""
         numbers = sorted(EFFECTS.touched)
         for one in self.modules.values() if numbers else ():
             if one is not run and path not in one.within and _any_between(numbers, one.made):
                 one.changed_by.add(path)
 
     def _first_run(self, interpreter: Machine, path: Path, name: str) -> ModuleRun:
-        """Run a module as if nothing else ran, but for the modules that did already."""
+        """Run a module as if nothing else had run, except modules that already did."""
         i, before, first = interpreter, interpreter.context, born()
         touched, EFFECTS.touched = EFFECTS.touched, set()
-        # Nobody knows its classes yet: that it changes those, as it makes them, is nothing to others.
+        # Its classes are unknown to others yet, so changes to them while it creates them concern no other
+        # code.
         epoch, EFFECTS.epoch = EFFECTS.epoch, first << 32
         remade, EFFECTS.remade = EFFECTS.remade, NOTHING
         outer = (i.frames, i.budget, i.assumed, i.variants, i.switches, i.turns, i.asks_mesh)
@@ -249,7 +251,7 @@ class Project:
         return run
 
     def _take_over(self, interpreter: Machine, run: ModuleRun) -> None:
-        """Let a module that ran change what it changes for the whole program."""
+        """Apply a module's changes to program-wide state."""
         interpreter.switches |= run.switches
         interpreter.turns |= run.turns
         interpreter.asks_mesh |= run.asks_mesh
@@ -261,7 +263,8 @@ class Project:
             interpreter.context = replace(interpreter.context, **run.changes)
 
     def locate(self, here: Path, name: str) -> Path | None:
-        """The file of a module by its dotted name, as the file ``here`` imports it, None if not seen."""
+        """Return the file of a module by its dotted name, as imported by the file ``here``; None if not
+        found."""
         key = (here.parent, name)
         if key not in self._found:
             with file_access.recording() as looked:
@@ -282,11 +285,11 @@ class Project:
         return next(filter(None, found), None)
 
     def external(self, interpreter: Machine, name: str) -> Value:
-        """Return a library's name, in its canonical spelling."""
+        """Return a library's name in its canonical spelling."""
         return version_named(interpreter, name) or canonical(name)
 
     def star_names(self, module: str) -> dict[str, Value]:
-        """What ``from module import *`` binds, as far as the overlays know."""
+        """Return the names that ``from module import *`` binds, as far as the overlays know."""
         return {name: canonical(f"{module}.{name}") for name in names_under(module)}
 
     # -- versions -----------------------------------------------------------------------------
@@ -294,19 +297,19 @@ class Project:
     def reference(
         self, interpreter: Machine, name: str, place: Place, exception: str = "AttributeError"
     ) -> bool:
-        """Record a reference to a name, or an argument ``f(x=)``, that only some releases of JAX have.
+        """Record a reference to a name, or an argument ``f(x=)``, that only some JAX releases have.
 
-        The others raise ``exception``. Returns whether that is what the assumed release does.
+        The others raise ``exception``. Return whether the assumed release does.
         """
         state = state_of(interpreter, name)
         if state is None or (state.there and not state.deprecated):
             return False
         if state.name != name and state_of(interpreter, name.rpartition(".")[0]) is not None:
-            # Parts of what is gone or deprecated are reported with it.
+            # Parts of a removed or deprecated name are reported with it.
             return False
         verdict: Accepted | Rejected | Undecided = Accepted()
         if not state.there:
-            # On a branch that a version check may guard, nothing is claimed.
+            # On a branch that a version check may guard, nothing is reported.
             guarded = Undecided("a version check may guard this")
             verdict = guarded if interpreter.guarded else Rejected(Cause.REMOVED, exception, "reference")
         environment, release = interpreter.environment(), interpreter.settings.release
@@ -318,7 +321,7 @@ class Project:
     # -- devices ------------------------------------------------------------------------------
 
     def set_environment(self, interpreter: Machine, key: Value, value: Value) -> None:
-        """Learn the number of devices from ``os.environ["XLA_FLAGS"] = ...``."""
+        """Read the number of devices from ``os.environ["XLA_FLAGS"] = ...``."""
         if as_str(key) != "XLA_FLAGS":
             return
         for option in options(value):
@@ -330,14 +333,14 @@ class Project:
 
 
 def _replace(interpreter: Machine, run: ModuleRun) -> None:
-    """Take over what classes of a module that is imported define anew: once, in each evaluation."""
+    """Apply the attributes that an imported module's classes redefine: once in each evaluation."""
     if run.replaced and run.scope.born not in interpreter.replaced:
-        # Who imports it again need not, but only because this did.
+        # Later imports need not repeat this, but depend on it.
         depends(run.scope.born)
         interpreter.replaced[run.scope.born] = frozenset()
         for number, names in run.replaced.items():
             known = interpreter.replaced.get(number)
-            # Modules share these sets: each holds those of all that it imports.
+            # Modules share these sets: each contains those of all its imports.
             if known is None or known < names:
                 interpreter.replaced[number] = names
             elif not names <= known:
@@ -350,7 +353,7 @@ def _module_file(folder: Path, parts: Sequence[str]) -> Path | None:
 
 
 def _within(run: ModuleRun) -> dict[Path, ModuleRun]:
-    """A module with all that it imported, and what this imported in turn."""
+    """Return a module with all its imports, transitively."""
     found: dict[Path, ModuleRun] = {}
     waiting = [(Path(run.source.path), run)]
     while waiting:

@@ -38,10 +38,10 @@ from shardlint.support.gc_policy import collecting_seldom
 def analyze(
     sources: Sequence[Source], settings: InferenceSettings, noticed: Noticed | None = None
 ) -> list[Use | FileProblem]:
-    """Evaluate files and return the uses of sharding in them, and what was wrong with the files.
+    """Evaluate files and return their uses of sharding and their file problems.
 
-    A file's uses do not depend on the other files of the sequence. ``noticed`` is told what else they
-    depend on.
+    A file's uses do not depend on the other files of the sequence. Other dependencies are added to
+    ``noticed``.
     """
     found: list[Use | FileProblem] = []
     with while_evaluating():
@@ -62,14 +62,14 @@ class Program:
     """One file, evaluated as a program."""
 
     def __init__(self, source: Source, settings: InferenceSettings) -> None:
-        # An analysis that was broken off may have changed something.
+        # An analysis that was broken off may have changed shared modules.
         share_unchanged()
         self.project = Project(settings.roots, run_module, source)
         self.interpreter = Interpreter(settings, self.project)
         if source.devices is not None:
             self.interpreter.device_count = source.devices
         self.main = ModuleRun("__main__", source)
-        #: What literals write one name, if an editor asks.
+        #: The literals that write the same name, if an editor asks.
         self.names: name_links.Pairs | None = {} if settings.editing else None
         with name_links.collecting(self.names):
             self.problems = run_module(self.interpreter, self.main)
@@ -77,7 +77,7 @@ class Program:
         self._settling = Settling()
 
     def uses(self, noticed: Noticed | None = None) -> list[Use | FileProblem]:
-        """Evaluate the entries too, and return all uses and problems."""
+        """Evaluate the entry points too, and return all uses and problems."""
         with name_links.collecting(self.names):
             self.entries.evaluate()
         share_unchanged()
@@ -102,14 +102,14 @@ class Program:
 
 
 def _cut_short(ceiling: Ceiling) -> Iterator[FileProblem]:
-    """Tell where the evaluation of a file ended for good."""
+    """Report where the evaluation of a file ended for good."""
     if ceiling.where is not None:
         said = f"evaluation ended here after {MAX_FILE_STEPS:,} steps: of what follows nothing is known"
         yield FileProblem("cut-short", said, ceiling.where)
 
 
 def _equated(source: Source, names: name_links.Pairs) -> list[Use | FileProblem]:
-    """What literals write one name, as uses; they stand where the first of them does."""
+    """Return the literals that write the same name, as uses at the place of the first."""
     start = Span(source.path, 1, 1, 1, 1, source.cells[0].index if source.cells else None)
     return [
         NameUse(place=one or other or start, environment=Environment(), names=(a, b), logical=logical)
@@ -118,7 +118,7 @@ def _equated(source: Source, names: name_links.Pairs) -> list[Use | FileProblem]
 
 
 def run_module(interpreter: Machine, run: ModuleRun) -> list[FileProblem]:
-    """Execute a module's top level, cell by cell; return what is wrong with its comments."""
+    """Execute a module's top level, cell by cell; return the problems of its comments."""
     problems: list[FileProblem] = []
     interpreter.project.running.append(run)
     try:
@@ -136,7 +136,7 @@ def run_module(interpreter: Machine, run: ModuleRun) -> list[FileProblem]:
 
 
 def _run_cell(interpreter: Machine, run: ModuleRun, parsed: Parsed) -> None:
-    """Execute one cell. Where control cannot go on (`raise`), a notebook's next cell still runs."""
+    """Execute one cell. After a `raise`, a notebook's next cell still runs."""
     run.parts.extend(parsed.parts)
     for name in parsed.rebound:
         run.scope.variables[name] = Unknown("bound by text that cannot be read")
@@ -154,7 +154,7 @@ def _run_cell(interpreter: Machine, run: ModuleRun, parsed: Parsed) -> None:
 
 
 def _run_part(interpreter: Machine, run: ModuleRun, part: Part) -> bool:
-    """Execute one part of a module or class body; return whether control may go on."""
+    """Execute one part of a module or class body; return whether control may continue."""
     if isinstance(part, FunctionPart):
         _in_frame(
             interpreter,
@@ -182,7 +182,7 @@ def _statement(interpreter: Machine, node: Statement) -> bool:
 
 
 def _in_frame(interpreter: Machine, run: ModuleRun, unit: object, action: Callable[[], None]) -> None:
-    """Run an action in the innermost frame of this module, making one when there is none."""
+    """Run an action in the innermost frame of this module, or in a new one."""
     running = interpreter.frames and interpreter.frames[-1].scope.root is run.scope
     if running and interpreter.frames[-1].scope.is_class:
         with interpreter.in_unit(unit):  # type: ignore[arg-type]
@@ -214,8 +214,8 @@ def _syntax_errors(run: ModuleRun) -> Iterator[FileProblem]:
 def while_evaluating() -> Iterator[None]:
     """Allow the recursion that nested expressions need; CPython 3.11 keeps it off the C stack.
 
-    Collecting garbage meanwhile costs a seventh of the time and finds little. It is done when much was made,
-    where many programs are evaluated one after the other under `collecting_seldom`.
+    Collecting garbage during an evaluation costs a seventh of the time and frees little. Under
+    `collecting_seldom` it runs between programs, when much was allocated.
     """
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, RECURSION_LIMIT))

@@ -1,9 +1,10 @@
-"""What code can reach: whether evaluating a function can meet a use of sharding at all.
+"""Reachability: whether evaluating a function can reach a use of sharding at all.
 
-An entry nobody calls has unknown arguments, and most entries of a large project can only find out that they
-know nothing. What an entry may call is told by its text and by what the names in it hold: functions of the
-program, members of classes and modules that it mentions, and what those mention in turn. If no text that is
-reached so speaks of an API of sharding, no use can be met. One too many costs time, one too few a finding.
+An entry point has unknown arguments, and most entry points of a large project would only compute unknown
+values. The code it may call is found from its text and the values of the names in it: functions of the
+program, members of classes and modules that it mentions, and what those mention in turn. If no text reached
+in this way mentions a sharding API, no use can be recorded. A false positive costs time, a false negative a
+finding.
 """
 
 from __future__ import annotations
@@ -52,36 +53,36 @@ if TYPE_CHECKING:
     from shardlint.inference.machine.module_run import ModuleRun
     from shardlint.inference.programs.module_loader import Project
 
-#: What may be read of an object: ``x.name``, and ``getattr(x, "name")``.
+#: Reads of an attribute: ``x.name``, and ``getattr(x, "name")``.
 _MEMBER = re.compile(r"[.\"'](?:(?<=\.)\s*)?([^\W\d]\w*+)")
 _CALLED = re.compile(r"(?<!def )\b([^\W\d]\w*+)\s*+\(")
-#: What is handed on: ``partial(psum, …)``, ``f(x, reduce=lax.psum)``.
+#: Functions passed as arguments: ``partial(psum, …)``, ``f(x, reduce=lax.psum)``.
 _PASSED = re.compile(r"[(,=]\s*(?:[\w.]*\.)?([^\W\d]\w*)\s*(?=[,)\n])")
 _CHAIN = re.compile(r"(?<![\w.])([^\W\d]\w*)((?:\.[^\W\d]\w*)+)")
 _ASKS_CLASS = re.compile(r"\bisinstance\((?:[^()]|\([^()]*\))*\)")
-#: What a call may be given by keyword: ``f(x, name=1)``, ``kwargs["name"] = 1``.
+#: Keyword arguments of a call: ``f(x, name=1)``, ``kwargs["name"] = 1``.
 _KEYWORD = re.compile(r"""[(,]\s*([^\W\d]\w*)\s*=(?!=)|["']([^\W\d]\w*)["']""")
-#: A sharding given by keyword, or under such a key.
+#: A sharding passed by keyword, or stored under such a key.
 _GIVEN = re.compile(r"""hardings?(?:_names)?(?:\s*=(?!=)|["']\s*:)""")
 _IMPORT = re.compile(
     r"(?:^[ \t]+|;[ \t]*)(?:from[ \t]+([.\w]+)[ \t]+import|import[ \t]+([.\w, \t]+))", re.MULTILINE
 )
 _IMPORTS = re.compile(r"(?:^[ \t]+|;[ \t]*)(?:from[ \t]+[.\w]+[ \t]+)?import\b", re.MULTILINE)
-#: A method's own class, by which it makes objects.
+#: The names of a method's own class, with which it creates objects.
 _OWN_CLASS = frozenset({"cls", "__class__", "type"})
-#: What together makes a use of Flax: a sharding that is given, and Flax itself.
+#: These together make a use of Flax: a sharding that is passed, and Flax itself.
 _TOGETHER = frozenset({"given", "flax"})
-#: What a text says as code.
+#: The code of a text, without prose.
 _bare = of_texts(without_prose)
 
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """What is looked for.
+    """The names searched for.
 
-    ``names`` are the last names of the APIs that are judged. ``changing`` is what JAX does not have, or not
-    in every release asked about, by its whole name, ``last`` the last parts of those names, and
-    ``arguments`` are such of functions, with these functions' last names.
+    ``names`` are the last parts of the APIs that are judged. ``changing`` are full names that JAX lacks, in
+    all or some of the releases asked about, ``last`` the last parts of those, and ``arguments`` pairs of a
+    function's last name and such an argument.
     """
 
     names: frozenset[str]
@@ -90,13 +91,14 @@ class _Looked:
     arguments: frozenset[tuple[str, str]]
 
 
-#: What asks for an axis. What axes an entry's caller binds is not known, so it is judged in the body of a
-#: `shard_map` alone, which is an API itself; an editor shows the names everywhere.
+#: APIs that need a bound axis. The axes that an entry point's caller binds are unknown, so they are judged
+#: only in the body of a `shard_map`, which is an API itself; an editor shows their names everywhere.
 _ASKING = frozenset({"axis_index", "axis_size"})
 
 
 def _looked(layers: bool, settings: InferenceSettings) -> _Looked:
-    """With ``layers`` what makes parameters without names counts as well."""
+    """Return the names searched for; with ``layers``, layers that create parameters without names count
+    too."""
     return _looked_for(layers, settings.release, settings.alone, settings.editing, loaded())
 
 
@@ -120,23 +122,23 @@ def _looked_for(
 
 
 class Reach:
-    """What the functions of one program reach; asked once its top level has run.
+    """The functions of one program that can reach a use; asked once its top level has run.
 
-    ``meshed`` tells that a mesh is known wherever they are called from: then any parameter can be too large.
+    ``meshed`` means that a mesh is known at every call: then any parameter can be too large.
     """
 
     def __init__(self, project: Project, settings: InferenceSettings, meshed: bool) -> None:
         self._project, self._settings, self._meshed = project, settings, meshed
-        #: What is known, by the function's identity; the function is kept, so that none takes its place.
+        #: The answers by the function's identity, with the function to keep it alive.
         self._known: dict[int, tuple[Function, bool]] = {}
 
     def learn(self, functions: Iterable[Function]) -> None:
-        """Find out about many functions: where nothing is reached, one walk from all of them tells."""
+        """Decide for many functions at once: if nothing is reached, one walk from all of them shows it."""
         unknown = [one for one in functions if id(one) not in self._known]
         if not unknown:
             return
         looked = self._wanted()
-        # What meets a use by itself is known first: walks end where they come to it.
+        # Functions that contain a use themselves are decided first: walks end at them.
         self._known |= {id(one): (one, True) for one in unknown if _uses(looked, one.code.unit.text)}
         waiting = [unknown]
         while waiting:
@@ -145,7 +147,7 @@ class Reach:
             for one in group:
                 search.method(one)
             if not search.finds():
-                # What a part of a walk asks for is less than the whole asked for.
+                # A function reached by the walk reaches no more than the whole walk did.
                 self._known |= {id(one): (one, False) for one in [*group, *search.functions()]}
             elif len(group) == 1:
                 self._known[id(group[0])] = group[0], True
@@ -154,12 +156,12 @@ class Reach:
                 waiting += [group[half:], group[:half]]
 
     def of_function(self, function: Function) -> bool:
-        """Whether a function can meet a use, called with arguments that are not known."""
+        """Return whether a function can reach a use if called with unknown arguments."""
         self.learn([function])
         return self._known[id(function)][1]
 
     def of_wrapper(self, native: Native) -> bool:
-        """Whether a wrapper, or the function it wraps, can meet a use."""
+        """Return whether a wrapper, or the function it wraps, can reach a use."""
         search = self._search()
         search.value(native)
         return search.finds()
@@ -168,12 +170,12 @@ class Reach:
         return _Search(self._project, self._wanted(), self._known)
 
     def _wanted(self) -> _Looked:
-        # More libraries may be known than at the last time: a function may import a module that uses them.
+        # More libraries may be loaded than last time: a function may import a module that uses them.
         return _looked(self._meshed, self._settings)
 
 
 def reach_alike(settings: InferenceSettings, text: str, other: str) -> bool:
-    """Whether two texts of a function make no difference to what anything reaches."""
+    """Return whether two texts of a function are equivalent for reachability."""
     looked = (_looked(layers, settings) for layers in (False, True))
     return all(asked(text) == asked(other) for asked in _ASKED) and all(
         _uses(one, text) == _uses(one, other) for one in looked
@@ -181,31 +183,31 @@ def reach_alike(settings: InferenceSettings, text: str, other: str) -> bool:
 
 
 class _Search:
-    """One walk over what an entry can reach."""
+    """One walk over the code that an entry point can reach."""
 
     def __init__(self, project: Project, looked: _Looked, known: Mapping[int, tuple[Function, bool]]) -> None:
         self._project, self._looked, self._known = project, looked, known
         self._functions: list[Function] = []
         self._found = False
-        #: Which of `_TOGETHER` were met.
+        #: The parts of `_TOGETHER` found so far.
         self._met: set[str] = set()
         self._seen: set[int] = set()
         self._waiting: list[tuple[str, Scope | None]] = []
-        #: The names of members that anything reached may read, and what has such members.
+        #: The names of members that reached code may read, and the objects that have members.
         self._asked: set[str] = set()
         self._holders: list[Mapping[str, Value]] = []
-        #: Constructors of classes of which an instance is there, by the attributes that they set.
+        #: Constructors of classes with a reached instance, with the attributes that they set.
         self._constructors: list[tuple[set[str], Function]] = []
 
     def finds(self) -> bool:
-        """Follow everything; whether a use can be met."""
+        """Complete the walk and return whether a use can be reached."""
         while self._waiting and not self._found:
             self._read(*self._waiting.pop())
             self._found = self._found or len(self._met) == len(_TOGETHER)
         return self._found
 
     def functions(self) -> Iterator[Function]:
-        """What was reached, methods if an instance of their class was, too."""
+        """Yield the functions reached; methods only if an instance of their class was reached too."""
         return (one for one in self._functions if one.owner is None or -id(one.owner) in self._seen)
 
     def method(self, function: Function) -> None:
@@ -217,7 +219,7 @@ class _Search:
                 self.value(function.owner)
 
     def value(self, value: Value) -> None:
-        """Reach a value; once a use can be met, what else is reached does not matter."""
+        """Reach a value, unless a use has been reached already."""
         if self._found or id(value) in self._seen:
             return
         self._seen.add(id(value))
@@ -266,7 +268,7 @@ class _Search:
             self.value(value)
 
     def _wrapper(self, native: Native) -> None:
-        """Reach a wrapper: what it was given, and what it wraps."""
+        """Reach a wrapper: its arguments, and the function it wraps."""
         written = native.description
         if isinstance(native.origin, NodePlace):
             written += native.origin.unit.written(native.origin.node)
@@ -277,7 +279,7 @@ class _Search:
             self.value(native.wraps)
 
     def _instance(self, cls: ClassValue) -> None:
-        """Reach an instance of a class: what Python calls of it by itself, and members by their names."""
+        """Reach an instance of a class: the methods that Python calls implicitly, and members by name."""
         for base in lineage(cls):
             if not isinstance(base, ClassValue):
                 continue
@@ -352,7 +354,7 @@ class _Search:
     def _library(self, value: External, name: str = "", text: str | None = None) -> None:
         """Reach a library's function.
 
-        What is judged must be called or handed on, not only mentioned: in ``text``, which has it as ``name``.
+        A judged API must be called or passed, not only mentioned, in ``text``, where its name is ``name``.
         """
         if value.name.startswith("flax."):
             self._met.add("flax")
@@ -378,7 +380,7 @@ class _Search:
 
 @of_texts
 def _uses(looked: _Looked, text: str) -> bool:
-    """Whether a text by itself may meet a use: it calls or hands on an API, by whatever object."""
+    """Return whether a text itself may contain a use: it calls or passes an API, of whatever object."""
     if speaks_to_shardlint(text):
         return True
     words = _words(text)
@@ -387,7 +389,7 @@ def _uses(looked: _Looked, text: str) -> bool:
         return True
     text, mentioned, changing = _bare(text), looked.names & words, looked.last & words
     if "import" in words and (mentioned or changing) and _IMPORTS.search(text) is not None:
-        # What a function imports has no value before it runs.
+        # A name that a function imports has no value before the function runs.
         return True
     if not mentioned:
         return False
@@ -408,7 +410,7 @@ def _parts_of_a_use(text: str) -> frozenset[str]:
 
 @of_texts
 def _chains(looked: _Looked, text: str) -> tuple[tuple[str, str], ...]:
-    """The dotted names in a text that have a part which only some releases have: first part and rest."""
+    """Return the dotted names in a text with a part that only some releases have, as first part and rest."""
     if looked.last.isdisjoint(_words(text)):
         return ()
     found = dict.fromkeys(_CHAIN.findall(_bare(text)))
@@ -416,7 +418,7 @@ def _chains(looked: _Looked, text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _longer(name: str, rest: str) -> Iterator[str]:
-    """The names that a dotted name begins with, longer than its first part."""
+    """Yield the prefixes of a dotted name, longer than its first part."""
     for part in rest.split(".")[1:]:
         name = f"{name}.{part}"
         yield name
@@ -424,13 +426,13 @@ def _longer(name: str, rest: str) -> Iterator[str]:
 
 @of_texts
 def _given(text: str) -> frozenset[str]:
-    """What a text may give by keyword."""
+    """Return the keyword arguments that a text may pass."""
     return frozenset(name or key for name, key in _KEYWORD.findall(_bare(text)))
 
 
 @of_texts
 def _calls(text: str) -> frozenset[str]:
-    """The names that a text calls or hands on."""
+    """Return the names that a text calls or passes."""
     text = _ASKS_CLASS.sub("", _bare(text))
     return frozenset(_CALLED.findall(text)) | frozenset(_PASSED.findall(text))
 
@@ -445,7 +447,7 @@ def _members(text: str) -> frozenset[str]:
     return frozenset(_MEMBER.findall(_bare(text)))
 
 
-#: All that a walk asks of a text, but for uses: what most often differs first.
+#: All properties of a text that a walk uses, other than uses; the most variable first.
 _ASKED: tuple[Callable[[str], object], ...] = (
     _words, _members, _calls, _parts_of_a_use, sets_of_self, speaks_to_shardlint, _IMPORT.findall,
 )  # fmt: skip

@@ -1,7 +1,7 @@
-"""Which functions can matter: those whose text mentions sharding, or a name of one that does.
+"""Relevant functions: those whose text mentions sharding, or a name bound by a relevant text.
 
-An entry nobody calls is worth evaluating only if it can reach a use. That is decided by text: a
-function matters if it mentions a needle of the prefilter, or a name that something that matters binds.
+An entry point is worth evaluating only if it can reach a use. This is decided by text: a function is relevant
+if it mentions a needle of the prefilter, or a name that a relevant statement binds.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _WORD = re.compile(r"[^\W\d]\w*")
 _BOUND = re.compile(
     r"^\s*(?:(?:async\s+)?def\s+(\w+)|class\s+(\w+)|([\w, ]+?)\s*(?::[^=\n]+)?=(?!=))", re.MULTILINE
 )
-#: Names so common that they would make everything matter.
+#: Names so common that they would make everything relevant.
 _COMMON = frozenset(
     {"__init__", "__call__", "__post_init__", "setup", "self", "cls", "main", "_", "i", "n", "x", "y"}
 )
 
 
 class Relevance:
-    """What matters in one module; ``imported`` are names bound by imports from modules that matter."""
+    """The relevant names of one module; ``imported`` are names imported from relevant modules."""
 
     def __init__(self, parts: Iterable[Part], imported: frozenset[str] = frozenset()) -> None:
         waiting = [(_words(text), names, _speaks(text)) for text, names in _texts(parts)]
@@ -47,14 +47,14 @@ def _speaks(text: str) -> bool:
 
 
 def _texts(parts: Iterable[Part]) -> Iterator[tuple[str, frozenset[str]]]:
-    """The text of each function, method and group of statements, with the names it binds."""
+    """Yield the text of each function, method and group of statements, with the names it binds."""
     for part in parts:
         if isinstance(part, FunctionPart):
             yield part.whole.text, frozenset({part.name}) - _COMMON
         elif isinstance(part, ClassPart):
             yield part.header.text, frozenset({part.name})
             for text, names in _texts(part.body):
-                # A method that matters makes its class matter: making or calling an object runs it.
+                # A relevant method makes its class relevant: creating or calling an object runs it.
                 yield text, names | {part.name}
         elif isinstance(part, Statements):
             found = {

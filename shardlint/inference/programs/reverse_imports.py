@@ -1,8 +1,7 @@
-"""Files that never mention sharding and still matter: what they call does.
+"""Files that never mention sharding and still are relevant, because they call relevant code.
 
-A caller's values may be what makes a call go wrong, in a test or a script that only imports the model. By
-text alone, as `relevance` does it inside a module: a file matters if it imports a module that matters and
-mentions a name that matters there.
+Their values may make a call fail, in a test or a script that only imports the model. As in `relevance`, this
+is decided by text: a file is relevant if it imports a relevant module and mentions a relevant name of it.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from shardlint.source.workspace.module_paths import import_folders
 
 _WORD = re.compile(rb"[^\W\d]\w*")
 _FIRST = re.compile(rb"\w+")
-#: A text's imports, perhaps in a notebook; the names of a ``from`` import may go on in parentheses.
+#: A text's imports, perhaps in a notebook; the names of a ``from`` import may continue in parentheses.
 _IMPORT = re.compile(rb"""[ \t]*"?(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|.*)|import[ \t]+(.*))""")
 _KEYWORD = re.compile(rb"import[ \t]")
 
@@ -29,9 +28,9 @@ _KEYWORD = re.compile(rb"import[ \t]")
 def calling(
     mentioning: Iterable[Source], others: Mapping[str, bytes], roots: Callable[[str], Iterable[str]]
 ) -> list[Source]:
-    """Return the sources, among other files by path, that can reach what the given ones define.
+    """Return the sources, among other files by path, that can reach the definitions of the given ones.
 
-    ``roots`` tells for a file the folders that its project's imports are resolved in.
+    ``roots`` returns the folders in which a file's project imports are resolved.
     """
     importers: defaultdict[str, list[str]] = defaultdict(list)
     for path, data in others.items():
@@ -56,7 +55,7 @@ def calling(
                 continue
             if path not in words:
                 words[path] = frozenset(_WORD.findall(others[path]))
-            # A package hands on whole modules: ``from . import layers``.
+            # A package re-exports whole modules: ``from . import layers``.
             named = {Path(source.path).stem.encode()} if names and Path(path).stem == "__init__" else set()
             if met := (names | named) & words[path]:
                 found[path] = read_source(path, others[path])
@@ -65,7 +64,7 @@ def calling(
 
 
 def _imported(path: str, data: bytes) -> frozenset[str]:
-    """The modules that a text may import, as `_spellings` has them.
+    """Return the modules that a text may import, spelled as by `_spellings`.
 
     Libraries are never read, not even where they are the project.
     """
@@ -82,7 +81,7 @@ def _imported(path: str, data: bytes) -> frozenset[str]:
 
 
 def _spelled(path: str, module: str) -> str:
-    """A module that a file imports: a relative one by its whole path."""
+    """Return the name of an imported module; a relative one as its full path."""
     rest = module.lstrip(".").replace(".", "/")
     dots = len(module) - len(module.lstrip("."))
     if not dots:
@@ -91,7 +90,7 @@ def _spelled(path: str, module: str) -> str:
 
 
 def _spellings(path: str) -> Iterator[tuple[Path | None, str]]:
-    """The names that may import a file: the last parts of its path with the folder before them; the whole."""
+    """Yield the names under which a file may be imported, with their root folder; last its full path."""
     whole = Path(path).absolute()
     if whole.suffix != ".py":
         return
@@ -102,13 +101,13 @@ def _spellings(path: str) -> Iterator[tuple[Path | None, str]]:
 
 
 def _folders(path: str, roots: Iterable[str]) -> frozenset[Path]:
-    """Where the absolute imports of a file are looked for."""
+    """Return the folders in which the absolute imports of a file are resolved."""
     whole = Path(path).absolute()
     return frozenset(import_folders(whole, map(Path, roots)))
 
 
 def _import_statements(data: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """The parts of a text's import statements, found by their keyword: most lines hold none."""
+    """Yield the parts of a text's import statements, found by keyword: most lines contain none."""
     for keyword in _KEYWORD.finditer(data):
         line = data.rfind(b"\n", 0, keyword.start()) + 1
         if (found := _IMPORT.match(data, line)) is not None:
@@ -121,7 +120,7 @@ def _is_library(module: bytes) -> bool:
 
 
 def _names(source: Source, imported: frozenset[bytes]) -> frozenset[bytes]:
-    """The names that a source binds to what can reach a use of sharding, those it imports among them."""
+    """Return the names that a source binds to code that can reach a use, including imported ones."""
     taken = frozenset(name.decode() for name in imported)
     bound = (Relevance(split(source.path, cell.index, cell.text).parts, taken).names for cell in source.cells)
     return frozenset(name.encode() for name in taken.union(*bound))

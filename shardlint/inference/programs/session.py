@@ -1,8 +1,8 @@
-"""Programs that stay, and are evaluated again after an edit: only what the edit can have changed.
+"""Programs that stay resident and are evaluated again after an edit, as far as it can have an effect.
 
-An edit inside a function's body leaves the top level as it ran, unless that calls the function. The entries
-that never met the function give what they gave before; the others are evaluated, and calls in them that do
-not lead to the function are answered from the memory of calls.
+After an edit inside a function's body, the results of the top level stay valid unless it calls the function.
+Entry points that never ran the function reuse their results. The others are evaluated again, and their calls
+that do not lead to the function come from the call cache.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from shardlint.source.comments.facts import read_notes
 from shardlint.source.sources import Cell, Source
 from shardlint.support.frame_memory import roomy
 
-#: Evaluations after which a program is made anew: what the old ones leave behind takes room.
+#: Evaluations after which a program is created anew, to free the memory that old ones hold.
 _MOST = 500
-#: What entries change of an interpreter, by its names there.
+#: The attributes of an interpreter that entry points change.
 _CHANGED = (
     "asks_mesh", "assumed", "called_wrappers", "context", "defined", "handed", "notes", "problems", "ran",
     "reached", "replaced", "switches", "turns", "uses", "wrappers",
@@ -39,7 +39,7 @@ _CHANGED = (
 
 
 class Resumable:
-    """A program that stays. ``stands`` tells whether it can be used after an exception."""
+    """A resident program. ``stands`` is whether it can still be used after an exception."""
 
     @roomy
     def __init__(self, source: Source, settings: InferenceSettings) -> None:
@@ -60,7 +60,7 @@ class Resumable:
 
     @roomy
     def uses(self, source: Source, noticed: Noticed) -> list[Use | FileProblem]:
-        """What a source holds now; what it imports must be as it was."""
+        """Return the uses and problems of a source's present text; its imports must be unchanged."""
         with while_evaluating():
             if source != self._source and not self._resume(source):
                 self._begin(source)
@@ -81,18 +81,18 @@ class Resumable:
         try:
             return self._program.uses(noticed)
         finally:
-            # An entry that was broken off may have changed what others read.
+            # An entry point that was broken off may have changed shared state.
             self.stands = not EFFECTS.leaks
-            # The next time entries find what they found now.
+            # The next evaluation begins from the same state.
             self._program.entries.undo()
 
     def _resume(self, source: Source) -> bool:
-        """Take over an edit; False if the program must be made anew."""
+        """Apply an edit; return False if the program must be created anew."""
         number = self._edited_cell(source)
         if number is None or self._times > _MOST:
             return False
         if load_mentioned(source.cells[number].text):
-            # What was known to reach no use may now.
+            # Code known to reach no use may reach one now.
             return False
         cell, parts = self._source.cells[number], self._program.main.parts
         own = [part for part in parts if next(units_of([part])).cell == cell.index]
@@ -108,7 +108,7 @@ class Resumable:
         if not all(self._may_say(*one) for one in spoken) or not all(self._take(*one) for one in changed):
             return False
         for part, meant in edit.functions:
-            # Others have other comments, which nothing depends on.
+            # The other functions differ in comments only, on which nothing depends.
             part.whole.say(meant)
         for unit, line in zip(units_of(own), edit.lines, strict=True):
             unit.stand_at(line)
@@ -121,7 +121,7 @@ class Resumable:
         return True
 
     def _edited_cell(self, source: Source) -> int | None:
-        """The one cell that is another, where that is all."""
+        """Return the number of the only cell that was edited; None if there are other changes."""
         old = self._source
         if not self._whole or source.problems or len(source.cells) != len(old.cells):
             return None
@@ -134,24 +134,24 @@ class Resumable:
         return None if _has_notes(source.cells[changed[0]]) else changed[0]
 
     def _may_say(self, part: FunctionPart, meant: Meant) -> bool:
-        """Whether no more than entries depends on what the text of a function says of objects."""
+        """Return whether only entry points depend on the writes to objects in a function's text."""
         known = self._before["defined"].get(id(part.whole))
         if known is None:
             return False
-        # What a derived class sets was noted where that was defined.
+        # The attributes that a derived class sets were recorded when it was defined.
         owner = known[0].owner
         derived = owner is not None and any(isinstance(base, ClassValue) for base in lineage(owner)[1:])
         return not derived or sets_of_self(part.whole.text) == sets_of_self(meant.text)
 
     def _take(self, part: FunctionPart, meant: Meant) -> bool:
-        """Let a function have another body; False if more than entries depends on what is another in it."""
+        """Replace a function's body; return False if more than entry points depends on the difference."""
         before, unit, text = part.whole.text, part.whole, meant.text
         if id(unit) not in self._before["defined"]:
             return False
         yields = "yield" in before or "yield" in text
         generators = generators_in(unit) if yields else {}
         others = unit.rewrite(*meant)
-        # Who calls a generator, and takes no items, does not tell that it ran.
+        # A caller of a generator that takes no items does not record that it ran.
         if yields and not _agree(generators, generators_in(unit)):
             return False
         matters = others | texts_of(id(unit))
@@ -167,7 +167,7 @@ class Resumable:
 
 
 def _agree(generators: dict[CSTNode, bool], others: dict[CSTNode, bool]) -> bool:
-    """Whether functions that were there before are still generators, or are still none."""
+    """Return whether existing functions are still generators, or still none."""
     return bool(generators and others) and all(
         others[one] == yields for one, yields in generators.items() if one in others
     )
