@@ -39,7 +39,7 @@ def assign(interpreter: Machine, target: cst.BaseExpression, value: Value) -> No
     """Bind a target to a value."""
     if interpreter.noted and target in interpreter.noted:
         value = met(interpreter, target, value)
-    # libcst's classes are abstract ones, which are slow to ask for an instance.
+    # libcst's classes are abstract base classes, for which isinstance is slow.
     if type(target) is cst.Name:
         if interpreter.settings.editing:
             note_assigned(interpreter, target, value)
@@ -57,7 +57,7 @@ def assign(interpreter: Machine, target: cst.BaseExpression, value: Value) -> No
 
 
 def held_by(interpreter: Machine, target: cst.BaseExpression) -> tuple[Value, Callable[[Value], None]]:
-    """Return what a target holds, and what binds it to another value: each part of it is evaluated once."""
+    """Return the value of a target and a function that rebinds it; each part of it is evaluated once."""
     noted = interpreter.noted and target in interpreter.noted
     place = interpreter.place(target)
     if isinstance(target, cst.Attribute) and not noted:
@@ -74,7 +74,7 @@ def held_by(interpreter: Machine, target: cst.BaseExpression) -> tuple[Value, Ca
 
 
 def bind(interpreter: Machine, name: str, value: Value) -> None:
-    """Bind a name in the running scope; arrays and meshes learn what the user calls them."""
+    """Bind a name in the running scope; arrays and meshes record it as their name."""
     if isinstance(value, (MeshValue, Array)) and value.name is None:
         value = altered(value, name=name)
     name = meant(interpreter.scope, name)
@@ -82,7 +82,7 @@ def bind(interpreter: Machine, name: str, value: Value) -> None:
 
 
 def delete(interpreter: Machine, target: cst.BaseExpression) -> None:
-    """Forget a name, or an attribute. Items that are deleted make their object unknown."""
+    """Delete a name or an attribute. Deleting an item makes its object unknown."""
     if isinstance(target, cst.Name):
         name = meant(interpreter.scope, target.value)
         holder = interpreter.scope.target(name)

@@ -1,4 +1,4 @@
-"""Calling every kind of value."""
+"""Calls of every kind of value."""
 
 from __future__ import annotations
 
@@ -69,23 +69,23 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _DECLARED = re.compile(r"\b(?:global|nonlocal)\s+([\w, ]+)")
-#: Libraries whose functions leave lists, dicts and objects of the program as they are.
+#: Libraries whose functions do not mutate lists, dicts and objects of the program.
 _CHANGES_NOTHING = (
     "absl.logging.", "builtins.hash", "builtins.id", "builtins.repr", "builtins.type", "chex.", "flax.",
     "jax.", "json.dump", "logging.", "numpy.", "optax.", "orbax.", "pprint.", "time.", "wandb.", "warnings.",
 )  # fmt: skip
-#: Functions that take from iterators what Python says, where an overlay knows them.
+#: Functions that consume iterators as Python documents, if an overlay models them.
 _TAKING = (
     "builtins.", "collections.", "copy.", "functools.", "itertools.", "math.", "operator.", "typing.",
     *SHOWING,
 )  # fmt: skip
-#: Functions of libraries that take all items of any iterable.
+#: Library functions that consume all items of any iterable.
 _TAKING_ALL = frozenset({"jax.tree.unflatten", "jax.tree_util.tree_unflatten"})
-#: What makes objects whose methods change nothing of what they are given.
+#: Functions that create objects whose methods do not mutate their arguments.
 _READERS = re.compile(r"logging\.getLogger|absl\.logging\.get_absl_logger|orbax\.(?:\w+\.)*[A-Z]\w*")
-#: What has methods that take from iterators what Python says.
+#: Values with methods that consume iterators as Python documents.
 _OF_PYTHON = (Tuple, ListValue, DictValue, SetValue, Const)
-#: What something can be reached by: all else is called by nobody, and does not change.
+#: Values through which others can be reached; the rest are neither callable nor mutable.
 _REACHING = HOLDING | {Function}
 
 
@@ -98,7 +98,7 @@ def call_value(
     opaque: bool = False,
     places: dict[int | str, Place] | None = None,
 ) -> Value:
-    """Call any value. What cannot be followed is Unknown."""
+    """Call any value. The result is Unknown if the call cannot be followed."""
     places = places or {}
     if isinstance(function, External):
         return _call_external(interpreter, function, args, kwargs, place, opaque, places)
@@ -133,7 +133,7 @@ def call_value(
         if any(map(is_iterator, args)) and not isinstance(args[0], _OF_PYTHON) and not is_iterator(args[0]):
             args = _taken(interpreter, function.description, args, place)
         call = Call(interpreter, function.description, args, kwargs, place, opaque, places)
-        # A method of a container keeps a value that may be several as one item.
+        # A container's method stores a value with alternatives as one item.
         keeps = bool(args) and isinstance(args[0], (ListValue, DictValue))
         if keeps or (function.whole is not None and function.whole(call)):
             return _attempt(call, function.call)
@@ -149,13 +149,13 @@ def call_value(
 
 
 def escape(args: Sequence[Value], kwargs: dict[str, Value]) -> None:
-    """Forget the objects that code which is not seen gets to change."""
+    """Havoc the objects passed to unseen code."""
     for value in (*args, *kwargs.values()):
         forget(value)
 
 
 def hand_over(interpreter: Machine, args: Sequence[Value], kwargs: dict[str, Value]) -> None:
-    """Give objects and functions to code that is not seen: it may change the ones and call the others."""
+    """Pass objects and functions to unseen code, which may mutate the objects and call the functions."""
     for value in (*args, *kwargs.values()):
         if is_iterator(value) and value.origin is not None:
             spend(interpreter, value, value.origin)
@@ -168,19 +168,19 @@ def hand_over(interpreter: Machine, args: Sequence[Value], kwargs: dict[str, Val
 
 
 def note_handed(interpreter: Machine, function: Function) -> None:
-    """Note that code which is not seen may call a function from now on."""
+    """Record that unseen code may call a function from now on."""
     interpreter.handed.setdefault(function.code.key, now())
 
 
 def wrapped_function(value: Value | None) -> Function | None:
-    """The program's function that a value is, or wraps."""
+    """Return the program's function that a value is or wraps."""
     while isinstance(value, Native):
         value = value.wraps
     return value if isinstance(value, Function) else None
 
 
 def around_method(interpreter: Machine, method: Bound, place: Place) -> AbstractContextManager[object]:
-    """What a library wants around the methods of classes that derive from its own."""
+    """Return the context that a library sets around the methods of classes derived from its own."""
     receiver = method.receiver
     if not isinstance(receiver, Instance) or not isinstance(method.function, Function):
         return nullcontext()
@@ -209,7 +209,7 @@ def _call_function(
         return unfollowed(interpreter, function, args, kwargs, "calls nest too deep")
     interpreter.deepest = max(interpreter.deepest, nested)
     if running.count(code) >= 2:
-        # What the runs inside the first of them give depends on it.
+        # The results of calls inside the first activation depend on it.
         changed(next(f.scope.born for f in interpreter.frames if f.function is code))
         return unfollowed(interpreter, function, args, kwargs, "recursion")
     bound = bind_parameters(function, args, kwargs, opaque)
@@ -230,7 +230,7 @@ def _call_function(
 
 @of_texts
 def names_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that a text declares to be of outer scopes, and all its names."""
+    """Return the names that a text declares global or nonlocal, and all its names."""
     found = frozenset(words_in(text))
     if found.isdisjoint(("global", "nonlocal")):
         return frozenset(), found
@@ -238,7 +238,7 @@ def names_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def name_alike(scope: Scope, text: str, other: str) -> bool:
-    """Whether two texts of a function in a scope name the same of what is there (see `look_at`)."""
+    """Return whether two texts of a function in a scope name the same variables of it (see `look_at`)."""
     (declared, names), (others, other_names) = names_in(text), names_in(other)
     return declared == others and not any(scope.find_all(names ^ other_names))
 
@@ -246,7 +246,7 @@ def name_alike(scope: Scope, text: str, other: str) -> bool:
 def unfollowed(
     interpreter: Machine, function: Function, args: Sequence[Value], kwargs: dict[str, Value], reason: str
 ) -> Unknown:
-    """What a call gives that is not followed: whatever its code, and what it calls, names may be changed."""
+    """Return the result of a call that is not followed, and havoc what its code and callees may change."""
     escape(args, kwargs)
     waiting, seen, tick = [function], set(), interpreter.budget.tick
     in_scope: dict[Scope, _Reachable] = {}
@@ -261,7 +261,7 @@ def unfollowed(
         _forget_set(interpreter, one, text, args)
         for name, scope in one.scope.of_functions.find_all(declared) if declared else ():
             write(interpreter, scope, name, Unknown(f"`{name}` is set unseen"))
-            # Variables may be others now.
+            # Variables may have other values now.
             in_scope.clear()
         if (held := in_scope.get(one.scope)) is None:
             held = in_scope[one.scope] = _Reachable(one.scope)
@@ -270,11 +270,11 @@ def unfollowed(
 
 
 def _forget_set(interpreter: Machine, function: Function, text: str, args: Sequence[Value]) -> None:
-    """The attributes that a text sets of classes, modules and libraries are not known any more."""
+    """Make unknown the attributes of classes, modules and libraries that a text sets."""
     for variable, attribute in sets_in(text):
         name = mangled(attribute, function.code.within)
         holder = function.scope.find(variable)
-        # It may be a parameter, or a variable of the function's own.
+        # The variable may be a parameter or a local of the function.
         found = args if holder is None else options(holder.variables[variable])
         for value in found:
             if isinstance(value, ClassValue | ModuleValue | External | Function):
@@ -282,15 +282,15 @@ def _forget_set(interpreter: Machine, function: Function, text: str, args: Seque
 
 
 class _Reachable:
-    """What the variables that code in a scope sees let it call and change, as long as nobody sets them."""
+    """The callable and mutable values of variables that code in a scope sees, until one is rebound."""
 
     def __init__(self, scope: Scope) -> None:
         self._held = {name: value for name, value in scope.seen().items() if type(value) in _REACHING}
-        #: The names that nobody asked for yet.
+        #: The names that have not been asked for yet.
         self._left = set(self._held)
 
     def by(self, names: frozenset[str]) -> list[Function]:
-        """The functions that have these names, the first time; what else has them is forgotten."""
+        """Return the functions with these names, the first time; havoc other values with these names."""
         asked = names & self._left
         self._left -= asked
         return [function for name in asked for function in self._functions(self._held[name])]
@@ -332,7 +332,7 @@ def _call_external(
 
 
 def _taken(interpreter: Machine, name: str, args: Sequence[Value], place: Place) -> Sequence[Value]:
-    """The arguments of a library's function that takes any number of items of iterators."""
+    """Return the arguments of a library function that consumes any number of items of iterators."""
     if name not in _TAKING_ALL:
         for arg in args:
             spend(interpreter, arg, place)
@@ -347,7 +347,7 @@ def _taken(interpreter: Machine, name: str, args: Sequence[Value], place: Place)
 
 
 def _each_alternative(interpreter: Machine, call: Call, handler: Callable[[Call], Value]) -> Value:
-    """Call an overlay once for each combination of the arguments' possible values."""
+    """Call an overlay once for each combination of the arguments' alternatives."""
     values = (*call.args, *call.kwargs.values())
     if not any(map(_may_be_several, values)):
         return _attempt(call, handler)
@@ -374,14 +374,14 @@ def _each_alternative(interpreter: Machine, call: Call, handler: Callable[[Call]
 
 
 def _may_be_several(value: Value) -> bool:
-    """Whether there may be several choices for an argument."""
+    """Return whether an argument may have several alternatives."""
     if isinstance(value, Tuple):
         return Alternatives in map(type, value.items)
     return isinstance(value, Alternatives)
 
 
 def _choices(value: Value) -> tuple[tuple[Value, Tag], ...]:
-    """The possible values of an argument, looking one level into tuples (a mesh's shape)."""
+    """Return the alternatives of an argument, looking one level into tuples (a mesh's shape)."""
     if not isinstance(value, Tuple) or not _may_be_several(value):
         return tagged(value)
     rows = itertools.islice(itertools.product(*map(tagged, value.items)), MAX_ALTERNATIVES**2)
@@ -394,7 +394,7 @@ def _attempt(call: Call, handler: Callable[[Call], Value]) -> Value:
         found = varying.finish_call(call, finish_call(call, handler(call)))
     except CannotBind as problem:
         return Unknown(f"arguments not understood: {problem}")
-    # What a library makes of a size is another one, but for a few functions of Python's own.
+    # A size computed by a library is a new one, except by a few functions of Python's own.
     if isinstance(found, Unknown) and not call.name.startswith(("builtins.", "operator.", "typing.")):
         return unsized(found)
     return undecided(found.reason, *call.args) if type(found) is Unknown else found

@@ -1,7 +1,7 @@
-"""Comprehensions and generator expressions: iterators whose items are made one by one.
+"""Comprehensions and generator expressions, as iterators that compute their items one by one.
 
-A generator expression is evaluated as its items are taken; only the first iterable is evaluated where it
-stands. What other comprehensions give is all taken at once.
+A generator expression is evaluated as its items are consumed; only the first iterable is evaluated at once.
+Other comprehensions are consumed completely.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _Open = LibraryObject | Instance
 
 
 def comprehension(interpreter: Machine, node: Comprehension) -> LibraryObject:
-    """Return the iterator of what a comprehension gives: of a dict's, pairs."""
+    """Return the iterator of a comprehension's items; for a dict comprehension, of pairs."""
     place = interpreter.place(node)
     first = iterator_of(interpreter, interpreter.evaluate(node.for_in.iter), place)
     outer = interpreter.frame
@@ -43,25 +43,25 @@ def comprehension(interpreter: Machine, node: Comprehension) -> LibraryObject:
 
 
 class _Running:
-    """A comprehension whose next item is asked for."""
+    """A comprehension while its next item is computed."""
 
     def __init__(self, interpreter: Machine, iterator: LibraryObject) -> None:
         function, parts = iterator.fields["function"], iterator.fields["parts"]
         assert isinstance(function, Function) and isinstance(parts, Tuple)
         self._interpreter, self._iterator, self._function = interpreter, iterator, function
         self._node = cast(Comprehension, function.code.node)
-        #: The iterators of the clauses that have begun, the outermost first.
+        #: The iterators of the clauses entered so far, outermost first.
         self._open = [cast(_Open, part) for part in parts.items]
         self._clauses = [self._node.for_in]
         while (inner := self._clauses[-1].inner_for_in) is not None:
             self._clauses.append(inner)
         self._place: Place = interpreter.place(self._node)
-        #: Whether the item that was bound last passes is decided by something else than a choice.
+        #: Whether a test of the last item is undecided for another reason than a choice.
         self._doubtful = False
 
     @contextmanager
     def _inside(self) -> Iterator[None]:
-        """Let its own scope be the running one."""
+        """Run in the comprehension's own scope."""
         i, function = self._interpreter, self._function
         i.frames.append(Frame(function.scope, function.code.unit, path=i.path))
         try:
@@ -70,7 +70,7 @@ class _Running:
             i.frames.pop()
 
     def next(self) -> Drawn | None:
-        """Make the next item."""
+        """Return the next item."""
         with self._inside():
             try:
                 return self._next()
@@ -100,7 +100,7 @@ class _Running:
         return None
 
     def _take(self, depth: int, item: Value) -> bool | None:
-        """Bind an item of a clause; whether its tests let it pass."""
+        """Bind an item of a clause and return whether it passes the tests."""
         self._interpreter.tick()
         clause = self._clauses[depth]
         assign(self._interpreter, clause.target, item)
@@ -116,7 +116,7 @@ class _Running:
         return passes
 
     def _forked(self) -> AbstractContextManager[None]:
-        """Evaluate what an item that may not pass is needed for."""
+        """Evaluate code that runs only if an undecided item passes."""
         return self._interpreter.forked(doubtful=self._doubtful)
 
     def _element(self) -> Value:
@@ -126,12 +126,13 @@ class _Running:
         return self._interpreter.evaluate(self._node.elt)
 
     def _inner(self, depth: int) -> _Open:
-        """The iterator of the clause inside one whose item was bound."""
+        """Return the iterator of the clause inside one whose item was bound."""
         inner = self._clauses[depth + 1].iter
         return iterator_of(self._interpreter, self._interpreter.evaluate(inner), self._place)
 
     def _rest(self, depth: int, drawn: Drawn, takes: bool | None) -> Drawn:
-        """All that may come from here on: whether an item passes, or how many there are, is not known."""
+        """Return all remaining items as one, since it is undecided whether an item passes or how many there
+        are."""
         found: list[Value] = []
         if drawn.sure:
             with self._forked():
@@ -141,20 +142,20 @@ class _Running:
                 if takes is not False and (takes is not None or self._take(depth, drawn.item) is not False):
                     with self._forked():
                         self._each(depth, found)
-        # An item that is not sure is like all that are left in its iterator.
+        # An item that is not certain stands for all remaining items of its iterator.
         for level in range(depth if drawn.sure else depth - 1, -1, -1):
             self._left(level, self._open[level], found)
         return Drawn(join(found) if found else Unknown("an item that may be left out"), sure=False)
 
     def _each(self, depth: int, found: list[Value]) -> None:
-        """Evaluate what an item that was bound may give."""
+        """Collect the elements that a bound item may produce."""
         if depth == len(self._clauses) - 1:
             found.append(self._element())
         else:
             self._left(depth + 1, self._inner(depth), found)
 
     def _left(self, depth: int, iterator: _Open, found: list[Value]) -> None:
-        """Evaluate what the items that are left in the iterator of a clause may give."""
+        """Collect the elements that the remaining items of a clause may produce."""
         while (drawn := draw(self._interpreter, iterator, self._place)) is not None:
             self._doubtful = False
             with self._interpreter.forked(repeats=not drawn.sure):

@@ -1,4 +1,4 @@
-"""``def`` and ``class``: evaluating headers, and keeping bodies for later."""
+"""``def`` and ``class``: headers are evaluated, and function bodies stored for later."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def define_function(interpreter: Machine, code: Code, part: FunctionPart | None = None) -> None:
-    """Execute a ``def``: evaluate defaults and decorators and bind the name."""
+    """Execute a ``def``: evaluate defaults and decorators, and bind the name."""
     scope = interpreter.scope
     code.within = scope.within
     function = Function(code.name, code, scope)
@@ -71,7 +71,7 @@ def define_function(interpreter: Machine, code: Code, part: FunctionPart | None 
             for decorator, place in reversed(decorators):
                 value = _decorate(interpreter, decorator, value, place)
     if isinstance(value, Const):
-        # Its decorators have put something else in its place: nobody calls it.
+        # Its decorators have replaced it: it is never called.
         interpreter.reached.add(code.key)
     bound = meant(scope, code.name)
     write(interpreter, scope.target(bound), bound, value)
@@ -83,7 +83,7 @@ def _decorate(interpreter: Machine, decorator: Value, value: Value, place: NodeP
     result = call_value(interpreter, decorator, [value], {}, place)
     function = wrapped_function(value)
     if function is not None and wrapped_function(result) is not function:
-        # Whatever stands for it may be called at any time.
+        # The replacement may call it at any time.
         note_handed(interpreter, function)
     if isinstance(result, Unknown) and isinstance(value, Function):
         # Somebody else's decorator: what it makes is unknown, and the function is an entry of its own.
@@ -92,7 +92,7 @@ def _decorate(interpreter: Machine, decorator: Value, value: Value, place: NodeP
 
 
 def define_class(interpreter: Machine, node: cst.ClassDef, unit: Unit, body: Callable[[], object]) -> None:
-    """Execute a ``class``: evaluate its bases, run its body in a scope of its own, bind the name."""
+    """Execute a ``class``: evaluate its bases, run its body in its own scope, and bind the name."""
     with interpreter.in_unit(unit):
         decorators = [interpreter.evaluate(decorator.decorator) for decorator in node.decorators]
         bases = tuple(interpreter.evaluate(base.value) for base in node.bases)
@@ -146,14 +146,14 @@ def define_class(interpreter: Machine, node: cst.ClassDef, unit: Unit, body: Cal
 
 
 def _metaclass(given: Value | None, bases: tuple[Value, ...]) -> Value | None:
-    """What makes a class, where that is the program's own or not known; those of libraries change nothing."""
+    """Return a class's metaclass if it is the program's or unknown; library metaclasses have no effect."""
     inherited = [base.metaclass for base in bases if isinstance(base, ClassValue)]
     found = next((one for one in (given, *inherited) if one is not None), None)
     return None if isinstance(found, External) else found
 
 
 def _made_by(interpreter: Machine, cls: ClassValue, maker: Value, place: NodePlace) -> Value:
-    """What a metaclass of the program makes: the class, or whatever a function gives."""
+    """Return what a metaclass of the program creates: the class, or whatever a function returns."""
     if not isinstance(maker, ClassValue):
         made = call_value(interpreter, maker, [Const(cls.name), Tuple(cls.bases), DictValue(None)], {}, place)
         return cls if isinstance(made, Unknown) else made
@@ -177,12 +177,12 @@ def _decorate_class(interpreter: Machine, decorator: Value, cls: Value, place: N
 
 
 def _base(base: Value) -> Value:
-    """A subscripted generic counts as what it is made of."""
+    """Return the class that a base expression stands for: a subscripted generic stands for its origin."""
     return base_class(base.function if isinstance(base, Partial) else base)
 
 
 def _keeps(decorator: Value) -> bool:
-    """Whether a class decorator is known to return the class."""
+    """Return whether a class decorator is known to return the class."""
     if isinstance(decorator, LibraryObject):
         return decorator.kind == "keeps"
     return isinstance(decorator, External) and decorator.name.startswith(

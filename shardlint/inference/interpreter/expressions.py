@@ -1,4 +1,4 @@
-"""Expressions: `evaluate` turns a node into an abstract value, by a table of node types."""
+"""Expressions: `evaluate` computes a node's abstract value, using a table by node type."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from shardlint.model.spans import Place
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
-#: Libraries of which only what the overlays know sets a mesh.
+#: Libraries in which only functions known to the overlays set a mesh.
 _OF_JAX = ("jax.", "flax.", "optax.", "orbax.", "numpy.", "builtins.")
 _TRUE = Const(True)
 _Evaluator = Callable[["Machine", Any], Value]
@@ -60,7 +60,7 @@ def evaluate(interpreter: Machine, node: cst.BaseExpression) -> Value:
     """Return the abstract value of an expression."""
     handler = _HANDLERS.get(type(node))
     value = handler(interpreter, node) if handler else Unknown(f"{type(node).__name__} is not followed")
-    # Nodes are slow to hash.
+    # Hashing nodes is slow.
     return met(interpreter, node, value) if interpreter.noted and node in interpreter.noted else value
 
 
@@ -96,7 +96,7 @@ def _formatted(interpreter: Machine, node: cst.FormattedString) -> Value:
 
 
 def _field(interpreter: Machine, part: cst.FormattedStringExpression) -> str | None:
-    """What one field of an f-string gives; None where that is not known."""
+    """Return the text of one field of an f-string; None if it is unknown."""
     value = evaluate(interpreter, part.expression)
     written = part.format_spec or ()
     spec = "".join(piece.value for piece in written if isinstance(piece, cst.FormattedStringText))
@@ -109,7 +109,7 @@ def _ellipsis(interpreter: Machine, node: cst.Ellipsis) -> Value:
 
 
 def evaluate_elements(interpreter: Machine, elements: Sequence[cst.BaseElement]) -> list[Value] | None:
-    """Evaluate the items of a display; None when a starred one has unknown length."""
+    """Evaluate the items of a display; None if a starred one has unknown length."""
     items: list[Value] | None = []
     for item in elements:
         value = evaluate(interpreter, item.value)
@@ -165,7 +165,7 @@ def _dict(interpreter: Machine, node: cst.Dict) -> Value:
 
 
 def _binary(interpreter: Machine, node: cst.BinaryOperation) -> Value:
-    # A long chain of operators leans left: walk it with a loop, not with recursion.
+    # A long chain of operators leans left: a loop walks it without recursion.
     chain = [node]
     while type(left := chain[-1].left) is cst.BinaryOperation:
         chain.append(left)
@@ -189,7 +189,7 @@ def _boolean(interpreter: Machine, node: cst.BooleanOperation) -> Value:
     with interpreter.forked(doubtful=is_doubtful(left)):
         right = evaluate(interpreter, node.right)
     scope.variables = join_variables([before, scope.variables])
-    # What the left side can be when it decides.
+    # The values of the left side that decide the result.
     return join([*(v for v in options(left) if truth(v) is not (not stops)), right])
 
 
@@ -207,7 +207,7 @@ def _comparison(interpreter: Machine, node: cst.Comparison) -> Value:
         if truth(result) is False or len(node.comparisons) == 1:
             return result
         if truth(result) is None:
-            # A later link may still be False, and what stands in it may not be evaluated.
+            # A later link may still be False, and its operands may not be evaluated.
             scope, before = interpreter.scope, dict(interpreter.scope.variables)
             with interpreter.forked(doubtful=is_doubtful(result)):
                 for later in node.comparisons[number:]:
@@ -265,7 +265,7 @@ def _call(interpreter: Machine, node: cst.Call) -> Value:
 
 
 def _arguments(interpreter: Machine, nodes: Sequence[cst.Arg]) -> _Arguments:
-    """Evaluate the arguments of a call; the flag tells that a starred one hides how many there are."""
+    """Evaluate the arguments of a call; the flag is set if a starred one hides how many there are."""
     args: list[Value] = []
     kwargs: dict[str, Value] = {}
     places: dict[int | str, Place] = {}
@@ -277,10 +277,10 @@ def _arguments(interpreter: Machine, nodes: Sequence[cst.Arg]) -> _Arguments:
         if node.star == "*":
             items = items_of(interpreter, value, interpreter.place(node.value))
             if items is None and hidden is None:
-                # From here on positions are not known.
+                # From here on positions are unknown.
                 opaque, hidden = True, len(args)
             for item in items or ():
-                # Where the item itself is written, since the call shows only a name.
+                # The place of the item itself, since the call shows only a name.
                 origin = getattr(item, "origin", None)
                 if origin is not None:
                     places[len(args)] = origin
@@ -300,7 +300,7 @@ def _arguments(interpreter: Machine, nodes: Sequence[cst.Arg]) -> _Arguments:
 
 
 def _may_set_mesh(function: Value, node: cst.Call, args: Sequence[Value], kwargs: dict[str, Value]) -> bool:
-    """Whether a call that is not followed is given a mesh, or speaks of one: it may set that for good."""
+    """Return whether a call that is not followed takes or names a mesh, and so may set it globally."""
     if isinstance(function, External):
         if function.name.startswith(_OF_JAX) or transfer(function.name) is not None:
             return False

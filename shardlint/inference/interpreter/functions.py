@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def names_by_position(function: Value) -> list[str]:
-    """The parameters that a function of the program takes by position; none of other values."""
+    """Return the positional parameters of a function of the program; none for other values."""
     if isinstance(function, Function):
         return list(function.code.parameters[1])
     if isinstance(function, Bound):
@@ -44,7 +44,7 @@ def names_by_position(function: Value) -> list[str]:
     if isinstance(function, Partial):
         given = {name for name, _ in function.kwargs}
         rest = names_by_position(function.function)[len(function.args) :]
-        # From the first one given by keyword on, the others take no position.
+        # After the first one passed by keyword, no parameter takes a position.
         return list(itertools.takewhile(lambda name: name not in given, rest))
     if isinstance(function, Native) and function.wraps is not None:
         return names_by_position(function.wraps)
@@ -54,9 +54,9 @@ def names_by_position(function: Value) -> list[str]:
 def bind_parameters(
     function: Function, args: Sequence[Value], kwargs: dict[str, Value], opaque: bool
 ) -> dict[str, Value] | None:
-    """Match arguments with a signature; None when they cannot fit (the call raises TypeError).
+    """Match arguments with a signature; return None if they cannot fit (the call raises TypeError).
 
-    With ``opaque`` (a starred argument of unknown length) what is not given is unknown.
+    With ``opaque`` (a starred argument of unknown length), missing arguments are unknown.
     """
     params, positional, keyword_only = function.code.parameters
     bound: dict[str, Value] = dict(zip(positional, args, strict=False))
@@ -95,7 +95,7 @@ def bind_parameters(
 def run_function(
     interpreter: Machine, function: Function, bound: dict[str, Value], called_at: Place | None = None
 ) -> Value:
-    """Evaluate a function's body with bound parameters and return what it returns."""
+    """Evaluate a function's body with bound parameters, and return its result."""
     code: Code = function.code
     node = code.node
     interpreter.ran.add(code.key)
@@ -117,7 +117,7 @@ def run_function(
         # A generator's body runs later, in part or never.
         describe_parameters(interpreter, code)
         if code.unit.notes:
-            # What comments tell and ask is met by each run.
+            # Each run applies the facts and requests in its comments.
             changed(0)
         told = about_function(interpreter, code) if code.unit.notes else nullcontext()
         with told, interpreter.forked(repeats=True) if code.is_generator else nullcontext():
@@ -132,7 +132,7 @@ def run_function(
         interpreter.frames.pop()
         interpreter.path = path
     if frame.exits:
-        # Functions defined inside go on to see the variables of whichever exit was taken.
+        # Inner functions see the joined variables of all exits.
         scope.variables = join_variables([*frame.exits, scope.variables] if falls_through else frame.exits)
     if code.is_generator:
         endless = not falls_through and not frame.exits

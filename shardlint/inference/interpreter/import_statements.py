@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def dotted(node: cst.BaseExpression | None) -> str:
-    """The text of a dotted name."""
+    """Return the text of a dotted name."""
     if isinstance(node, cst.Attribute):
         return f"{dotted(node.value)}.{node.attr.value}"
     return node.value if isinstance(node, cst.Name) else ""
 
 
 def import_succeeds(interpreter: Machine, node: cst.BaseSmallStatement) -> bool:
-    """Whether a statement is an import of names that JAX is known to have."""
+    """Return whether a statement imports only names that JAX is known to have."""
     if isinstance(node, cst.Import):
         return all(is_known(interpreter, dotted(alias.name)) for alias in node.names)
     if not isinstance(node, cst.ImportFrom) or isinstance(node.names, cst.ImportStar) or node.relative:
@@ -49,13 +49,13 @@ def import_names(interpreter: Machine, node: cst.Import) -> None:
 
 
 def _exported(interpreter: Machine, module: ModuleValue) -> dict[str, Value]:
-    """What a star imports from a module: the names of its ``__all__``, else those without underscore."""
+    """Return the names that a star imports from a module: ``__all__``, or those without an underscore."""
     found: dict[str, Value] = module.run.scope.variables
     if "__all__" not in found:
         return {name: value for name, value in found.items() if not name.startswith("_")}
     names = [as_str(item) for item in as_items(found["__all__"]) or (Const(None),)]
     if None in names:
-        # It may bind any of its names.
+        # It may bind any of the module's names.
         return dict.fromkeys(found, Unknown("bound by an import of names that are not known"))
     return {name: interpreter.project.member(interpreter, module, name) for name in names if name is not None}
 
@@ -72,7 +72,7 @@ def import_from(interpreter: Machine, node: cst.ImportFrom) -> None:
         else:
             known = project.star_names(module.name) if isinstance(module, External) else {}
             if not known:
-                # It may bind any name, also those that are bound already.
+                # It may bind any name, including ones already bound.
                 known = dict.fromkeys(
                     scope.variables, Unknown("bound by an import of names that are not seen")
                 )

@@ -73,81 +73,82 @@ class Interpreter:
         self.project = project
         self.unseen = Unseen(self)
         self.uses: Once[Use] = Once()
-        #: Results of calls, to be given again (see `call_cache`).
+        #: Cached results of calls (see `call_cache`).
         self.memory = Memory()
-        #: What the innermost run whose result may be kept read of what was there before it.
+        #: What the innermost cacheable run read of objects and variables older than itself.
         self.reads: Reads | None = None
-        #: An object that nobody has yet, whose constructor is called next (see `call_cache`).
+        #: A new object with no other reference yet, whose constructor is called next (see `call_cache`).
         self.making: Instance | None = None
-        #: The number of what was there when that run began, and how deep recording was suspended.
+        #: The allocation number at which that run began, and the depth of suspended recording then.
         self.start = 0
         self.mute_base = 0
-        #: Functions defined and wrappers made (in place of their codes' keys, when they are settled).
+        #: Functions defined and wrappers created (settled later into entry points).
         self.notes: Once[Note] = Once()
-        #: How deep calls nest, and whether one nested too deep to be followed.
+        #: The depth of nested calls, and whether one was too deep to be followed.
         self.deepest = 0
         self.cut = False
-        #: The codes that ran or were read (see `look_at`), those of them outside of kept runs, and such runs.
+        #: The codes that ran or were read (see `look_at`), those outside of cached runs, and the cached runs.
         self.ran: set[Hashable] = set()
         self.own: set[Hashable] = set()
         self.kept: Once[Kept] = Once()
-        #: Global settings of libraries that the program has changed, by names overlays give them.
+        #: Global settings of libraries that the program has changed, under the overlays' names for them.
         self.switches: set[str] = set()
-        #: The releases from which on JAX answers a question that was asked otherwise (see `release_queries`).
+        #: The releases at which JAX's answer to a question changed (see `release_queries`).
         self.turns: set[Release] = set()
         self.versions_read = 0
-        #: Whether a mesh that the program does not tell matters (see `deployment_mesh`).
+        #: Whether a mesh that the program does not define matters (see `deployment_mesh`).
         self.asks_mesh = False
         self.context = Context()
         self.frames: list[Frame] = []
         self.budget = Budget()
         self.muted = 0
-        #: The undecided branches and loops around the current statement, each by a number.
+        #: The undecided branches and loops around the current statement, by number.
         self.path: tuple[int, ...] = ()
-        #: How many undecided branches and loops were met so far.
+        #: The number of undecided branches and loops so far.
         self.forks = 0
         #: The paths that may be taken many times.
         self._repeating: set[int] = set()
-        #: Those that may never be taken: what decides them is not known, and is no choice (see `choices`).
+        #: Paths that may never be taken, because their test is unknown other than by a choice (see
+        #: `choices`).
         self.doubtful: set[int] = set()
-        #: The outcomes of undecided tests on the path that is followed.
+        #: The assumed outcomes of undecided tests on the current path.
         self.assumed: Tag = frozenset()
         self.tests = Tests()
         self.variants: tuple[int, int] = (0, 1)
-        #: The loops, by id, of whose items an undecided test picks those that are met here.
+        #: The loops, by id, of whose items an undecided test selects the current ones.
         self.picked: frozenset[int] = frozenset()
         self.device_count: Dim = (
             settings.devices if settings.devices is not None else dims.symbol("device_count", 1)
         )
-        #: Functions that were called or wrapped, so that they need no entry of their own.
+        #: Functions that were called or wrapped, and so are no entry points.
         self.reached: set[Hashable] = set()
         #: Every function defined so far, by the key of its code, and the context around it.
         self.defined: dict[Hashable, tuple[Function, Context]] = {}
-        #: Functions that code which is not followed has got, by when it got them.
+        #: Functions passed to code that is not followed, with the time of that.
         self.handed: Handed = {}
-        #: What the constructors of classes set for good (see `receiver_summary`).
+        #: The attributes that only the constructors of classes set (see `receiver_summary`).
         self.constructed: dict[ClassValue, Constructed] = {}
-        #: What they set before an edit, by the numbers of the classes, until entries were evaluated.
+        #: The ones from before an edit, by class number, until entry points have been evaluated.
         self.outdated: dict[int, tuple[ClassValue, Constructed]] = {}
-        #: What texts said of ``self``, of the classes for which entries asked.
+        #: Writes to ``self`` in method texts, of the classes that entry points asked for.
         self.said: dict[ClassValue, Said] = {}
         self._names: dict[cst.BaseExpression, tuple[str, ...]] = {}
-        #: What the bodies of generators give that have begun, by the numbers of these (see `generators`).
+        #: The bodies of generators that have begun, by the number of the generator (see `generators`).
         self.generated: dict[int, Body] = {}
         #: The paths that are bodies of generators.
         self.bodies: set[int] = set()
-        #: Names a class body annotates, each with the text of its annotation, by the id of its scope.
+        #: Names annotated in a class body, with the text of the annotation, by the id of its scope.
         self.annotated: dict[int, dict[str, str]] = {}
-        #: What comments tell of the expressions of the statement that runs (see `facts`), what is wrong with
-        #: such comments, which of those that ask were answered, and the sizes of names, by scope.
+        #: Facts stated in comments on the running statement (see `facts`), problems of such comments, the
+        #: reveal requests already answered, and the sizes of names, by scope.
         self.noted: dict[cst.CSTNode, Noted] = {}
         self.problems: Once[FileProblem] = Once()
         self.revealed: set[Span] = set()
         self.sizes: dict[int, dict[str, Dim]] = {}
-        #: Wrapped functions (`jit(f)`, `shard_map(f)`) that nobody called yet.
+        #: Wrapped functions (`jit(f)`, `shard_map(f)`) that have not been called yet.
         self.wrappers: dict[int, tuple[Native, Context]] = {}
-        #: By the number of a class, what classes derived from it define anew; and, by that of its scope, each
-        #: module whose classes are among those.
+        #: By class number, the attributes that derived classes redefine; and, by scope number, the modules
+        #: whose classes are included.
         self.replaced: dict[int, frozenset[str]] = {}
         #: All wrappers, and those that were called.
         self._wrapped: dict[int, Native] = {}
@@ -156,7 +157,7 @@ class Interpreter:
     # -- uses ---------------------------------------------------------------------------------
 
     def record(self, use: Use) -> None:
-        """Keep a use, unless this pass only looks for what a loop changes."""
+        """Record a use, unless this pass only determines what a loop changes."""
         if not self.is_silent:
             for judge in (verdict_at, verdict_if_meant, verdict_where_replaced):
                 judged = judge(self, use)
@@ -172,44 +173,44 @@ class Interpreter:
 
     @property
     def supposes(self) -> bool:
-        """Whether it is not known of any one of the possible values that it is met."""
+        """Return whether no single one of the alternatives is certain to reach this point."""
         return bool(self.picked) or ask(self, "supposed")
 
     @property
     def is_called(self) -> bool:
-        """Whether a module's own code led here, not a function that nobody calls."""
+        """Return whether module-level code led here, rather than an entry point."""
         outermost = next((f for f in self.frames if f.function is not None), None)
         return outermost is None or outermost.called_at is not None
 
     def sees(self, place: Place, other: Place) -> bool:
-        """Whether the code that runs at a place shows the other: one function around both, or the module."""
+        """Return whether the code at one place can see the other: they share a function, or the module."""
         if self.frame.function is None:
             return place.path == other.path
         return isinstance(place, NodePlace) and isinstance(other, NodePlace) and place.unit is other.unit
 
     def environment(self) -> Environment:
-        """The environment for a use that is recorded now."""
+        """Return the environment of a use recorded now."""
         return self.context.environment
 
     # -- state --------------------------------------------------------------------------------
 
     @property
     def frame(self) -> Frame:
-        """The innermost running frame."""
+        """Return the innermost running frame."""
         return self.frames[-1]
 
     @property
     def scope(self) -> Scope:
-        """The scope of the running code."""
+        """Return the scope of the running code."""
         return self.frames[-1].scope
 
     def place(self, node: cst.CSTNode) -> NodePlace:
-        """The place of a node of the running code."""
+        """Return the place of a node of the running code."""
         return NodePlace(self.frames[-1].unit, node)
 
     @contextmanager
     def within(self, **changes: Any) -> Iterator[None]:
-        """Evaluate under a changed context; afterwards what it changed is as before."""
+        """Evaluate under a changed context, and restore the changed fields afterwards."""
         before = self.context
         self.context = inside = altered(before, **changes)
         try:
@@ -225,10 +226,10 @@ class Interpreter:
         return Meanwhile(self, "muted", self.muted + 1, None)
 
     def assuming(self, test: cst.BaseExpression, outcome: bool) -> Meanwhile[Tag | None]:
-        """Evaluate a branch of an undecided test; None tells that it cannot be taken.
+        """Evaluate a branch of an undecided test; yields None if it cannot be taken.
 
-        A test is known by its text and the values it reads: written twice, it comes out the same,
-        unless it calls what may answer differently each time.
+        A test is identified by its text and the values it reads: written twice, it has the same outcome,
+        unless it calls a function that may answer differently each time.
         """
         while type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
             test, outcome = test.expression, not outcome
@@ -239,10 +240,10 @@ class Interpreter:
         return Meanwhile(self, "assumed", possible, tag)
 
     def forked(self, repeats: bool = False, guards: bool = True, doubtful: bool = False) -> Meanwhile[None]:
-        """Evaluate a path that may not be taken: changes to older objects make them unknown.
+        """Evaluate a path that may not be taken: mutation of older objects makes them unknown.
 
-        With ``repeats`` it may be taken any number of times; ``guards`` tells that a test decides, and
-        ``doubtful`` that it may be one which never comes out so.
+        With ``repeats`` it may be taken any number of times; ``guards`` means that a test decides, and
+        ``doubtful`` that the test may never have this outcome.
         """
         fork = self._fork(guards, doubtful)
         if repeats:
@@ -250,11 +251,11 @@ class Interpreter:
         return Meanwhile(self, "path", (*self.path, fork), None)
 
     def diverge(self, doubtful: bool, guards: bool = False) -> None:
-        """From here on this path may not be taken, because another one has left the function or loop."""
+        """Mark the rest of this path as undecided, because another one has left the function or loop."""
         self.path = (*self.path, self._fork(guards, doubtful))
 
     def _fork(self, guards: bool, doubtful: bool) -> int:
-        """A number for a path; it is positive if a test of the program decides whether it is taken."""
+        """Return a number for a path; it is positive if a test of the program decides whether it is taken."""
         self.forks += 1
         fork = self.forks if guards else -self.forks
         if doubtful:
@@ -264,26 +265,26 @@ class Interpreter:
 
     @property
     def guarded(self) -> bool:
-        """Whether a test of the program decides if the current statement runs."""
+        """Return whether a test of the program decides if the current statement runs."""
         return ask(self, "guarded")
 
     def repeated(self, forks: tuple[int, ...]) -> bool:
-        """Whether a loop of unknown length is among these paths."""
+        """Return whether a loop of unknown length is among these paths."""
         return not self._repeating.isdisjoint(forks)
 
     def path_since(self, path: tuple[int, ...]) -> tuple[int, ...]:
-        """The undecided paths that lie between one and what runs now."""
+        """Return the undecided paths between a path and the current one."""
         together = zip(path, self.path, strict=False)
         common = next((i for i, (a, b) in enumerate(together) if a != b), min(len(path), len(self.path)))
         return self.path[common:]
 
     def certain(self, path: tuple[int, ...]) -> bool:
-        """Whether an object made on this path surely undergoes what happens now."""
+        """Return whether an object created on this path certainly undergoes the current event."""
         return path[: len(self.path)] == self.path
 
     @property
     def limit(self) -> int:
-        """How deep calls may nest here."""
+        """Return the maximal depth of calls here."""
         return MAX_DEPTH + len(self.project.running)
 
     def tick(self) -> None:
@@ -305,18 +306,19 @@ class Interpreter:
     parameter_names = staticmethod(names_by_position)
 
     def note_held(self, value: Value) -> None:
-        """Note that what an object of the evaluator's own holds is read."""
+        """Record a read of the contents of an evaluator's own object."""
         note_attribute(self, value)
 
     @property
     def running_module(self) -> ModuleValue:
-        """The module whose code runs."""
+        """Return the module whose code runs."""
         run = self.scope.root.module
         return ModuleValue(run.name, run)
 
     @property
     def local_names(self) -> ModuleValue | ClassValue | None:
-        """The module or class whose variables are those of the code that runs; None in a function."""
+        """Return the module or class whose variables are the locals of the running code; None in a
+        function."""
         made = self.scope.variables.get("__class__") if self.scope.is_class else None
         return (
             self.running_module
@@ -332,11 +334,11 @@ class Interpreter:
         return self.project.import_module(self, name)
 
     def written(self, place: Place) -> str | None:
-        """What stands at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
+        """Return the text at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
         return text_at(place)
 
     def computes(self, place: Place | None) -> bool:
-        """Whether what stands at a place is no literal."""
+        """Return whether the expression at a place is not a literal."""
         if not isinstance(place, NodePlace):
             return False
         node = place.node
@@ -344,7 +346,7 @@ class Interpreter:
         return not constant and not isinstance(node, cst.BaseNumber | cst.BaseString | cst.Tuple | cst.List)
 
     def running_method(self) -> tuple[ClassValue, Value] | None:
-        """The class whose method runs and the method's first argument, or None elsewhere."""
+        """Return the class whose method runs and the method's first argument, or None elsewhere."""
         variables = self.scope.variables
         cls = variables.get("__class__")
         if self.frame.function is None or not isinstance(cls, ClassValue):
@@ -352,30 +354,30 @@ class Interpreter:
         return cls, next(iter(variables.values()))
 
     def set_environment(self, key: Value, value: Value) -> None:
-        """Learn from ``os.environ[key] = value``."""
+        """Apply ``os.environ[key] = value``."""
         self.project.set_environment(self, key, value)
 
     def learn(self, place: Place, shape: Shape) -> None:
-        """Narrow the variable that stands at a place in the running code to an array of this shape."""
+        """Narrow the variable at a place in the running code to an array of this shape."""
         if isinstance(place, NodePlace) and place.unit is self.frames[-1].unit:
             node = place.node.value if isinstance(place.node, cst.Arg) else place.node
             if isinstance(node, cst.Name):
                 learn_shape(self, node.value, shape, place)
 
     def wrapped(self, native: Native) -> Native:
-        """Note a wrapper of a program's function: if nobody calls it, it is an entry of its own."""
+        """Record a wrapper of a program's function: if it is never called, it is an entry point."""
         self._wrapped[id(native)] = native
         if not self.is_silent:
             self.notes.append((native, self.context))
         return native
 
     def called(self, native: Native) -> None:
-        """Note that somebody calls a wrapper."""
+        """Record that a wrapper is called."""
         if id(native) in self._wrapped:
             self.called_wrappers.add(id(native))
 
     def settle(self) -> None:
-        """Find out which functions were defined, and which wrappers nobody called."""
+        """Settle which functions were defined, and which wrappers were never called."""
         for made, context in self.notes:
             if isinstance(made, Native):
                 self.wrappers[id(made)] = (made, context)
@@ -386,7 +388,7 @@ class Interpreter:
             del self.wrappers[number]
 
     def lookup(self, name: str) -> Value:
-        """Read a variable: every look-up of a name goes through here."""
+        """Return the value of a variable: every look-up of a name goes through here."""
         if name[:2] == "__":
             name = meant(self.scope, name)
         holder = self.find(name)
@@ -399,22 +401,22 @@ class Interpreter:
         return sized(self, name, value) if self.settings.dims else value
 
     def define(self, function: Function) -> None:
-        """Note a function of the program: if nothing reaches it, it is an entry of its own."""
+        """Record a function of the program: if nothing reaches it, it is an entry point."""
         if not self.is_silent:
             self.notes.append((function, self.context))
 
     @property
     def class_made(self) -> Value | None:
-        """The class whose body runs, if it is one."""
+        """Return the class whose body runs, if any."""
         return self.scope.variables.get("__class__") if self.scope.is_class else None
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing is to be recorded, in the innermost run whose result may be kept."""
+        """Return whether recording is suspended in the innermost cacheable run."""
         return self.muted > self.mute_base
 
     def find(self, name: str) -> Scope | None:
-        """Find the scope that holds a name: every reading of a variable goes through here."""
+        """Return the scope that holds a name: every read of a variable goes through here."""
         scope = self.frames[-1].scope
         holder = scope.find(name)
         if self.reads is not None and (holder is None or holder.born < self.start):
@@ -422,7 +424,7 @@ class Interpreter:
         return holder
 
     def names_in(self, test: cst.BaseExpression) -> tuple[str, ...]:
-        """The names a test reads; found once for each test."""
+        """Return the names that a test reads, cached by test."""
         found = self._names.get(test)
         if found is None:
             scope = self.scope
@@ -435,9 +437,9 @@ class Interpreter:
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
-        """Evaluate another module: its own branches and context, and none of the importer's.
+        """Evaluate another module with its own branches and context, independent of the importer's.
 
-        A mesh, and logical axis rules, that it sets for good stay set.
+        A mesh and logical axis rules that it sets globally stay set.
         """
         path, context, self.path, self.context = self.path, self.context, (), Context()
         try:
@@ -451,11 +453,12 @@ class Interpreter:
             self.path, self.context = path, altered(context, **kept)
 
     def forget(self, traces: Set[Hashable]) -> None:
-        """Forget what is known of nodes, and runs that met any of these: a function has another text now."""
+        """Drop what is cached for nodes, and the runs that ran any of these: a function's text has
+        changed."""
         self.memory.forget(traces)
         self.tests.forget_nodes()
         self._names.clear()
 
     def running(self, code: Code) -> int:
-        """How often a function is on the stack."""
+        """Return how often a function is on the stack."""
         return sum(frame.function is code for frame in self.frames)

@@ -1,4 +1,4 @@
-"""Loops: known ones are unrolled, others run until what they change is stable."""
+"""Loops: unrolled if their items are known, otherwise run until the state is stable."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from shardlint.laws.core.values import Unknown
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
-#: A ``while`` whose test is known is followed up to this many times.
+#: The most iterations of a ``while`` with a known test that are followed.
 _MAX_PASSES = 16
 
 
 def run_for(interpreter: Machine, node: cst.For) -> bool:
-    """Execute a ``for`` statement: a pass for each item that there surely is, then any number of them."""
+    """Execute a ``for`` statement: one pass for each certain item, then any number of passes."""
     place = interpreter.place(node.iter)
     iterator = iterator_of(interpreter, interpreter.evaluate(node.iter), place)
     scope, state = interpreter.scope, LoopState()
@@ -39,7 +39,7 @@ def run_for(interpreter: Machine, node: cst.For) -> bool:
             return _leave(interpreter, state, _run_rest(interpreter, node, iterator, drawn))
         count = max(count or _count(iterator), number + 1)
         if count > MAX_UNROLLED and state.breaks:
-            # It goes on for long, and may have ended.
+            # The loop is long, and may have ended.
             lose_position(iterator)
         state.continues.clear()
         interpreter.frame.loops.append(state)
@@ -62,7 +62,7 @@ def run_for(interpreter: Machine, node: cst.For) -> bool:
 
 
 def _count(iterator: Value) -> int:
-    """How many items there were in an iterator of which one was taken: many, if that is not known."""
+    """Return the most items of an iterator of which one was drawn; many if that is unknown."""
     left = at_most(iterator)
     return MAX_UNROLLED + 1 if left is None else left + 1
 
@@ -70,7 +70,7 @@ def _count(iterator: Value) -> int:
 def _run_rest(interpreter: Machine, node: cst.For, iterator: LibraryObject | Instance, drawn: Drawn) -> bool:
     """Execute a ``for`` statement for items of unknown number."""
     if drawn.endless:
-        # Something happens on the way to each.
+        # Side effects occur before each item.
         with interpreter.forked(repeats=True):
             draw(interpreter, iterator, interpreter.place(node.iter))
     return _run_unknown(
@@ -79,9 +79,9 @@ def _run_rest(interpreter: Machine, node: cst.For, iterator: LibraryObject | Ins
 
 
 def pick(interpreter: Machine, test: cst.BaseExpression) -> None:
-    """From here on in this pass an undecided test picks which items of the loops around are met.
+    """Let an undecided test select items of the enclosing loops for the rest of this pass.
 
-    What is met of one item need then not happen: the test may be there to leave it out.
+    Events for a single item need then not occur: the test may be there to exclude it.
     """
     names = interpreter.names_in(test)
     for state in interpreter.frame.loops:
@@ -136,7 +136,7 @@ def _run_unknown(
 ) -> bool:
     """Execute a body that runs an unknown number of times.
 
-    What it changes is widened, in passes that record nothing, until a pass changes nothing more. Where
+    The variables it changes are widened, in passes that record nothing, until a pass changes nothing more. If
     nothing is recorded anyway, that pass is the last.
     """
 
@@ -175,7 +175,7 @@ def _one_pass(
     variables: dict[str, Value],
     state: LoopState,
 ) -> dict[str, Value]:
-    """Execute a body once and return the variables as the next iteration would find them."""
+    """Execute a body once and return the variables at the start of the next iteration."""
     scope = interpreter.scope
     scope.variables = variables
     interpreter.frame.loops.append(state)

@@ -1,4 +1,4 @@
-"""``match``: which values a pattern takes, and what it binds."""
+"""``match``: the values that a pattern matches, and the names it binds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from shardlint.laws.core.values import Unknown
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
-#: What a pattern takes: yes with what it binds, no, or not known (None) with what it may bind.
+#: The outcome of a match: True with its bindings, False, or None (undecided) with possible bindings.
 Bindings = dict[str, Value]
 #: Python's own classes whose positional pattern is the value itself.
 _SELF = frozenset(
@@ -39,7 +39,7 @@ _SELF = frozenset(
 
 
 def takes(interpreter: Machine, pattern: cst.MatchPattern, value: Value, bound: Bindings) -> bool | None:
-    """Whether a pattern takes a value; what it binds is added to ``bound``."""
+    """Return whether a pattern matches a value; bindings are added to ``bound``."""
     if len(options(value)) > 1 and not isinstance(pattern, cst.MatchAs):
         for name in pattern_names(pattern):
             bound[name] = Unknown("bound by a pattern")
@@ -90,7 +90,7 @@ def _all(outcomes: list[bool | None]) -> bool | None:
 def _sequence(interpreter: Machine, pattern: cst.MatchSequence, value: Value, bound: Bindings) -> bool | None:
     if not isinstance(value, Tuple | ListValue):
         _unknown(pattern, bound)
-        # Texts, dicts and numbers are no sequences here; specs, arrays and what is not known may be.
+        # Texts, dicts and numbers are not sequences here; specs, arrays and unknown values may be.
         return False if isinstance(value, Const | DictValue) else None
     items = as_items(value)
     if items is None:
@@ -159,7 +159,7 @@ def _class(interpreter: Machine, pattern: cst.MatchClass, value: Value, bound: B
 
 
 def _positions(cls: Value, value: Value) -> list[str] | None:
-    """``__match_args__``: what positional patterns of a class stand for."""
+    """Return ``__match_args__``: the attributes matched by positional patterns of a class."""
     if not isinstance(cls, ClassValue):
         return None
     written = class_attribute(cls, "__match_args__")
@@ -174,7 +174,7 @@ def _positions(cls: Value, value: Value) -> list[str] | None:
 
 
 def pattern_names(pattern: cst.CSTNode) -> list[str]:
-    """The names that a pattern binds."""
+    """Return the names that a pattern binds."""
     names: list[str] = []
     for part in walk(pattern):
         if isinstance(part, cst.MatchAs | cst.MatchStar) and part.name is not None:

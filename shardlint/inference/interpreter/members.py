@@ -1,4 +1,4 @@
-"""Members of a value, as they are written: the attribute after a dot, and the index in brackets."""
+"""Members of a value as written: the attribute after a dot, and the index in brackets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def attribute_of(interpreter: Machine, node: cst.Attribute, receiver: Value) -> Value:
-    """Return the attribute of what stands before the dot."""
+    """Return the attribute of the value before the dot."""
     name = node.attr.value
     if name[:2] == "__":
         name = meant(interpreter.scope, name)
@@ -34,7 +34,7 @@ def attribute_of(interpreter: Machine, node: cst.Attribute, receiver: Value) -> 
 
 
 def evaluate_index(interpreter: Machine, elements: Sequence[cst.SubscriptElement]) -> Value:
-    """Evaluate what stands in brackets: one value, or a tuple."""
+    """Evaluate the index in brackets: one value, or a tuple."""
     parts = [_index_part(interpreter, element.slice) for element in elements]
     single = len(parts) == 1 and isinstance(elements[0].comma, cst.MaybeSentinel)
     return parts[0] if single else Tuple(tuple(parts))

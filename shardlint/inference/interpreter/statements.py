@@ -1,4 +1,4 @@
-"""Statements: each handler changes the scope and says whether control may go on after it."""
+"""Statements: each handler changes the scope and returns whether control may continue after it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from shardlint.laws.core.values import Unknown
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
-#: What raises instead of returning, by its last name; the method is `unittest.TestCase`'s.
+#: Functions that raise instead of returning, by last name; the method is `unittest.TestCase`'s.
 _ENDINGS = {
     "skipTest": (),
     "exit": ("sys.exit", "builtins.exit", "pytest.exit"),
@@ -81,7 +81,7 @@ def _compound(interpreter: Machine, node: Statement) -> bool:
 
 
 def _departures(interpreter: Machine) -> int:
-    """How many ways out of the function and its innermost loop were met so far: statements add to them."""
+    """Return the numbers of recorded exits from the function and its innermost loop."""
     frame = interpreter.frames[-1]
     if not frame.loops:
         return len(frame.exits)
@@ -90,9 +90,9 @@ def _departures(interpreter: Machine) -> int:
 
 
 def execute_branch(interpreter: Machine, body: Sequence[Statement], doubtful: bool) -> dict[str, Any] | None:
-    """Execute a block on a copy of the variables; return them after it, or None if it does not end there.
+    """Execute a block on a copy of the variables; return those at its end, or None if it never ends normally.
 
-    A ``doubtful`` one may never be taken.
+    A ``doubtful`` block may never run.
     """
     with interpreter.forked(doubtful=doubtful):
         falls_through = execute_block(interpreter, body)
@@ -112,7 +112,7 @@ def _expression(interpreter: Machine, node: cst.Expr) -> bool:
 
 
 def _never_returns(interpreter: Machine, node: cst.BaseExpression) -> bool:
-    """Whether an expression ends the program, or the test that it is in, as a statement by itself."""
+    """Return whether a call, as a statement, ends the program or the test that it is in."""
     if type(node) is not cst.Call:
         return False
     function = node.func
@@ -231,7 +231,7 @@ def _if(interpreter: Machine, node: cst.If) -> bool:
 
 
 def _asks_version(interpreter: Machine, test: cst.BaseExpression, value: Value, read: int) -> bool:
-    """Whether a test that is not decided depends on the version of JAX."""
+    """Return whether an undecided test depends on the version of JAX."""
     if interpreter.versions_read != read or is_of_version(value):
         return True
     holders = ((name, interpreter.find(name)) for name in interpreter.names_in(test))
@@ -248,7 +248,8 @@ def _fork(
 ) -> bool:
     """Follow both branches of an undecided test, and join where they meet.
 
-    One that ``guards`` asks for the version of JAX: where one ends, what follows is for other releases.
+    One that ``guards`` tests the version of JAX: if one branch ends, the following code is for other
+    releases.
     """
     left = _departures(interpreter)
     scope, before, context = interpreter.scope, interpreter.scope.variables, interpreter.context
@@ -301,7 +302,7 @@ def _try(interpreter: Machine, node: cst.Try) -> bool:
     if node.finalbody is not None:
         with watching(scope) as written:
             if interpreter.context.caught:
-                # What it does on the way out of an exception, to whoever catches that.
+                # Its effects while an exception propagates are seen by the handler that catches it.
                 normal, scope.variables = scope.variables, dict(start)
                 with interpreter.silent(), interpreter.forked(guards=False):
                     execute_block(interpreter, node.finalbody.body.body)
@@ -317,7 +318,7 @@ def _try(interpreter: Machine, node: cst.Try) -> bool:
 
 
 def _uncertain_block(interpreter: Machine, body: Sequence[Statement], interruptible: bool) -> bool:
-    """Execute a block that an exception may leave early, without leaving what is around it."""
+    """Execute a block that an exception may leave early, without leaving the code around it."""
     if not interruptible:
         return execute_block(interpreter, body)
     with interpreter.forked(guards=False):
@@ -325,14 +326,14 @@ def _uncertain_block(interpreter: Machine, body: Sequence[Statement], interrupti
 
 
 def _snapshots(interpreter: Machine) -> list[dict[str, Any]]:
-    """The variables kept at the ways out of the function and its innermost loop met so far."""
+    """Return the variables saved at the exits of the function and its innermost loop so far."""
     frame = interpreter.frame
     jumps = frame.loops[-1] if frame.loops else None
     return [*frame.exits, *((*jumps.breaks, *jumps.continues) if jumps else ())]
 
 
 def _exception_names(node: cst.BaseExpression | None) -> list[str]:
-    """The names of the classes an ``except`` clause catches; a bare one catches everything."""
+    """Return the names of the classes that an ``except`` clause catches; a bare one catches everything."""
     if node is None:
         return ["BaseException"]
     if isinstance(node, cst.Tuple):
@@ -344,7 +345,7 @@ def _exception_names(node: cst.BaseExpression | None) -> list[str]:
 
 
 def _only_known_imports(interpreter: Machine, node: cst.Try) -> bool:
-    """Whether the body only imports names that exist, so that no handler runs."""
+    """Return whether the body only imports names that exist, so that no handler runs."""
     lines = node.body.body
     if not all(isinstance(line, cst.SimpleStatementLine) for line in lines):
         return False
@@ -359,7 +360,7 @@ def _with(interpreter: Machine, node: cst.With) -> bool:
         falls_through = _uncertain_block(interpreter, node.body.body, swallows)
         if swallows:
             scope.variables = interrupted(before, written)
-    # Under `pytest.raises` control goes on after the block because something in it raised.
+    # Under `pytest.raises` control continues after the block because something in it raised.
     return falls_through or swallows
 
 
@@ -377,7 +378,7 @@ def _class(interpreter: Machine, node: cst.ClassDef) -> bool:
 
 
 def _match(interpreter: Machine, node: cst.Match) -> bool:
-    """Follow the cases that may be the first to take the subject."""
+    """Follow the cases that may be the first to match the subject."""
     subject = evaluate(interpreter, node.subject)
     scope, before = interpreter.scope, interpreter.scope.variables
     ends: list[dict[str, Any]] = []
@@ -396,7 +397,7 @@ def _match(interpreter: Machine, node: cst.Match) -> bool:
         if taken is False:
             continue
         if taken is True and first:
-            # None before it may have taken the subject.
+            # No earlier case can have matched the subject.
             return execute_block(interpreter, case.body.body)
         first = False
         if (end := execute_branch(interpreter, case.body.body, is_doubtful(subject))) is not None:
@@ -451,5 +452,5 @@ _HANDLERS: dict[type, Handler] = {
 }
 _LOOPS = frozenset({cst.For, cst.While})
 _COMPOUND = _LOOPS | {cst.If, cst.Try, cst.TryStar, cst.With, cst.Match}
-#: Statements that comments on their lines speak of.
+#: Statements to which comments on their lines apply.
 _NOTED = _COMPOUND | {cst.SimpleStatementLine}

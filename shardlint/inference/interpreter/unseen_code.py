@@ -1,4 +1,4 @@
-"""Code that is not seen: what a text does that is executed, or a method that runs at any time."""
+"""Code that is not seen: effects of executed text, and of methods that may run at any time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from shardlint.source.lexing import words_in
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
-#: Words of a text that runs by which it may reach what it does not name.
+#: Words by which an executed text may reach variables that it does not name.
 _REACHING = frozenset(
     "__builtins__ __dict__ __import__ builtins compile delattr eval exec globals import importlib locals "
     "setattr sys vars".split()
@@ -40,7 +40,7 @@ _REACHING = frozenset(
 
 
 class Unseen:
-    """What an analysis makes of code that it does not follow."""
+    """The effects of code that the analysis does not follow."""
 
     def __init__(self, interpreter: Machine) -> None:
         self._interpreter = interpreter
@@ -48,21 +48,21 @@ class Unseen:
     def call(
         self, function: Function, args: Sequence[Value], kwargs: dict[str, Value], reason: str
     ) -> Unknown:
-        """Call a function of the program that is not followed: whatever it names may be changed."""
+        """Call a function of the program without following it: everything that it names may change."""
         return unfollowed(self._interpreter, function, args, kwargs, reason)
 
     def run(self, text: str | None) -> None:
-        """A text runs here that is not followed, as by ``exec``: nothing is known of what it names.
+        """Execute a text that is not followed, as by ``exec``: the variables that it names become unknown.
 
-        Of one that is not known, it may name all variables; those that hold modules, and what is imported of
-        libraries, are taken to stay.
+        An unknown text may name all variables, except that modules and names imported from libraries are
+        assumed to stay.
         """
         scope = self._interpreter.scope
         seen, words = scope.seen(), frozenset(words_in(text or ""))
         names = words & seen.keys()
         if text is None or words & _REACHING:
             names |= {name for name, value in seen.items() if not isinstance(value, ModuleValue | External)}
-        # In a body of a class it is that class's names that are bound.
+        # In a class body, names are bound in that class.
         holders = (scope.root, scope) if scope.is_class else (scope.root,)
         for name in sorted(names):
             for option in options(seen[name]):
@@ -84,7 +84,7 @@ class Unseen:
         write(self._interpreter, holder, name, Unknown(f"`{name}` is set by code that is not followed"))
 
     def hand(self, value: Value) -> None:
-        """Code that is not seen gets a value: one to call may run now and at any time from now on."""
+        """Pass a value to unseen code: a callable may run now and at any time from now on."""
         while isinstance(value, Bound | Partial):
             held = [value.receiver] if isinstance(value, Bound) else [*value.args]
             held += [one for _, one in value.kwargs] if isinstance(value, Partial) else []
@@ -98,9 +98,9 @@ class Unseen:
                 self._may_change(holder, name)
 
     def note_special_methods(self, cls: ClassValue, held: dict[str, Value]) -> None:
-        """Forget what the special methods of an object may change that Python calls where no call is written.
+        """Havoc what an object's special methods may change where Python calls them implicitly.
 
-        They may run at any time from now on. ``held`` are the attributes of the object that are known.
+        They may run at any time from now on. ``held`` are the known attributes of the object.
         """
         methods = special_methods(cls)
         if not methods:
@@ -121,7 +121,7 @@ class Unseen:
                 forget(value)
 
     def _lose_sight(self, value: Value) -> None:
-        """Anything may be done with a value: what it holds, and what calling it changes, is not known."""
+        """Treat a value as used in any way: its contents, and what calling it changes, become unknown."""
         if isinstance(value, ClassValue):
             blur(value)
         elif isinstance(value, External):
@@ -133,7 +133,7 @@ class Unseen:
 
 
 def _bound_by(text: str | None) -> set[str]:
-    """The names that a text binds."""
+    """Return the names that a text binds."""
     try:
         tree = ast.parse(text or "")
     except (SyntaxError, ValueError, MemoryError, RecursionError):

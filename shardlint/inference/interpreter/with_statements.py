@@ -1,4 +1,4 @@
-"""``with`` statements: meshes, expected exceptions, and contexts nobody knows."""
+"""``with`` statements: meshes, expected exceptions, and unknown context managers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _HARMLESS = (
     "time.",
 )
 
-#: Names of context managers that expect an exception, of pytest, unittest and absl.
+#: Context managers of pytest, unittest and absl that expect an exception.
 EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "assertRaisesWithLiteralMatch"})
 
 
@@ -54,7 +54,7 @@ EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "assertRai
 def enter_contexts(interpreter: Machine, items: Sequence[cst.WithItem]) -> Iterator[bool]:
     """Enter context managers in order and leave them after the block.
 
-    Yields whether one of them may swallow exceptions, so that the block ends anywhere.
+    Yields whether one of them may swallow exceptions, so that the block may end anywhere.
     """
     swallows = False
     with ExitStack() as stack:
@@ -72,7 +72,7 @@ def enter_contexts(interpreter: Machine, items: Sequence[cst.WithItem]) -> Itera
 
 
 def _swallows(interpreter: Machine, manager: Value) -> bool:
-    """Whether leaving a block through a context manager may end an exception."""
+    """Return whether leaving a block through a context manager may suppress an exception."""
     if isinstance(manager, Instance):
         leave = class_attribute(manager.cls, "__exit__")
         return not isinstance(leave, Function) or "return" in look_at(interpreter, leave.code)
@@ -82,7 +82,7 @@ def _swallows(interpreter: Machine, manager: Value) -> bool:
 
 
 def last_name(node: cst.BaseExpression) -> str:
-    """The last part of a dotted name: ``assertRaises`` of whatever test case it is called on."""
+    """Return the last part of a dotted name: ``assertRaises`` of any test case."""
     if isinstance(node, cst.Attribute):
         return node.attr.value
     return node.value if isinstance(node, cst.Name) else ""
@@ -91,10 +91,11 @@ def last_name(node: cst.BaseExpression) -> str:
 def _run_generator(
     interpreter: Machine, manager: LibraryObject, place: Place
 ) -> tuple[Value, Context, Context]:
-    """What the function behind ``@contextmanager`` gives, the context it gives it in, and the one it leaves.
+    """Return what a ``@contextmanager`` function yields, the context at the yield, and the context at its
+    end.
 
-    All of it runs before the block, also what comes after its ``yield``: the evaluator takes it for a path
-    that may not be taken, so objects and variables that it changes are not known afterwards.
+    All of it runs before the block, including the code after its ``yield``: that counts as a path that may
+    not be taken, so objects and variables that it changes are unknown afterwards.
     """
     before = interpreter.context
     arguments = manager.fields["arguments"]
@@ -118,7 +119,7 @@ def _run_generator(
 
 @contextmanager
 def _enter(interpreter: Machine, manager: Value, place: Place) -> Iterator[Value]:
-    """Enter one context manager; what it gives is what ``as`` binds."""
+    """Enter one context manager; return the value that ``as`` binds."""
     before = interpreter.context
     entered: Value = Unknown("what a context manager gives")
     if isinstance(manager, MeshValue):
@@ -129,7 +130,7 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> Iterator[Value
         interpreter.context = enter_mesh(interpreter, manager, place)
         entered = manager
     elif isinstance(manager, LibraryObject) and manager.kind == "jax.set_mesh":
-        # The call has already set the mesh; leaving the block puts the one before it back.
+        # The call has already set the mesh; leaving the block restores the previous one.
         previous = manager.fields.get("previous")
         before = replace(before, mesh=previous if isinstance(previous, MeshValue | Unknown) else None)
         mesh = manager.fields["mesh"]
@@ -160,7 +161,7 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> Iterator[Value
     elif isinstance(manager, Reader):
         entered = manager
     elif not (isinstance(manager, External) and manager.name.startswith(_HARMLESS)):
-        # It may set a mesh; one that is already set stays the likelier truth only if it is unknown too.
+        # It may set a mesh; the mesh in context is unknown from here on.
         unknown = Unknown("an unknown context manager may set the mesh")
         assumed = before.logical_rules is assumed_rules(interpreter.settings, unknown)
         rules = before.logical_rules if assumed else unknown
@@ -177,7 +178,7 @@ def _enter(interpreter: Machine, manager: Value, place: Place) -> Iterator[Value
         if interpreter.context is inside:
             interpreter.context = before
         else:
-            # Something in the block set a mesh or rules for good.
+            # Code in the block set a mesh or rules globally.
             keeps = not (isinstance(manager, LibraryObject) and manager.kind == "flax.logical_axis_rules")
             interpreter.context = replace(
                 interpreter.context,
