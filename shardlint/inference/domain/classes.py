@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def lineage(cls: ClassValue) -> tuple[Value, ...]:
-    """The class and its bases in method resolution order, those of libraries counted as single classes."""
+    """Return the class and its bases in method resolution order; a library class counts as a single class."""
     if not cls.lineage:
         orders: list[list[Value]] = [
             list(lineage(base)) if isinstance(base, ClassValue) else [base] for base in cls.bases
@@ -36,7 +36,7 @@ def lineage(cls: ClassValue) -> tuple[Value, ...]:
 
 
 def _merged(orders: list[list[Value]]) -> Iterator[Value]:
-    """Merge the orders of bases as Python does: a class comes before its own bases, whoever lists it."""
+    """Yield the merged orders of bases as Python does: a class comes before its own bases."""
     while orders := [order for order in orders if order]:
         # Python refuses bases without such a head; any order will do for them.
         heads = (order[0] for order in orders)
@@ -46,12 +46,12 @@ def _merged(orders: list[list[Value]]) -> Iterator[Value]:
 
 
 def library_bases(cls: ClassValue) -> frozenset[str]:
-    """The canonical names of the library classes a class derives from."""
+    """Return the canonical names of the library classes that a class derives from."""
     return frozenset(base.name for base in lineage(cls) if isinstance(base, External))
 
 
 def has_unknown_base(cls: ClassValue) -> bool:
-    """Whether the class or a base could define attributes that are not seen."""
+    """Return whether the class or a base could define attributes that are not seen."""
     return any(
         base.opaque if isinstance(base, ClassValue) else not isinstance(base, External)
         for base in lineage(cls)
@@ -59,7 +59,7 @@ def has_unknown_base(cls: ClassValue) -> bool:
 
 
 def class_attribute(cls: ClassValue, name: str) -> Value | None:
-    """Return an attribute of a class or its bases, or None; Unknown where an unknown base comes first."""
+    """Return an attribute of a class or its bases, or None; Unknown if an unknown base comes first."""
     return attribute_along(lineage(cls), name)
 
 
@@ -76,28 +76,28 @@ def attribute_along(bases: Iterable[Value], name: str) -> Value | None:
     return None
 
 
-#: In place of an attribute's name: any.
+#: Stands for any attribute name.
 ANY = "*"
 
 
 def may_change(cls: ClassValue, name: str) -> bool:
-    """Whether an attribute of a class, or of its objects, may change at any time."""
+    """Return whether an attribute of a class, or of its objects, may change at any time."""
     volatile = cls.volatile
     return bool(volatile) and not volatile.isdisjoint((name, ANY, "__dict__"))
 
 
-#: Library classes whose instances behave as their value does.
+#: Library classes whose instances behave like their value.
 _MIXED = frozenset({"builtins.str", "builtins.int", "enum.StrEnum", "enum.IntEnum", "enum.IntFlag"})
 
 
-#: What texts and numbers do that a class may do otherwise.
+#: Methods of texts and numbers that a class may override.
 _OF_VALUES = frozenset(
     name for kind in (str, int) for name in dir(kind) if name[:2] == "__" and name not in dir(object)
 ) | {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__"}
 
 
 def stands_for(value: Value) -> Value | None:
-    """The text or number that a member of an enumeration also is, None for other values."""
+    """Return the text or number that a member of an enumeration also is; None for other values."""
     if not isinstance(value, Instance) or value.cls.members is None or not library_bases(value.cls) & _MIXED:
         return None
     if not _OF_VALUES.isdisjoint(value.cls.attributes):
@@ -106,7 +106,7 @@ def stands_for(value: Value) -> Value | None:
 
 
 def method_of(function: Value, receiver: Value, cls: ClassValue) -> Value:
-    """Return what ``receiver.name`` is for a class attribute: functions become bound methods."""
+    """Return ``receiver.name`` for a class attribute: functions become bound methods."""
     if isinstance(function, Function):
         return Bound(function, receiver)
     if isinstance(function, Native) and function.wraps is not None:
@@ -119,9 +119,9 @@ def method_of(function: Value, receiver: Value, cls: ClassValue) -> Value:
 
 
 def special_method(receiver: Instance, name: str) -> Value | None:
-    """Return the method that Python calls for an operator: the class's, whatever the object itself holds.
+    """Return the method that Python calls for an operator: the class's, not one stored in the object.
 
-    None where the class has none, Unknown where that is not known.
+    None if the class has none, Unknown if that cannot be decided.
     """
     found = class_attribute(receiver.cls, name)
     if found is None:
@@ -130,12 +130,12 @@ def special_method(receiver: Instance, name: str) -> Value | None:
 
 
 def method_called(interpreter: Evaluator, receiver: Instance, name: str, place: Place) -> Value:
-    """Return the method that Python calls for an operator, also one that the class has of a library."""
+    """Return the method that Python calls for an operator, including one inherited from a library."""
     return special_method(receiver, name) or interpreter.attribute(receiver, name, place)
 
 
 def all_fields(cls: ClassValue) -> dict[str, Value | None]:
-    """Annotated fields in order, those of the bases first."""
+    """Return the annotated fields in order, those of the bases first."""
     fields: dict[str, Value | None] = {}
     plain = not any(isinstance(b, ClassValue) and b.dataclass for b in lineage(cls))
     for base in reversed([b for b in lineage(cls) if isinstance(b, ClassValue) and (plain or b.dataclass)]):
@@ -149,14 +149,14 @@ class PerhapsMissing(Unknown):
 
 
 def is_missing(found: Value, receiver: Value) -> bool:
-    """Whether reading an attribute of an object, which gave this, surely raises AttributeError."""
+    """Return whether reading an attribute, with this result, certainly raises AttributeError."""
     if not isinstance(found, Missing):
         return False
     options = receiver.options if isinstance(receiver, Alternatives) else (receiver,)
     return not any(isinstance(option, Instance) and option.opaque for option in options)
 
 
-#: Bases whose instances hold nothing but what the class itself sets.
+#: Bases whose instances have only the attributes that the class itself sets.
 PLAIN_BASES = frozenset(
     {
         "builtins.object",

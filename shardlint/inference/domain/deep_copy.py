@@ -1,4 +1,4 @@
-"""Copies of objects that may be changed, and of all they hold."""
+"""Deep copies of mutable objects."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from shardlint.inference.domain.values import (
 
 
 def copied(value: Value, known: dict[int, Value]) -> Value:
-    """A value that shares nothing with the original that can change. ``known`` are copies by the identity of
-    what they are of: an object that is held twice stays one.
-    """
+    """Return a copy that shares no mutable object with the original. ``known`` maps the identity of originals
+    to their copies: an object that occurs twice stays one object."""
     if id(value) in known:
         return known[id(value)]
     made = value

@@ -1,4 +1,4 @@
-"""Forgetting what an object holds, once something that is not followed may change it."""
+"""Havoc: make the contents of objects unknown that code which is not followed may change."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from shardlint.inference.domain.values import (
 from shardlint.inference.store.effect_log import changed_for_all, changing, lose
 from shardlint.laws.core.values import Unknown
 
-#: What holds something that can be forgotten.
+#: Values with contents that can be made unknown.
 HOLDING = frozenset({Alternatives, Tuple, ListValue, DictValue, LibraryObject, SetValue, Instance, Bound})
-#: A dict whose items are the attributes of an object: it holds that under ``of``.
+#: A dict whose items are the attributes of an object, which it holds under ``of``.
 NAMESPACE = "builtins.namespace"
-#: Library classes whose instances nobody sets attributes of: what they hold may be changed all the same.
+#: Library classes whose instances are frozen, though the objects they hold may change.
 _FROZEN = frozenset({"flax.struct.PyTreeNode"})
-#: What the kinds of iterators (see `iterators`), and of views of dicts, begin with.
+#: Prefixes of the kinds of iterators (see `iterators`) and of dict views.
 ITERATOR, VIEW = "iterator.", "view."
 
 
 def forget(value: Value) -> None:
-    """Make an object's contents unknown, and those of the objects it holds: they can be reached unseen."""
+    """Make the contents of an object unknown, and those of all objects reachable from it."""
     if type(value) not in HOLDING:
         return
     waiting = [value]
@@ -88,7 +88,7 @@ def forget(value: Value) -> None:
 
 
 def forget_variables(module: ModuleValue) -> None:
-    """Make all variables of a module unknown, but for those that hold modules and what libraries have."""
+    """Make all variables of a module unknown, except modules and names of libraries."""
     scope = module.run.scope
     changing(scope)
     for name, value in scope.variables.items():
@@ -98,7 +98,7 @@ def forget_variables(module: ModuleValue) -> None:
 
 
 def lose_position(iterator: Value) -> None:
-    """Make it unknown how far an iterator is, and so are those that it takes its items from."""
+    """Make the position of an iterator unknown, and those of the iterators that it draws from."""
     waiting = [iterator]
     while waiting:
         one = waiting.pop()
@@ -114,7 +114,8 @@ def lose_position(iterator: Value) -> None:
 
 
 def _reached(one: LibraryObject) -> Iterable[Value]:
-    """What can be reached through an iterator or a view: items of a list or dict, not that itself."""
+    """Return what is reachable through an iterator or a view: the items of a list or dict, not the
+    container."""
     for held in one.fields.values():
         if isinstance(held, ListValue):
             yield from held.items or ()
@@ -125,14 +126,14 @@ def _reached(one: LibraryObject) -> Iterable[Value]:
 
 
 def _elsewhere(value: Value) -> Value:
-    """What a variable holds once unseen code had it: an array of the same shape, wherever it lies."""
+    """Return a variable's value after unseen code: an array of the same shape with unknown sharding."""
     if not isinstance(value, Array):
         return value
     return replace(value, sharding=None, typed=None, committed=None)
 
 
 def open_cells(function: Function) -> None:
-    """The variables of the functions around one may change unseen: somebody has its cells."""
+    """Mark the variables of enclosing functions as changeable by unseen code, which has the cells."""
     scope = function.scope
     while scope.parent is not None:
         if not scope.is_class:
@@ -142,7 +143,7 @@ def open_cells(function: Function) -> None:
 
 
 def blur(cls: ClassValue) -> None:
-    """Nothing is known of a class any more but that it is one."""
+    """Make everything about a class unknown, except that it is a class."""
     if not cls.opaque:
         changed_for_all(cls.born)
         cls.opaque = True

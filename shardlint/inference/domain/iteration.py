@@ -1,4 +1,4 @@
-"""What iterating a value gives, when its length is known."""
+"""Items of values with a known length."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from shardlint.laws.core.values import Junk, Marker, Spec, Unknown
 from shardlint.laws.placement.partition_spec import equal_specs
 from shardlint.model.spans import Place
 
-#: Loops over known items are unrolled up to this many.
+#: Loops over at most this many known items are unrolled.
 MAX_UNROLLED = 64
-#: Values that nested containers may hold together.
+#: The most values in nested containers.
 _MAX_NESTED = 10_000
 
 
 def iterate(value: Value) -> tuple[Value, ...] | None:
-    """Return the items of a value, or None when they are not known or too many."""
+    """Return the items of a value, or None if they are unknown or too many."""
     items: tuple[Value, ...] | None = None
     if isinstance(value, Tuple):
         items = value.items
@@ -46,7 +46,7 @@ def iterate(value: Value) -> tuple[Value, ...] | None:
     elif isinstance(value, LibraryObject) and value.kind in VIEWS:
         items = viewed(value)
     elif isinstance(value, SetValue):
-        # Order is not defined, so only one item can be told.
+        # The order is undefined, so at most one item is known.
         known = value.items is not None and len(value.items) < 2
         items = tuple(constant(item) for item in value.items or ()) if known else None
     elif isinstance(value, ClassValue) and value.members is not None:
@@ -54,7 +54,7 @@ def iterate(value: Value) -> tuple[Value, ...] | None:
     elif isinstance(value, Const) and isinstance(value.value, str):
         items = tuple(Const(c) for c in value.value[: MAX_UNROLLED + 1])
     elif isinstance(value, SpecValue) and not value.spec.unreduced and not value.spec.reduced:
-        # JAX raises of one with reductions; its entries are `spec.partitions`.
+        # JAX raises for a spec with reductions; its entries are `spec.partitions`.
         items = spec_items(value)
     elif isinstance(value, Array) and value.shape and isinstance(value.shape[0], int):
         items = (element(value),) * min(value.shape[0], MAX_UNROLLED + 1)
@@ -64,7 +64,7 @@ def iterate(value: Value) -> tuple[Value, ...] | None:
 
 
 def viewed(view: LibraryObject) -> tuple[Value, ...] | None:
-    """The items of a view of a dict, as it is now."""
+    """Return the present items of a dict view."""
     held, pick = view.fields["of"], VIEWS[view.kind]
     if not isinstance(held, DictValue) or held.items is None:
         return None
@@ -72,7 +72,7 @@ def viewed(view: LibraryObject) -> tuple[Value, ...] | None:
 
 
 def element(value: Value) -> Value:
-    """What one item of a value looks like, when they are not known one by one."""
+    """Return a value that stands for any item, if the items are not known individually."""
     found: list[Value] = []
     for option in options(value):
         if isinstance(option, Array) and option.shape:
@@ -88,13 +88,13 @@ def element(value: Value) -> Value:
 
 
 def spec_items(value: SpecValue) -> tuple[Value, ...]:
-    """The entries of a spec as Python values, with the places they were written at."""
+    """Return the entries of a spec as Python values, with the places where they were written."""
     entries = value.spec.entries
     places = (*value.places, *(None,) * (len(entries) - len(value.places)))
     return tuple(_entry(entry, place) for entry, place in zip(entries, places, strict=False))
 
 
-#: Classes whose constants say what they are.
+#: Classes whose constants identify themselves.
 _LITERALS = frozenset({"bool", "bytes", "complex", "float", "int"})
 
 
@@ -111,19 +111,19 @@ def _entry(entry: object, place: Place | None) -> Value:
 
 
 class _TextMember(str):
-    """A member of an enumeration that is a text too: equal texts are the same key."""
+    """A member of an enumeration that is also a text: equal texts are the same key."""
 
     member: Instance
 
 
 class _NumberMember(int):
-    """A member of an enumeration that is a number too."""
+    """A member of an enumeration that is also a number."""
 
     member: Instance
 
 
 def constant(key: object) -> Value:
-    """A dict key or set item as a value."""
+    """Return a dict key or set item as a value."""
     if isinstance(key, _TextMember | _NumberMember):
         return key.member
     if isinstance(key, Instance | ClassValue | Function | External):
@@ -133,7 +133,7 @@ def constant(key: object) -> Value:
     return Tuple(tuple(constant(part) for part in key)) if isinstance(key, tuple) else Const(key)
 
 
-#: What views of dicts show of each entry. Programs may change the dict under them.
+#: The item of a dict view for each entry. Programs may change the dict under it.
 VIEWS: dict[str, Callable[[Hashable, Value], Value]] = {
     "view.keys": lambda key, value: constant(key),
     "view.values": lambda key, value: value,
@@ -142,7 +142,7 @@ VIEWS: dict[str, Callable[[Hashable, Value], Value]] = {
 
 
 def too_large(items: Sequence[Value]) -> bool:
-    """Whether nested containers hold so much that walking them would take long."""
+    """Return whether nested containers hold too many values to walk."""
     waiting, met = list(items), 0
     while waiting and met <= _MAX_NESTED:
         one = waiting.pop()
@@ -155,9 +155,9 @@ def too_large(items: Sequence[Value]) -> bool:
 
 
 def hashable(value: Value) -> tuple[bool, Hashable]:
-    """The way back: (True, the Python object) for a constant or a tuple of them, else (False, None).
+    """Return (True, the Python object) for a constant or a tuple of constants, else (False, None).
 
-    Specs are hashed as JAX holds them, so equal ones are one key.
+    The inverse of `constant`. Specs are hashed as JAX holds them, so equal ones are one key.
     """
     if isinstance(value, Const):
         return True, value.value
@@ -174,12 +174,12 @@ def hashable(value: Value) -> tuple[bool, Hashable]:
 
 
 def _is_variable_class(value: Value) -> bool:
-    """Whether a value is a class of nnx's, which filters are written with: each has one name."""
+    """Return whether a value is an nnx class as used in filters: each has one name."""
     return isinstance(value, External) and re.fullmatch(r"flax\.nnx\.[A-Z]\w*", value.name) is not None
 
 
 def _member_key(member: Instance) -> tuple[bool, Hashable]:
-    """A member of an enumeration as a key: itself, and the text or number that it also is."""
+    """Return the key of a member of an enumeration: itself, and the text or number that it also is."""
     if member not in (member.cls.members or {}).values() or class_attribute(member.cls, "__eq__") is not None:
         return False, None
     mixed = stands_for(member)

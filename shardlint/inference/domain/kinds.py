@@ -1,4 +1,4 @@
-"""Kinds of values: those that programs change, and those of which a new one can be made at any time."""
+"""Kinds of values: mutable ones, and immutable ones that can be rebuilt with other parts."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.laws.core.values import Unknown
 
-#: Objects that programs change.
+#: Mutable objects.
 CHANGING = (ListValue, DictValue, SetValue, Instance, LibraryObject)
-#: Values of which a new one can be made at any time.
+#: Immutable values that can be rebuilt with other parts.
 FROZEN = (
     Alternatives, Array, Bound, Choice, Const, Devices, External, Generated, Integer, MeshValue, Missing,
     Partial, Perhaps, ShardingValue, Sized, Slice, SpecValue, Tuple, Unknown,
@@ -42,5 +42,5 @@ _LEFT_OUT = {"born", "drawn", "path", "reason", "code", "scope"}
 
 
 def parts_of(kind: type) -> tuple[str, ...]:
-    """The fields of a class of values that say what a value is."""
+    """Return the fields of a class of values that determine the value."""
     return tuple(one.name for one in fields(kind) if one.name not in _LEFT_OUT)

@@ -1,4 +1,4 @@
-"""Joining what different paths computed: equal values stay, others become alternatives."""
+"""Joins of the values computed on different paths: equal values stay, others become alternatives."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ NO_TAG: Tag = frozenset()
 
 @frozen
 class Perhaps(Unknown):
-    """Something unknown that comes from some branches, and constants that it may be from others.
+    """An unknown value that comes from some branches, with the constants that it may be on others.
 
-    ``tags`` holds the branches: first those of what is unknown, then each constant's.
+    ``tags`` holds the conditions: first that of the unknown value, then each constant's.
     """
 
     constants: tuple[Const, ...] = field(compare=False, kw_only=True)
@@ -41,48 +41,48 @@ class Perhaps(Unknown):
 
 
 def options(value: Value) -> tuple[Value, ...]:
-    """The values this may be."""
+    """Return the alternatives of a value, or the value itself."""
     return value.options if isinstance(value, Alternatives) else (value,)
 
 
 def tagged(value: Value) -> tuple[tuple[Value, Tag], ...]:
-    """The values this may be, each with the branches it comes from."""
+    """Return the alternatives of a value, each with its condition."""
     if not isinstance(value, Alternatives):
         return ((value, NO_TAG),)
     return tuple(zip(value.options, value.tags or (NO_TAG,) * len(value.options), strict=True))
 
 
-#: The kind of test that no program made, and that tells apart what an unknown value may be.
+#: Marks a test that is not the program's, and that separates possible values of an unknown one.
 _SUPPOSED = "supposed"
 
 
 def supposed(values: Sequence[Value]) -> Value:
-    """What may be either of two values for all that is known: nothing is said of one of them alone."""
+    """Return a value that may be any of these; no finding may rest on one of them alone."""
     test = (born(), _SUPPOSED)
     return join_tagged((value, frozenset({(test, value is values[0])})) for value in values)
 
 
 def is_supposed(tag: Tag) -> bool:
-    """Whether values under this tag are not the program's."""
+    """Return whether values under this condition are hypothetical rather than the program's."""
     return any(isinstance(test, tuple) and test[1:] == (_SUPPOSED,) for test, _ in tag)
 
 
 def combined(*tags: Tag) -> Tag | None:
-    """The branches of values that meet; None when one test would have had both outcomes."""
+    """Return the conjunction of conditions; None if a test would have both outcomes."""
     if len(tags) == 1:
         return tags[0]
     union = NO_TAG.union(*tags)
-    # As pairs of a dict those of one test with two outcomes are one.
+    # In a dict, a test with two outcomes would be a single key.
     return union if len(union) < 2 or len(dict(union)) == len(union) else None
 
 
 def join(values: Iterable[Value]) -> Value:
-    """Return the value that is one of these; Unknown swallows the others."""
+    """Return the join of values; Unknown absorbs the others."""
     return join_tagged(pair for value in values for pair in tagged(value))
 
 
 def _options_of(pairs: Sequence[tuple[Value, Tag]]) -> list[tuple[Value, Tag | None]]:
-    """All that values may be that come from branches, each with the branches it comes from."""
+    """Return all alternatives of conditional values, each with its condition."""
     found: list[tuple[Value, Tag | None]] = []
     for value, outer in pairs:
         if type(value) is Alternatives:
@@ -93,9 +93,9 @@ def _options_of(pairs: Sequence[tuple[Value, Tag]]) -> list[tuple[Value, Tag | N
 
 
 def join_tagged(pairs: Iterable[tuple[Value, Tag]]) -> Value:
-    """As `join`, for values that come from known branches.
+    """Return the join of values under known conditions, as `join`.
 
-    An object that Unknown swallows may be changed unseen from then on, so it is forgotten.
+    An object absorbed by Unknown may be changed unseen from then on, so its contents are made unknown.
     """
     pairs = tuple(pairs)
     kept: list[Value] = []
@@ -124,7 +124,7 @@ def join_tagged(pairs: Iterable[tuple[Value, Tag]]) -> Value:
     return Alternatives(tuple(kept), None, tuple(tags))
 
 
-#: What may be a constant.
+#: Kinds that may be a constant.
 _PERHAPS_CONSTANT = frozenset({Const, Perhaps, Alternatives})
 
 
@@ -133,7 +133,7 @@ def _rows(value: Perhaps) -> tuple[tuple[Value, Tag], ...]:
 
 
 def _swallowed(unknown: Unknown, pairs: Sequence[tuple[Value, Tag]]) -> Unknown:
-    """What is unknown on some branches and may be constants on others, of which tests may be made."""
+    """Return the join of an unknown value with others; constants among them can still be tested."""
     if _PERHAPS_CONSTANT.isdisjoint([type(value) for value, _ in pairs]):
         return _other(unknown, pairs)
     constants: list[Const] = []
@@ -156,12 +156,12 @@ def _swallowed(unknown: Unknown, pairs: Sequence[tuple[Value, Tag]]) -> Unknown:
 
 
 def _other(unknown: Unknown, pairs: Sequence[tuple[Value, Tag]]) -> Unknown:
-    """What takes the place of all these, being unknown: another value than any of them."""
+    """Return an unknown value, distinct from all these, that takes their place."""
     return swallowed(unsized(unknown), *(value for value, _ in pairs))
 
 
 def _merged(a: Value, b: Value) -> Value | None:
-    """The one value that two are: the same, or arrays that differ in what is known of their variation."""
+    """Return the single value equal to both: the same one, or arrays that differ in known variation."""
     if same(a, b):
         if a is not b:
             name_links.equate(a, b)
@@ -174,17 +174,17 @@ def _merged(a: Value, b: Value) -> Value | None:
 
 
 def same(a: Value, b: Value) -> bool:
-    """Whether two values are known to be the same; lists and dicts only if they are one object."""
+    """Return whether two values are known to be the same; lists and dicts only if they are one object."""
     if a is b:
         return True
     if isinstance(a, Tuple) and isinstance(b, Tuple):
         return _all_same(a.items, b.items)
-    # 1 == True == 1.0 in Python, but not here.
+    # 1 == True == 1.0 in Python, but they are different values here.
     return type(a) is type(b) and a == b and same_kind(getattr(a, "value", 0), getattr(b, "value", 0))
 
 
 def same_kind(a: object, b: object) -> bool:
-    """Whether two constants are of one class; a text is one wherever it is written."""
+    """Return whether two constants have the same class; texts do, wherever they are written."""
     return type(a) is type(b) or (isinstance(a, str) and isinstance(b, str))
 
 
@@ -193,27 +193,27 @@ def _all_same(a: Sequence[Value], b: Sequence[Value]) -> bool:
 
 
 def join_variables(states: Sequence[dict[str, Value]], tags: Sequence[Tag] = ()) -> dict[str, Value]:
-    """Join the variables of paths that meet; ``tags`` are the branches each comes from."""
+    """Return the join of the variables of paths that meet; ``tags`` are their conditions."""
     if len(states) == 1:
         return states[0]
     labels = tags or (NO_TAG,) * len(states)
     first, *others = states
     joined = dict(first)
-    # Most names hold on all paths what they held before these parted.
+    # Most names are unchanged on all paths.
     apart: dict[str, None] = {}
     for state in others:
         apart |= dict.fromkeys(compress(first, map(is_not, first.values(), map(state.get, first))))
     more = dict.fromkeys([name for state in others for name in state if name not in first])
     for name in (*apart, *more):
         held = [(state[name], tag) for state, tag in zip(states, labels, strict=True) if name in state]
-        # A name that only some paths bind raises NameError on the others, so where it is used
-        # the program took a path that bound it.
+        # A name bound on some paths only raises NameError on the others, so where it is used, the program
+        # took a path that bound it.
         joined[name] = held[0][0] if all(value is held[0][0] for value, _ in held) else join_tagged(held)
     return joined
 
 
 def widen(before: Value, after: Value) -> Value:
-    """Return what a loop's variable may be, given its value before and after one iteration."""
+    """Return a loop variable's widened value, given its value before and after one iteration."""
     if same(before, after):
         return before
     if isinstance(before, Array) and isinstance(after, Array) and before.dtype == after.dtype:

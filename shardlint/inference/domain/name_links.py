@@ -1,6 +1,6 @@
-"""Which literals write one name, as an editor asks: those that the program compares, joins or looks up.
+"""Links between literals that write the same name: the program compares, joins or looks them up.
 
-Nothing is noted unless somebody collects.
+Links are recorded only while an editor asks for them.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from shardlint.inference.domain.values import Const, ListValue, MeshValue, SetVa
 from shardlint.laws.core.values import Marker, Mesh, Spec
 from shardlint.model.spans import Place, Written
 
-#: Two texts by their places, and whether they are logical names.
+#: Pairs of texts by their places, and whether they are logical names.
 Pairs = dict[tuple[Place | None, Place | None], tuple[str, str, bool]]
 
-#: What is collected now, the innermost last.
+#: The active collections, innermost last.
 _collected: list[Pairs] = []
 
 
 @contextmanager
 def collecting(pairs: Pairs | None) -> Iterator[None]:
-    """Collect pairs of texts that are one name; or nothing, with None."""
+    """Collect pairs of texts that are the same name; with None, collect nothing."""
     if pairs is None:
         yield
         return
@@ -33,7 +33,7 @@ def collecting(pairs: Pairs | None) -> Iterator[None]:
 
 
 def swap(pairs: Pairs | None) -> Pairs | None:
-    """Collect elsewhere from now on, if somebody collects; returns where it was until now."""
+    """Replace the active collection, if any, and return the previous one."""
     if not _collected:
         return None
     assert pairs is not None
@@ -42,13 +42,13 @@ def swap(pairs: Pairs | None) -> Pairs | None:
 
 
 def add(pairs: Pairs | None) -> None:
-    """Collect what was found elsewhere."""
+    """Add links collected elsewhere."""
     if _collected and pairs:
         _collected[-1] |= pairs
 
 
 def equate(a: object, b: object) -> None:
-    """Note that two values, or texts, which are equal, are written by the same names."""
+    """Record that two equal values or texts are written by the same names."""
     if _collected:
         for one, other in zip(names_in(a), names_in(b), strict=False):
             _note(one, other)
@@ -57,7 +57,7 @@ def equate(a: object, b: object) -> None:
 def look_up(
     name: object, names: Mapping[object, object] | Iterable[object], *, logical: bool = False
 ) -> None:
-    """Note that a text is looked up among others: it is the name that it equals; ``logical`` if Flax does."""
+    """Record that a text is looked up among others: it names the equal one; ``logical`` for Flax's names."""
     if _collected and isinstance(name, str):
         for other in names:
             if isinstance(other, str) and other == name:
@@ -71,12 +71,12 @@ def _note(one: str, other: str, logical: bool = False) -> None:
 
 
 def place_of(text: str) -> Place | None:
-    """Where a text is written, None where no single literal writes it."""
+    """Return the place of the literal that writes a text; None if no single literal does."""
     return text.place if isinstance(text, Written) else None
 
 
 def names_in(value: object) -> Iterator[str]:
-    """The texts in a value, in order."""
+    """Yield the texts in a value, in order."""
     if isinstance(value, str):
         if not isinstance(value, Marker):
             yield value
@@ -100,7 +100,7 @@ def names_in(value: object) -> Iterator[str]:
 
 
 def places_in(value: object) -> tuple[Place, ...]:
-    """Where the texts in a value are written, as far as single literals write them."""
+    """Return the places of the texts in a value that single literals write."""
     if not value or type(value) is str:
         return ()
     return tuple(name.place for name in names_in(value) if isinstance(name, Written))

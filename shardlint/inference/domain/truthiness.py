@@ -1,4 +1,4 @@
-"""Whether a value counts as true."""
+"""Truth of abstract values."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from shardlint.inference.domain.values import (
 from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown
 
-#: What always counts as true.
+#: Kinds that are always true.
 _TRUE = frozenset({Function, Native, ClassValue, MeshValue, ShardingValue, Bound})
 
 
 def truth(value: Value) -> bool | None:
-    """Whether a value counts as true, or None when it is not known."""
+    """Return whether a value is true, or None if undecided."""
     if isinstance(value, Const):
         return bool(value.value)
     if isinstance(value, Integer):

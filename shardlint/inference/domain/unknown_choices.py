@@ -15,21 +15,21 @@ _NOT_KNOWN = (Unknown, Integer, Array, Alternatives)
 
 @frozen
 class Choice(Unknown):
-    """Something that whoever calls an entry chooses, or what is read from it; not a size of it."""
+    """A value that the caller of an entry point chooses, or one read from it; not a size of it."""
 
 
 def undecided(reason: str, *operands: Value) -> Unknown:
-    """What an operator gives that is not known: a choice where nothing else than choices decides."""
+    """Return an operator's unknown result: a choice if only choices determine it."""
     return Choice(reason) if _are_chosen(operands) else Unknown(reason)
 
 
 def swallowed(unknown: Unknown, *others: Value) -> Unknown:
-    """Something unknown that takes the place of others too: no choice, if one of them is none."""
+    """Return an unknown value that absorbs others too: not a choice if one of them is none."""
     return unknown if _are_chosen(others) or type(unknown) is not Choice else Unknown(unknown.reason)
 
 
 def is_doubtful(test: Value) -> bool:
-    """Whether an undecided test is decided by something else than a choice."""
+    """Return whether an undecided test depends on more than choices."""
     return type(test) is not Choice
 
 

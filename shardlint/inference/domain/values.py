@@ -1,7 +1,7 @@
 """Abstract values: what the evaluator knows of each value a program computes.
 
 Frozen values compare by content; lists, dicts and instances have identity, because programs change
-them, and a number (``born``, see `effects`). ``origin`` is where a value was written, for related locations;
+them, and a number (``born``, see `effect_log`). ``origin`` is where a value was written, for related locations;
 it takes no part in equality.
 """
 
@@ -28,10 +28,10 @@ MAX_ALTERNATIVES = 8
 
 @frozen
 class Generated(Unknown):
-    """What the body of a generator gave, each with the `Context` it was given in.
+    """The items that a generator's body yielded, each with the `Context` of its yield.
 
-    It is ``sure`` where this is what it gives, in this order; an ``endless`` one goes on like that. ``met``
-    is how many uses were recorded before each.
+    ``sure`` if these are exactly the items, in this order; an ``endless`` one continues like that. ``met`` is
+    the number of uses recorded before each.
     """
 
     yields: tuple[tuple[Value, Any], ...] = field(default=(), compare=False)
@@ -42,14 +42,14 @@ class Generated(Unknown):
 
 @frozen
 class Missing(Unknown):
-    """What reading an attribute gives that is not there, unless unknown code has set it."""
+    """The result of reading a missing attribute, unless unknown code has set it."""
 
 
 @frozen
 class Const:
-    """A Python constant: None, bool, int, float, complex, str, bytes or ``...``; also what `re` makes.
+    """A Python constant: None, bool, int, float, complex, str, bytes or ``...``; also results of `re`.
 
-    ``key`` is the name it was looked up by: ``getattr(rules, name)``, ``rules[name]``.
+    ``key`` is the name by which it was looked up: ``getattr(rules, name)``, ``rules[name]``.
     """
 
     value: Any
@@ -77,9 +77,9 @@ class Tuple:
 
 @frozen
 class Sized(Unknown):
-    """Something unknown that is ``dim`` if it is a size at all, as the user says of its name.
+    """An unknown value that is ``dim`` if it is a size at all, as the user states of its name.
 
-    It counts where only an integer may stand (`as_size`). What is made of it is unknown.
+    It counts only where an integer is required (`as_size`). Values computed from it are unknown.
     """
 
     dim: Dim = field(compare=False, kw_only=True)
@@ -87,18 +87,18 @@ class Sized(Unknown):
 
 @frozen
 class Reader(Unknown):
-    """An unknown object of a library, whose methods change nothing of what they are given: a logger."""
+    """An unknown library object whose methods do not mutate their arguments, such as a logger."""
 
 
 @frozen
 class SomeMesh(Unknown):
-    """A mesh that is set, though not which: one that has axes."""
+    """An unknown mesh that is set and has axes."""
 
 
 @dataclass(eq=False, slots=True)
 class ListValue:
-    """A list, or a range. ``items`` is None once something happened to it that was not followed, ``path`` the
-    branch it was made in: what another branch does to it is not followed."""
+    """A list, or a range. ``items`` is None once an operation on it was not followed; ``path`` is the branch
+    on which it was created: changes on another branch are not followed."""
 
     items: list[Value] | None
     origin: Place | None = None
@@ -109,10 +109,10 @@ class ListValue:
 
 @dataclass(eq=False, slots=True)
 class DictValue:
-    """A dict with known, hashable keys. ``items`` is None once it was not followed.
+    """A dict with known, hashable keys. ``items`` is None once an operation on it was not followed.
 
-    ``kind`` is its class in `collections`, if it is no plain dict; ``default`` makes what a key that
-    is not there has, a constant where that adds no key.
+    ``kind`` is its class in `collections`, if it is not a plain dict; ``default`` creates the value of a
+    missing key, and is a constant if that adds no key.
     """
 
     items: dict[Hashable, Value] | None
@@ -127,7 +127,7 @@ class DictValue:
 class SetValue:
     """A set or frozenset of known constants; only the latter can be hashed.
 
-    ``items`` is None once it was not followed.
+    ``items`` is None once an operation on it was not followed.
     """
 
     items: frozenset[Any] | None
@@ -176,12 +176,12 @@ class Array:
 
     @property
     def variation(self) -> Variation:
-        """Over which mesh axes it varies."""
+        """Return the mesh axes over which it varies."""
         return Variation(self.varying, self.may_vary, self.equal)
 
     def vary(self, variation: Variation, summed: frozenset[str] = frozenset()) -> Array:
-        """The same array, varying so."""
-        # `replace` looks at each field anew, and this is asked of most results.
+        """Return the same array with this variation."""
+        # `replace` inspects each field, and most results come through here.
         return Array(
             self.shape, self.dtype, self.weak, self.numpy, self.sharding, self.struct, self.origin, self.name,
             variation.surely, self.typed, self.committed, variation.perhaps, variation.equal, summed,
@@ -358,9 +358,9 @@ class ModuleValue:
     run: Any
 
 
-#: What identifies a test: the number of the scope it stands in or its own, and how it is written.
+#: The identity of a test: the number of its scope or its own number, and its text.
 Test = tuple[Any, ...]
-#: Branches: tests, and their outcomes.
+#: A condition: tests with their outcomes.
 Tag = frozenset[tuple[Test, bool]]
 
 
@@ -386,7 +386,7 @@ NONE = Const(None)
 
 
 def kind_name(constant: Const) -> str:
-    """The name of a constant's class in Python; a text is a str wherever it is written."""
+    """Return the name of a constant's Python class; a text is a str wherever it is written."""
     return "str" if isinstance(constant.value, str) else type(constant.value).__name__
 
 
@@ -405,12 +405,12 @@ def as_dim(value: Value | None) -> Dim | None:
 
 
 def as_size(value: Value | None) -> Dim | None:
-    """Return what stands where only an integer may, or None."""
+    """Return the dimension of a value used where an integer is required, or None."""
     return value.dim if isinstance(value, Sized) else as_dim(value)
 
 
 def unsized(value: Unknown) -> Unknown:
-    """What something unknown gives: another value, of which tests may come out otherwise, and of no size."""
+    """Return an unknown value derived from another: distinct in tests, and without a size."""
     return Unknown(value.reason) if isinstance(value, Sized) else altered(value)
 
 
@@ -431,12 +431,12 @@ def as_bool(value: Value | None) -> bool | None:
 
 
 def is_none(value: Value | None) -> bool:
-    """Whether the value is the constant None."""
+    """Return whether the value is the constant None."""
     return isinstance(value, Const) and value.value is None
 
 
 def looked_up(found: Value, key: Value | None) -> Value:
-    """What was found by a name, with that name."""
+    """Return a value found by a name, with that name attached."""
     if isinstance(found, Const) and isinstance(key, Const) and isinstance(key.value, str):
         return replace(found, key=key)
     return found

@@ -1,7 +1,7 @@
-"""How much evaluation an entry is worth.
+"""The budget of an entry point, in steps.
 
-Steps measure work. A run that memory may give again is a `Work`, which an entry counts once, however often
-it is given; so what an entry takes does not depend on what others had evaluated before it.
+A cacheable call is a `Work`, which an entry point counts once, however often it is replayed. So the steps of
+an entry point do not depend on what was evaluated before it.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from contextlib import contextmanager
 from shardlint.model.spans import Place
 from shardlint.support.cancellation import NOW, Stopped
 
-#: Steps one entry may take: calls, turns of loops, and statements.
+#: Steps of one entry point: calls, iterations of loops, and statements.
 MAX_STEPS = 60_000
-#: What a block of statements takes at least.
+#: The least cost of a block of statements.
 _LEAST = 4
-#: Calls one entry may nest.
+#: The depth of nested calls in one entry point.
 MAX_DEPTH = 20
-#: What share of the steps that are left a call may take, so that what comes after it is reached; and for how
-#: many levels of calls. What is cut short further in ends the call around it that has a share.
+#: The share of the remaining steps that a call may take, so that the code after it is reached; and the number
+#: of call levels with shares. A call cut short further in ends the innermost call that has a share.
 _SHARE, _SHARING = 0.85, 3
-#: With so many steps at most, an entry goes the same way however they are shared.
+#: With at most this many steps, an entry point is evaluated the same way however they are shared.
 SURELY_ENOUGH = int(MAX_STEPS * _SHARE**_SHARING)
 
 
-#: Steps that a file may take in all: its top level, and again its entries together.
+#: Steps of a file in all: its top level, and again all its entry points together.
 MAX_FILE_STEPS = 1_000_000
 
 
 class Exhausted(Exception):
-    """The steps of an entry, or of a call, are used up."""
+    """Raised when the steps of an entry point, or of a call, are used up."""
 
 
 class Ceiling:
-    """How many steps a file may still take.
+    """The steps that remain for a file.
 
-    ``where`` is the entry, or the statement of the top level, that took the last one: None until then.
+    ``where`` is the entry point, or the top-level statement, that took the last one; None until then.
     """
 
     __slots__ = ("left", "where")
@@ -46,21 +46,21 @@ class Ceiling:
         self.where: Place | None = None
 
     def begin(self) -> None:
-        """Allow all steps again."""
+        """Reset the count."""
         self.left = MAX_FILE_STEPS
 
     @property
     def reached(self) -> bool:
-        """Whether no step is left."""
+        """Return whether no step remains."""
         return self.left < 0
 
     def note(self, where: Place) -> None:
-        """Note where evaluation ended for good, the first time."""
+        """Record the place where evaluation ended for good, the first time."""
         self.where = self.where or where
 
 
 class Work:
-    """What a run took: steps of its own, and the works in it that may be given again."""
+    """The cost of a call: its own steps, and the works of the cacheable calls in it."""
 
     __slots__ = ("own", "parts")
 
@@ -68,14 +68,14 @@ class Work:
         self.own, self.parts = own, parts
 
     def become(self, other: Work) -> bool:
-        """Be what the same run takes now; returns whether that is something else."""
+        """Take over the cost of another run of the same call; return whether it differs."""
         differs = (self.own, self.parts) != (other.own, other.parts)
         self.own, self.parts = other.own, other.parts
         return differs
 
 
 def works_in(works: Iterable[Work], besides: Collection[Work] = ()) -> set[Work]:
-    """These works, and those in them, without those that are known to be there with all that is in them."""
+    """Return works with all works inside them, except ``besides``, which are known to be complete."""
     found, waiting = set[Work](), list(works)
     while waiting:
         one = waiting.pop()
@@ -86,27 +86,27 @@ def works_in(works: Iterable[Work], besides: Collection[Work] = ()) -> set[Work]
 
 
 class Budget:
-    """What an entry has spent, and how many steps it, or the call in it that runs, may take.
+    """The steps that an entry point has spent, and the limit of the running call.
 
-    ``steps`` were spent in all; ``short`` is whether anything was cut short in what runs.
+    ``steps`` counts all; ``short`` is whether anything was cut short in the running call.
     """
 
     def __init__(self) -> None:
         self.short = False
         self.ceiling = Ceiling()
-        #: Of what runs: its steps outside of works, and those works.
+        #: The running call's steps outside of works, and its works.
         self._own, self._parts = 0, set[Work]()
         self._pays = True
         self.begin()
 
     def begin(self) -> None:
-        """Allow all steps again."""
+        """Reset the count."""
         self.steps, self._limit, self._level = 0, MAX_STEPS, 0
-        #: The works that were counted.
+        #: The works counted so far.
         self._works: set[Work] = set()
 
     def tick_block(self, statements: int) -> None:
-        """Spend steps for a block: a power of two, so that a statement more or less seldom matters.
+        """Spend steps for a block: a power of two, so that one statement more or less rarely matters.
 
         Raises Exhausted, and Stopped.
         """
@@ -124,23 +124,23 @@ class Budget:
             raise Exhausted
 
     def shared(self) -> _Share:
-        """Let a call have its share of what is left. Raises Exhausted where that is not enough."""
+        """Limit a call to its share of the remaining steps. Raises Exhausted if that is not enough."""
         return _Share(self)
 
     @property
     def shares(self) -> bool:
-        """Whether the calls of what runs have shares, so that one may be cut short and all goes on."""
+        """Return whether the calls of the running code have shares, so that one cut short does not end it."""
         return self._level < _SHARING
 
     def affords(self, work: Work) -> bool:
-        """Whether there is surely enough for a run, and for all calls in it."""
+        """Return whether the remaining steps surely suffice for a call and all calls in it."""
         if work in self._works or not self._pays:
             return True
         more = sum(one.own for one in works_in([work], besides=self._works))
         return more <= (self._limit - self.steps) * _SHARE ** max(_SHARING - self._level, 0)
 
     def take(self, work: Work) -> None:
-        """Spend what a run that is given again took."""
+        """Spend the cost of a replayed call."""
         self._parts.add(work)
         if self._pays and work not in self._works:
             works = works_in([work], besides=self._works)
@@ -148,24 +148,24 @@ class Budget:
             self.steps += sum(one.own for one in works)
 
     def open(self) -> tuple[int, set[Work], bool]:
-        """Count what is spent from now on for itself; returns what was counted until now."""
+        """Begin a separate count; return the previous one."""
         outer = self._own, self._parts, self.short
         self._own, self._parts, self.short = 0, set(), False
         return outer
 
     def close(self, outer: tuple[int, set[Work], bool]) -> tuple[Work, bool]:
-        """Go on to count for what is around: what was spent since, and whether anything was cut short."""
+        """Return to the outer count; return the work since, and whether anything was cut short."""
         spent = self.spent, self.short
         self._own, self._parts, self.short = outer[0], outer[1], outer[2] or self.short
         return spent
 
     @property
     def spent(self) -> Work:
-        """What was spent by what runs."""
+        """Return the work of the running code so far."""
         return Work(self._own, frozenset(self._parts))
 
     def settle(self, work: Work, kept: bool) -> None:
-        """Count what a run has just spent: as a work that may be given again, or as part of what runs."""
+        """Count a finished call, as a separate work if it was cached, else as part of the running code."""
         if kept:
             self._works.add(work)
             self._parts.add(work)
@@ -175,7 +175,7 @@ class Budget:
 
     @contextmanager
     def apart(self) -> Iterator[None]:
-        """Let something be evaluated for which nobody pays: only what really runs takes steps."""
+        """Evaluate without spending steps of the running code."""
         before = vars(self).copy()
         self.begin()
         self._level, self._pays = _SHARING, False
@@ -186,7 +186,7 @@ class Budget:
 
 
 class _Share:
-    """A call, and the limit of what is around it."""
+    """A call, with the outer limit to be restored."""
 
     __slots__ = ("_budget", "_limit")
 

@@ -1,4 +1,4 @@
-"""A call as overlays see it: bound arguments, where it stands, and the way back to the evaluator."""
+"""A call as overlays see it: bound arguments, its place, and the evaluator."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T", covariant=True)
 
 
 class CannotBind(Exception):
-    """The arguments do not fit the signature, or a starred argument hides them."""
+    """Raised if the arguments do not fit the signature, or a starred argument hides them."""
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class Call:
         return self.place
 
     def learn(self, position: int, keyword: str, shape: Shape) -> None:
-        """Note that the call takes an argument only if it is an array of this shape."""
+        """Record that the call accepts an argument only if it is an array of this shape."""
         if position in self.arg_places or keyword in self.arg_places:
             self.interpreter.learn(self.place_of(position, keyword), shape)
 
@@ -85,7 +85,7 @@ class Call:
 
 
 class OnCall(Protocol[T]):
-    """A function of a call: what the call gives, or whether something holds of it."""
+    """A function of a call: its result, or a predicate."""
 
     def __call__(self, call: Call, /) -> T:
-        """Return what the call gives."""
+        """Return the result of the call."""

@@ -1,4 +1,4 @@
-"""What surrounds evaluation: scopes of variables, and the dynamic context of calls."""
+"""Scopes of variables, frames, and the dynamic context of calls."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ NO_RULES = Tuple(())
 
 
 def assumed_rules(settings: InferenceSettings, unknown: Unknown) -> Value:
-    """The logical axis rules where a program's are not known: those of the configuration, if it has any."""
+    """Return the logical axis rules to assume if a program's are unknown: the configured ones, if any."""
     return unknown if settings.logical_rules is None else _as_written(settings.logical_rules)
 
 
 @cache
 def _as_written(rules: LogicalRules) -> Value:
-    """Rules as a program would write them; one value, so that it is known again."""
+    """Return rules as a program would write them; cached, so that the value keeps its identity."""
     return Tuple(tuple(Tuple((Const(name), _axes(axes))) for name, axes in rules))
 
 
@@ -41,7 +41,7 @@ def _axes(axes: str | tuple[str, ...] | None) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """What each device has of an array that shard_map splits: its shape, and that of the whole."""
+    """The part of a split array on each device of a shard_map: its shape, and that of the whole."""
 
     name: str | None
     shape: Shape
@@ -87,7 +87,7 @@ class Context:
 
     @property
     def environment(self) -> Environment:
-        """What a use tells of it."""
+        """Return the environment that a use records of it."""
         return Environment(
             context_mesh=self.mesh.mesh if isinstance(self.mesh, MeshValue) else self.mesh,
             in_jit=bool(self.in_jit),
@@ -138,7 +138,7 @@ class Scope:
         self.declared_nonlocal: set[str] = set()
 
     def renewed(self, path: tuple[int, ...]) -> Scope:
-        """Another one that was made in a branch as this one was; nothing is in it yet, nor around it."""
+        """Return an empty scope of the same kind on another path, without a parent."""
         made = Scope(self.module, None, self.is_class, path, self.is_comprehension)
         made.within = self.within
         for name in ("narrowed", "volatile", "declared_global", "declared_nonlocal"):
@@ -147,7 +147,7 @@ class Scope:
 
     @property
     def root(self) -> Scope:
-        """The module's scope."""
+        """Return the module's scope."""
         scope = self
         while scope.parent is not None:
             scope = scope.parent
@@ -155,7 +155,7 @@ class Scope:
 
     @property
     def chain(self) -> Iterator[Scope]:
-        """The scope and those around it, inside out."""
+        """Yield the scope and its enclosing scopes, inside out."""
         scope: Scope | None = self
         while scope is not None:
             yield scope
@@ -163,14 +163,14 @@ class Scope:
 
     @property
     def of_functions(self) -> Scope:
-        """The scope whose names functions see that are defined here: those of a class's body they do not."""
+        """Return the scope visible to functions defined here: names of a class body are not."""
         scope = self
         while scope.is_class and scope.parent is not None:
             scope = scope.parent
         return scope
 
     def may_change(self, name: str) -> bool:
-        """Whether a variable may change unseen."""
+        """Return whether a variable may change unseen."""
         # Most scopes have neither.
         return bool(self.volatile or self.left_open) and (name in self.volatile or name in self.left_open)
 
@@ -204,7 +204,7 @@ class Scope:
             scope = outer
 
     def seen(self) -> dict[str, Value]:
-        """All variables that code in this scope sees, by name: those that `find_all` yields of all names."""
+        """Return all variables that code in this scope sees, by name."""
         found: dict[str, Value] = {}
         around = [self]
         while (outer := around[-1].parent) is not None:
@@ -221,7 +221,7 @@ class Scope:
 
     @property
     def binding(self) -> Scope:
-        """The scope that ``:=`` binds in: that around comprehensions."""
+        """Return the scope in which ``:=`` binds: the one around comprehensions."""
         scope = self
         while scope.is_comprehension and scope.parent is not None:
             scope = scope.parent

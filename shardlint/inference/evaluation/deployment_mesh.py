@@ -1,4 +1,4 @@
-"""What the user says is meant where a program leaves it open: the mesh that a project deploys on."""
+"""The mesh from the configuration, assumed where a program leaves its own open."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from shardlint.model.uses import ParameterUse, Placement, ShardingUse, Use
 
 
 def assumed_mesh(interpreter: Evaluator) -> MeshValue | None:
-    """The mesh to assume where a program's is not known. That it was asked for is noticed."""
+    """Return the mesh to assume if a program's is unknown, and record that it was asked for."""
     interpreter.asks_mesh = True
     mesh = interpreter.settings.mesh
     return None if mesh is None else MeshValue(mesh)
 
 
 def is_assumed(interpreter: Evaluator, value: Value | None) -> bool:
-    """Whether a mesh is the assumed one, and no part of the program."""
+    """Return whether a mesh is the assumed one rather than the program's."""
     return isinstance(value, MeshValue) and value.origin is None and value.mesh == interpreter.settings.mesh
 
 
 def assumed_sizes(interpreter: Evaluator, names: tuple[str, ...]) -> Shape | None:
-    """The sizes of a mesh that has these names, where the program leaves them open."""
+    """Return the sizes of a mesh with these axis names, if the program leaves them open."""
     interpreter.asks_mesh = True
     mesh = interpreter.settings.mesh
     if mesh is None or set(mesh.names) != set(names) or len(names) != len(mesh.names):
@@ -33,11 +33,11 @@ def assumed_sizes(interpreter: Evaluator, names: tuple[str, ...]) -> Shape | Non
 
 
 def verdict_if_meant(interpreter: Evaluator, use: Use) -> Verdict:
-    """The verdict on a use of the assumed mesh, or of configured rules.
+    """Return the verdict on a use of the assumed mesh, or of configured rules.
 
-    Where meshes are configured, rules are for those, and not for one that the program makes. A spec of which
-    another of the project's meshes has more axes is meant for that one, and where the assumed mesh in context
-    and one of the program differ, the program is meant for its own.
+    If meshes are configured, rules apply to those, and not to a mesh that the program creates. A spec for
+    which another configured mesh has more axes is meant for that one; and if the assumed mesh in context
+    differs from one of the program, the program's is meant.
     """
     settings = interpreter.settings
     if not isinstance(use.verdict, Rejected):
@@ -61,7 +61,7 @@ def verdict_if_meant(interpreter: Evaluator, use: Use) -> Verdict:
 
 
 def _is_of_other_meshes(interpreter: Evaluator, use: Use) -> bool:
-    """Whether configured rules made a spec for a mesh that is none of the configured ones."""
+    """Return whether configured rules produced a spec for a mesh other than the configured ones."""
     meshes = [mesh for _, mesh in interpreter.settings.meshes]
     if not meshes or not isinstance(use, Placement | ShardingUse | ParameterUse) or use.mesh in meshes:
         return False

@@ -1,4 +1,4 @@
-"""Attributes that a class computes: properties, cached ones, and descriptors of the program."""
+"""Computed attributes: properties, cached properties, and descriptors of the program."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PROPERTY, CACHED = "builtins.property", "functools.cached_property"
 
 
 def is_data(found: Value | None) -> bool:
-    """Whether a class's attribute comes before what an object itself holds by that name, for sure."""
+    """Return whether a class attribute certainly takes precedence over an object's own."""
     if isinstance(found, LibraryObject):
         return found.kind == PROPERTY
     methods = ("__set__", "__delete__")
@@ -37,7 +37,7 @@ def is_data(found: Value | None) -> bool:
 
 
 def is_computed(found: Value | None) -> bool:
-    """Whether reading an attribute that a class has runs code."""
+    """Return whether reading a class attribute runs code."""
     if isinstance(found, LibraryObject):
         return found.kind in (PROPERTY, CACHED)
     return isinstance(found, Instance) and class_attribute(found.cls, "__get__") is not None
@@ -46,7 +46,7 @@ def is_computed(found: Value | None) -> bool:
 def read(
     interpreter: Evaluator, found: Value, name: str, receiver: Value, cls: ClassValue, place: Place
 ) -> Value:
-    """Return what an object's attribute is that its class has."""
+    """Return an object's attribute, given the class attribute of that name."""
     if isinstance(found, LibraryObject) and found.kind == PROPERTY:
         return interpreter.call(found.fields["function"], [receiver], {}, place)
     if isinstance(found, LibraryObject) and found.kind == CACHED:
@@ -57,7 +57,7 @@ def read(
 
 
 def read_of(interpreter: Evaluator, found: Instance, owner: Sequence[Value], place: Place) -> Value:
-    """Return what an object that a class holds gives to whoever reads it there."""
+    """Return the result of reading an object stored in a class, by the descriptor protocol."""
     getter = class_attribute(found.cls, "__get__")
     if getter is None:
         return Unknown("it may be a descriptor") if has_unknown_base(found.cls) else found
@@ -65,10 +65,10 @@ def read_of(interpreter: Evaluator, found: Instance, owner: Sequence[Value], pla
 
 
 def _cached(interpreter: Evaluator, found: LibraryObject, name: str, receiver: Value, place: Place) -> Value:
-    """Run the function of a `cached_property`, and let the object hold what it gives.
+    """Run the function of a `cached_property`, and store the result in the object.
 
-    On a path that may not be taken, and where nothing is recorded, the object does not hold it: the next
-    who reads it may get this, or what the function gives then.
+    It is not stored on a path that may not be taken, nor while recording is off: the next read may return
+    this value, or what the function returns then.
     """
     perhaps = found.fields["perhaps"]
     assert isinstance(perhaps, LibraryObject)
@@ -93,7 +93,7 @@ def _cached(interpreter: Evaluator, found: LibraryObject, name: str, receiver: V
 
 
 def setter_of(receiver: Instance, name: str, plainly: bool) -> tuple[Value, list[Value]] | None:
-    """Return what is called to set an attribute, with its first arguments; None where nothing is.
+    """Return the callable that sets an attribute, with its first arguments; None if there is none.
 
     ``plainly`` as `object.__setattr__` does it.
     """
@@ -101,7 +101,7 @@ def setter_of(receiver: Instance, name: str, plainly: bool) -> tuple[Value, list
 
 
 def deleter_of(receiver: Instance, name: str, plainly: bool) -> tuple[Value, list[Value]] | None:
-    """Return what is called to delete an attribute, as `setter_of`."""
+    """Return the callable that deletes an attribute, as `setter_of`."""
     return _changer(receiver, name, plainly, "__delattr__", "__delete__", "deleter")
 
 
@@ -123,7 +123,7 @@ def _changer(
 
 
 def name_descriptors(interpreter: Evaluator, cls: ClassValue, place: Place) -> None:
-    """Tell each object that a new class holds its name there."""
+    """Call `__set_name__` of each object in a new class."""
     for name, value in list(cls.attributes.items()):
         if isinstance(value, Instance):
             method = class_attribute(value.cls, "__set_name__")
@@ -132,7 +132,7 @@ def name_descriptors(interpreter: Evaluator, cls: ClassValue, place: Place) -> N
 
 
 def intercepts(cls: ClassValue) -> bool:
-    """Whether what objects of a class hold need not be what their attributes are."""
+    """Return whether a class may override how its objects' attributes are read."""
     bases = (base for base in cls.bases if isinstance(base, ClassValue))
     own = cls.attributes.values()
     return (

@@ -1,4 +1,4 @@
-"""Evaluating once for each of several possible values, so that what is recorded are variants of one use."""
+"""Evaluation once for each alternative; the uses recorded are variants of one use."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def each(
     guards: bool = False,
     limit: int = MAX_ALTERNATIVES,
 ) -> Value:
-    """Evaluate once for each of several possible values: what is recorded are variants of one another.
+    """Evaluate once for each alternative, recording variants.
 
-    With ``guards`` which one it is may have been decided by a check of versions.
+    With ``guards``, a version check may have selected the alternative.
     """
     if not 0 < len(rows) <= limit:
         return Unknown("too many possible values")
@@ -47,7 +47,7 @@ def each(
 
 
 def each_option(interpreter: Evaluator, value: Value, change: Callable[[Value], Value]) -> Value:
-    """Evaluate once for each value that this may be."""
+    """Evaluate once for each alternative of a value."""
     if not isinstance(value, Alternatives):
         return change(value)
     rows = [row for row in tagged(value) if combined(interpreter.assumed, row[1]) is not None]
@@ -55,7 +55,7 @@ def each_option(interpreter: Evaluator, value: Value, change: Callable[[Value], 
 
 
 def each_pair(interpreter: Evaluator, a: Value, b: Value, combine: Callable[[Value, Value], Value]) -> Value:
-    """Combine every possible pair of values."""
+    """Combine every pair of alternatives."""
     if not isinstance(a, Alternatives) and not isinstance(b, Alternatives):
         return combine(a, b)
     pairs = itertools.product(tagged(a), tagged(b))
@@ -65,7 +65,7 @@ def each_pair(interpreter: Evaluator, a: Value, b: Value, combine: Callable[[Val
 
 
 def met(before: Context, ends: Sequence[Context], reason: str) -> Context:
-    """The context where several paths meet that began in one: what not all of them set is not known."""
+    """Return the context where paths meet; fields that they do not share are unknown."""
     first, *others = ends
     if all(end is first for end in others):
         return first

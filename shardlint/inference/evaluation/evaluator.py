@@ -1,4 +1,4 @@
-"""The evaluator as values and overlays see it: what they may ask of it, and nothing of how it works."""
+"""The evaluator as values and overlays see it: an interface without implementation."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from shardlint.model.uses import Environment, Use
 
 
 class Unseen(Protocol):
-    """What is made of code that is not followed."""
+    """The effects of code that is not followed."""
 
     def call(
         self, function: Function, args: Sequence[Value], kwargs: dict[str, Value], reason: str
     ) -> Unknown:
-        """Call a function of the program that is not followed: whatever it names may be changed."""
+        """Call a function of the program without following it: whatever it names may change."""
 
     def note_special_methods(self, cls: ClassValue, held: dict[str, Value]) -> None:
-        """Python may call the special methods of an object at any time from now on."""
+        """Record that Python may call the special methods of an object at any time from now on."""
 
     def hand(self, value: Value) -> None:
-        """Code that is not seen gets a value: one to call may run now and at any time from now on."""
+        """Pass a value to unseen code: a callable may run now and at any time from now on."""
 
     def run(self, text: str | None) -> None:
-        """A text runs here that is not followed; None if it is not known."""
+        """Execute a text that is not followed; None if the text is unknown."""
 
 
 class Evaluator(Protocol):
@@ -73,11 +73,11 @@ class Evaluator(Protocol):
     def forked(
         self, repeats: bool = False, guards: bool = True, doubtful: bool = False
     ) -> AbstractContextManager[None]:
-        """Evaluate a path that may not be taken: changes to older objects make them unknown."""
+        """Evaluate a path that may not be taken: mutation of older objects makes them unknown."""
 
     @property
     def settings(self) -> InferenceSettings:
-        """What the user decides."""
+        """Return the settings of the analysis."""
 
     def call(
         self,
@@ -95,25 +95,26 @@ class Evaluator(Protocol):
 
     @property
     def running_module(self) -> ModuleValue:
-        """The module whose code runs."""
+        """Return the module whose code runs."""
 
     @property
     def local_names(self) -> ModuleValue | ClassValue | None:
-        """The module or class whose variables are those of the code that runs; None in a function."""
+        """Return the module or class whose variables are the locals of the running code; None in a
+        function."""
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing is recorded now."""
+        """Return whether recording is off."""
 
     def note_held(self, value: Value) -> None:
-        """Note that what an object of the evaluator's own holds is read."""
+        """Record a read of the contents of an evaluator's own object."""
 
     def attribute(self, value: Value, name: str, place: Place) -> Value:
         """Read an attribute of any value."""
 
     @property
     def unseen(self) -> Unseen:
-        """For code that is not followed."""
+        """Return the handler of code that is not followed."""
 
     def plain_attribute(self, value: Instance, name: str, place: Place) -> Value:
         """Read an attribute of an object as `object.__getattribute__` does."""
@@ -131,47 +132,47 @@ class Evaluator(Protocol):
         """Import a module by its full dotted name at ``place``."""
 
     def parameter_names(self, function: Value) -> list[str]:
-        """The parameters that a function of the program takes by position; none of other values."""
+        """Return the positional parameters of a function of the program; none for other values."""
 
     def written(self, place: Place) -> str | None:
-        """What stands at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
+        """Return the text at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
 
     def computes(self, place: Place | None) -> bool:
-        """Whether what stands at a place is no literal."""
+        """Return whether the expression at a place is not a literal."""
 
     def running_method(self) -> tuple[ClassValue, Value] | None:
-        """The class whose method runs and the method's first argument, or None elsewhere."""
+        """Return the class whose method runs and the method's first argument, or None elsewhere."""
 
     def learn(self, place: Place, shape: Shape) -> None:
-        """What stands at a place is an array of this shape: a call takes it that takes nothing else."""
+        """Narrow the value at a place to an array of this shape, since a call accepts nothing else."""
 
     def wrapped(self, native: Native) -> Native:
-        """Note a wrapper of a program's function: if nobody calls it, it is an entry of its own."""
+        """Record a wrapper of a program's function: if it is never called, it is an entry point."""
 
     def record(self, use: Use) -> None:
-        """Keep a use, unless nothing is to be recorded now."""
+        """Record a use, unless recording is off."""
 
     @property
     def is_called(self) -> bool:
-        """Whether a module's own code led here, not a function that nobody calls."""
+        """Return whether module-level code led here, rather than an entry point."""
 
     def sees(self, place: Place, other: Place) -> bool:
-        """Whether the code that runs at a place shows the other: one function around both, or the module."""
+        """Return whether the code at one place can see the other: they share a function, or the module."""
 
     def environment(self) -> Environment:
-        """The environment for a use that is recorded now."""
+        """Return the environment of a use recorded now."""
 
     def within(self, **changes: Any) -> AbstractContextManager[None]:
-        """Evaluate under a changed context; afterwards what it changed is as before."""
+        """Evaluate under a changed context, and restore the changed fields afterwards."""
 
     def path_since(self, path: tuple[int, ...]) -> tuple[int, ...]:
-        """The undecided paths that lie between one and what runs now."""
+        """Return the undecided paths between a path and the current one."""
 
     def repeated(self, forks: tuple[int, ...]) -> bool:
-        """Whether a loop of unknown length is among these paths."""
+        """Return whether a loop of unknown length is among these paths."""
 
     def certain(self, path: tuple[int, ...]) -> bool:
-        """Whether an object made on this path surely undergoes what happens now."""
+        """Return whether an object created on this path certainly undergoes the current event."""
 
     def set_environment(self, key: Value, value: Value) -> None:
-        """Learn from ``os.environ[key] = value``."""
+        """Apply ``os.environ[key] = value``."""

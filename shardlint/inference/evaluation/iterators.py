@@ -1,9 +1,9 @@
-"""Iterators: an item is made when it is asked for, and given once, to whoever asks first.
+"""Iterators: each item is computed on demand and drawn once.
 
-An iterator is a `LibraryObject` whose kind begins with ``iterator.``. Its fields are what it takes its items
-from, other iterators among them, and ``state``, which tells how far it is. Whoever takes an item draws it
-(`draw`), and so changes the iterator as one changes a list. A branch that may not be taken may go on with an
-iterator from outside; after the branch, how far it is is not known.
+An iterator is a `LibraryObject` whose kind begins with ``iterator.``. Its fields are the sources of its
+items, which may be iterators, and its position, ``state``. Drawing an item (`draw`) mutates the iterator, as
+writing mutates a list. A branch that may not be taken may draw from an outer iterator; after the branch, its
+position is unknown.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from shardlint.model.spans import Place
 
 
 class Drawn(NamedTuple):
-    """An item that was taken from an iterator.
+    """An item drawn from an iterator.
 
-    It is ``sure`` that there is one. If not, there may be any number of items from here on, each like this;
-    if they are ``endless``, no end of them.
+    ``sure`` means that it exists. Otherwise there may be any number of items from here on, each like this
+    one; infinitely many if ``endless``.
     """
 
     item: Value
@@ -49,24 +49,24 @@ class Drawn(NamedTuple):
 
 
 class Items(NamedTuple):
-    """All items that were left in an iterable, if they are ``known``; if not, any one is like ``one``."""
+    """All remaining items of an iterable, if ``known``; otherwise each is like ``one``."""
 
     known: Sequence[Value] | None
     one: Value = Unknown("an item of something unknown")
 
 
-#: Takes the next item of an iterator of one kind; None where none is left.
+#: Draws the next item of an iterator of one kind; None if none remains.
 Step = Callable[[Evaluator, LibraryObject], Drawn | None]
-#: By kind. Who makes iterators of a kind says here what their next item is.
+#: By kind, registered by the module that creates iterators of the kind.
 STEPS: dict[str, Step] = {}
 _UNKNOWN = Unknown("what is left in an iterator")
 _NOTHING = Tuple(())
-#: The state of an iterator that gives nothing more, whatever becomes of what it was over.
+#: The state of an exhausted iterator, which stays exhausted.
 ENDED = NONE
 
 
 def is_iterator(value: Value) -> TypeGuard[LibraryObject]:
-    """Whether a value gives each of its items once."""
+    """Return whether a value is an iterator."""
     return type(value) is LibraryObject and value.kind.startswith(ITERATOR)
 
 
@@ -76,7 +76,7 @@ def made(interpreter: Evaluator, kind: str, place: Place | None, **fields: Value
 
 
 def iterator_of(interpreter: Evaluator, value: Value, place: Place) -> LibraryObject | Instance:
-    """Return what `iter(value)` gives."""
+    """Return the result of `iter(value)`."""
     if is_iterator(value):
         return value
     if isinstance(value, Instance) and isinstance(class_attribute(value.cls, "__iter__"), Function):
@@ -99,7 +99,7 @@ def iterator_of(interpreter: Evaluator, value: Value, place: Place) -> LibraryOb
 
 
 def reversed_of(interpreter: Evaluator, value: Value, place: Place) -> LibraryObject:
-    """Return what `reversed(value)` gives."""
+    """Return the result of `reversed(value)`."""
     if not isinstance(value, ListValue):
         known = None if is_iterator(value) else iterate(value)
         value = ListValue(None) if known is None else Tuple(tuple(known))
@@ -108,7 +108,7 @@ def reversed_of(interpreter: Evaluator, value: Value, place: Place) -> LibraryOb
 
 
 def _unknown(interpreter: Evaluator, value: Value, place: Place) -> LibraryObject:
-    """An iterator over something of which only is known what an item is like."""
+    """Return an iterator over a value of which only a typical item is known."""
     return made(interpreter, "items", place, over=Tuple((element(value),)), state=_UNKNOWN)
 
 
@@ -120,7 +120,7 @@ def _dict_iterator(interpreter: Evaluator, view: str, value: Value, place: Place
 
 
 def draw(interpreter: Evaluator, iterator: LibraryObject | Instance, place: Place) -> Drawn | None:
-    """Take the next item; None where surely none is left."""
+    """Draw the next item; None if certainly none remains."""
     if isinstance(iterator, Instance):
         return _from_instance(interpreter, iterator, place)
     changing(iterator)
@@ -133,9 +133,9 @@ def draw(interpreter: Evaluator, iterator: LibraryObject | Instance, place: Plac
 
 
 def _is_followed(interpreter: Evaluator, iterator: LibraryObject) -> bool:
-    """Whether it is known on this branch how far an iterator is.
+    """Return whether the position of an iterator is known on this branch.
 
-    A loop of unknown length may have gone on with it before. The body of a generator that runs is none.
+    A loop of unknown length may have drawn from it before. The body of a running generator is not a branch.
     """
     path, last = interpreter.path, iterator.drawn
     if last is not None and path[: len(last)] != last:
@@ -151,7 +151,7 @@ def _is_followed(interpreter: Evaluator, iterator: LibraryObject) -> bool:
 
 
 def _from_instance(interpreter: Evaluator, iterator: Instance, place: Place) -> Drawn:
-    """An object with `__next__`: how often it gives something is not known."""
+    """Return an item of an object with `__next__`, of unknown number."""
     if not isinstance(class_attribute(iterator.cls, "__next__"), Function):
         return Drawn(_UNKNOWN, sure=False)
     with interpreter.forked(repeats=True):
@@ -160,7 +160,7 @@ def _from_instance(interpreter: Evaluator, iterator: Instance, place: Place) -> 
 
 
 def each_left(interpreter: Evaluator, value: Value, place: Place) -> Iterator[Drawn]:
-    """Draw one item after the other, up to one that is not sure; of very many only that."""
+    """Yield drawn items up to one that is not certain; of very many only that one."""
     iterator = iterator_of(interpreter, value, place)
     if (at_most(iterator) or 0) > MAX_UNROLLED:
         lose_position(iterator)
@@ -176,7 +176,7 @@ def each_left(interpreter: Evaluator, value: Value, place: Place) -> Iterator[Dr
 
 
 def drain(interpreter: Evaluator, value: Value, place: Place) -> Items:
-    """Take all items of an iterable."""
+    """Draw all items of an iterable."""
     if not is_iterator(value) and not isinstance(value, Instance):
         known = _rows(interpreter, value, place)
         return Items(None, element(value)) if known is None else Items(known)
@@ -186,7 +186,7 @@ def drain(interpreter: Evaluator, value: Value, place: Place) -> Items:
 
 
 def items_of(interpreter: Evaluator, value: Value, place: Place) -> tuple[Value, ...] | None:
-    """Take all items of an iterable; None where they are not known."""
+    """Return all items of an iterable, drawn; None if they are unknown."""
     if isinstance(value, ListValue | Tuple):
         return iterate(value)
     known = drain(interpreter, value, place).known
@@ -194,7 +194,7 @@ def items_of(interpreter: Evaluator, value: Value, place: Place) -> tuple[Value,
 
 
 def spend(interpreter: Evaluator, value: Value, place: Place) -> None:
-    """Let code that is not seen take any number of items, if a value is an iterator."""
+    """Let unseen code draw any number of items, if a value is an iterator."""
     if is_iterator(value):
         lose_position(value)
         with interpreter.forked(repeats=True):
@@ -202,7 +202,7 @@ def spend(interpreter: Evaluator, value: Value, place: Place) -> None:
 
 
 def at_most(iterator: Value) -> int | None:
-    """No fewer than the items that are left in an iterator; None where that is not told by its parts."""
+    """Return an upper bound of an iterator's remaining items; None if its sources give none."""
     if not is_iterator(iterator):
         return None
     over, parts, state = (iterator.fields.get(name) for name in ("over", "parts", "state"))
@@ -214,16 +214,16 @@ def at_most(iterator: Value) -> int | None:
     return at + 1 if iterator.kind == "iterator.reversed" else len(over.items) - at
 
 
-#: Iterators that may give more than the shortest of those that they take from.
+#: Iterators that may have more items than the shortest of their sources.
 _MAY_BE_LONGER = frozenset(
     ITERATOR + kind for kind in ("chain", "zip_longest", "cycle", "nested comprehension", "accumulate")
 )
 
 
 def _rows(interpreter: Evaluator, value: Value, place: Place) -> tuple[Value, ...] | None:
-    """The items of a value that is no iterator.
+    """Return the items of a value that is not an iterator.
 
-    In jit a row of an array is what `x[0]` is; outside, where its type says that it is not split, too.
+    In jit, a row of an array is `x[0]`; outside too, if its type says that it is not split.
     """
     known = iterate(value)
     if not known or not isinstance(value, Array) or value.typed is None or value.numpy:
@@ -237,7 +237,7 @@ def _rows(interpreter: Evaluator, value: Value, place: Place) -> tuple[Value, ..
 
 
 def _next_item(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
-    """Of a list as it is now, or of items that do not change."""
+    """Draw from a list as it is now, or from items that do not change."""
     return _item_at(iterator, 1)
 
 
@@ -246,7 +246,7 @@ def _previous_item(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | N
 
 
 def _item_at(iterator: LibraryObject, step: int) -> Drawn | None:
-    """The item at the place that the state is."""
+    """Return the item at the iterator's position."""
     over, state = iterator.fields["over"], iterator.fields["state"]
     assert isinstance(over, Tuple | ListValue)
     items, at = over.items, as_int(state)
@@ -262,7 +262,7 @@ def _item_at(iterator: LibraryObject, step: int) -> Drawn | None:
 
 
 def _next_entry(interpreter: Evaluator, iterator: LibraryObject) -> Drawn | None:
-    """Of a dict as it is now. If it has other keys by now, Python raises, or skips some."""
+    """Draw from a dict as it is now. If its keys have changed, Python raises, or skips some."""
     over, keys, state = (iterator.fields[name] for name in ("over", "keys", "state"))
     if is_none(state):
         return None

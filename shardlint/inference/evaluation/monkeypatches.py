@@ -9,17 +9,17 @@ from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.laws.core.values import Unknown
 
 _SETS = "sets "
-#: ``__name__`` in a module that is imported, by whatever name.
+#: ``__name__`` in an imported module, whatever its name.
 MODULE_NAME = Unknown("a module's name")
 
 
 def set_library_name(interpreter: Evaluator, name: str) -> None:
-    """Note that the program sets ``name``, in full: all that runs later may depend on it."""
+    """Record that the program sets a library's name: all later code may depend on it."""
     interpreter.switches.add(_SETS + name)
 
 
 def is_set(interpreter: Evaluator, name: str) -> bool:
-    """Whether the program has set a library's name, or one of its module that is not known."""
+    """Return whether the program has set a library's name, or an unknown name of its module."""
     if not interpreter.switches:
         return False
     every = f"{_SETS}{name.rpartition('.')[0]}.*"

@@ -1,4 +1,4 @@
-"""Changing objects: setting items and attributes, and forgetting what an object holds."""
+"""Mutation: setting items and attributes, and deleting them."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from shardlint.model.spans import Place, Span
 if TYPE_CHECKING:
     from shardlint.inference.evaluation.evaluator import Evaluator
 
-#: Where something stands of which that is not known.
+#: An unknown place.
 _NOWHERE = Span("", 1, 1, 1, 1)
-#: Attributes of classes and of functions by which these become others.
+#: Attributes whose assignment changes what a class or function is.
 _OF_CLASSES = frozenset({"__bases__", "__class__", "__mro__"})
 _OF_FUNCTIONS = frozenset({"__code__", "__defaults__", "__kwdefaults__", "__name__", "__qualname__"})
-#: Methods that make an object change in place.
+#: Methods that mutate an object in place.
 _IN_PLACE = {"Add": "__iadd__", "Subtract": "__isub__", "Multiply": "__imul__", "BitOr": "__ior__"}
 
 
@@ -103,7 +103,7 @@ def set_attribute(
 
 
 def hold(interpreter: Evaluator, receiver: Instance | ClassValue, name: str, value: Value) -> None:
-    """Let an object or a class itself hold something under a name."""
+    """Store a value under a name in an object or class itself."""
     if isinstance(receiver, Instance):
         changing(receiver)
     since = interpreter.path_since(receiver.path)
@@ -113,7 +113,7 @@ def hold(interpreter: Evaluator, receiver: Instance | ClassValue, name: str, val
 def _call_changer(
     interpreter: Evaluator, receiver: Instance, changer: Value, args: list[Value], place: Place | None
 ) -> None:
-    """Let what changes an attribute do so; nothing is known of the object if that is not followed."""
+    """Call the function that changes an attribute; the object becomes unknown if it is not followed."""
     if isinstance(changer, Function):
         interpreter.call(changer, args, {}, place or receiver.origin or _NOWHERE)
     else:
@@ -131,7 +131,7 @@ def _set_class(interpreter: Evaluator, receiver: Instance, value: Value) -> None
 
 
 def _set_of_function(interpreter: Evaluator, receiver: Function, name: str, value: Value) -> None:
-    """Set what a function runs with; of what else it has nothing is known anyway."""
+    """Set an attribute of a function that affects its calls; its other attributes are unknown anyway."""
     if name not in _OF_FUNCTIONS:
         return
     changed_for_all(receiver.scope.born)
@@ -146,7 +146,7 @@ def _set_of_function(interpreter: Evaluator, receiver: Function, name: str, valu
     elif name == "__kwdefaults__" and certain and isinstance(value, DictValue) and value.items is not None:
         kept = {key: one for key, one in receiver.defaults.items() if key in positional}
         receiver.defaults = {**kept, **{str(key): one for key, one in value.items.items()}}
-        # It is this very dict, which may change.
+        # It is the same dict, which may change.
         receiver.opaque = receiver.opaque or receiver.defaults.keys() - kept.keys() != set()
     else:
         receiver.opaque = True
@@ -155,7 +155,7 @@ def _set_of_function(interpreter: Evaluator, receiver: Function, name: str, valu
 def delete_attribute(
     interpreter: Evaluator, receiver: Value, name: str, place: Place, plainly: bool = False
 ) -> None:
-    """Evaluate ``del receiver.name``: what the class, or its base, has by that name is seen again."""
+    """Evaluate ``del receiver.name``: the attribute of the class or base becomes visible again."""
     if isinstance(receiver, Alternatives):
         for option in receiver.options:
             with interpreter.forked():
@@ -194,7 +194,7 @@ def _drop(interpreter: Evaluator, receiver: Instance | ClassValue, name: str) ->
 def _set(
     interpreter: Evaluator, before: Value | None, name: str, value: Value, since: tuple[int, ...]
 ) -> Value:
-    """What an attribute may be once it was set on paths that may not be taken, or be taken many times."""
+    """Return an attribute's value after it was set on paths that may not be taken, or taken repeatedly."""
     if not since:
         return value
     if before is None or interpreter.repeated(since):
@@ -204,9 +204,9 @@ def _set(
 
 
 def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, place: Place) -> None:
-    """Set ``receiver[key]``; on an undecided branch the container is not followed further."""
+    """Set ``receiver[key]``; on an undecided branch the container becomes unknown."""
     if isinstance(key, Slice):
-        # It takes all items of what it is set to.
+        # All items of the assigned iterable are drawn.
         spend(interpreter, value, place)
     if isinstance(receiver, External) and receiver.name == "os.environ":
         interpreter.set_environment(key, value)
@@ -239,7 +239,7 @@ def set_item(interpreter: Evaluator, receiver: Value, key: Value, value: Value, 
 
 
 def _has_place(receiver: ListValue | DictValue, key: Value) -> bool:
-    """Whether it is known which item of a container with known items a key means."""
+    """Return whether it is known which item of a container with known items a key selects."""
     if isinstance(receiver, DictValue):
         return hashable(key)[0]
     index = as_int(key)
@@ -247,7 +247,7 @@ def _has_place(receiver: ListValue | DictValue, key: Value) -> bool:
 
 
 def extend(interpreter: Evaluator, receiver: ListValue, added: Value, place: Place) -> None:
-    """Append each item of an iterable, as it comes: the list may be what it is of."""
+    """Append the items of an iterable one by one: it may be drawn from the list itself."""
     if isinstance(added, ListValue | Tuple):
         added = Tuple(tuple(added.items)) if added.items is not None else Unknown("a list that is not known")
     for drawn in each_left(interpreter, added, place):
@@ -259,7 +259,7 @@ def extend(interpreter: Evaluator, receiver: ListValue, added: Value, place: Pla
 
 
 def augment(interpreter: Evaluator, operator: str, left: Value, right: Value, place: Place) -> Value | None:
-    """Evaluate ``left <op>= right`` for objects that change in place; None for the others."""
+    """Evaluate ``left <op>= right`` for objects that are mutated in place; None for others."""
     if isinstance(left, Instance):
         method = class_attribute(left.cls, _IN_PLACE.get(operator, ""))
         return None if method is None else interpreter.call(Bound(method, left), [right], {}, place)

@@ -1,6 +1,7 @@
-"""How code was reached, besides its arguments: what little depends on that asks here, so that it is noted.
+"""Queries about the current path: is recording off, is this an undecided branch, and so on.
 
-A run of a function is the same on whatever path it runs, recorded or not, unless something in it asked.
+Each query is recorded as a dependency of the running call, so that its summary is reused only where the
+answers are the same.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from shardlint.inference.domain.lattice import is_supposed
 from shardlint.inference.evaluation.evaluator import Evaluator
 from shardlint.inference.store.effect_log import EFFECTS
 
-#: Whether uses are not recorded, whether a test that is not decided led here, and whether it is one of the
-#: program; whether one did that may never come out so (see `choices`); whether it is not known of any of
-#: several values that it is met.
+#: The queries: whether recording is off, whether an undecided test led here, and whether it is one of the
+#: program; whether one that may never have this outcome did (see `choices`); whether no single alternative is
+#: certain to reach this point.
 _ANSWERS: dict[str, Callable[[Evaluator], bool]] = {
     "muted": lambda interpreter: bool(interpreter.muted),
     "forked": lambda interpreter: bool(interpreter.path),
@@ -21,21 +22,21 @@ _ANSWERS: dict[str, Callable[[Evaluator], bool]] = {
     "doubted": lambda interpreter: not interpreter.doubtful.isdisjoint(interpreter.path),
     "supposed": lambda interpreter: is_supposed(interpreter.assumed),
 }
-#: Answers, by what was asked.
+#: Answers by query.
 Circumstances = dict[str, bool]
 
 
 def ask(interpreter: Evaluator, name: str) -> bool:
-    """How what runs was reached: `_ANSWERS`."""
+    """Return the answer to a query of `_ANSWERS`, and record it."""
     EFFECTS.asked.add(name)
     return _ANSWERS[name](interpreter)
 
 
 def of_run(interpreter: Evaluator) -> Circumstances:
-    """All that was asked in a run, as it is around it."""
+    """Return the queries made in a call, with the answers around it."""
     return {name: _ANSWERS[name](interpreter) for name in EFFECTS.asked}
 
 
 def hold(interpreter: Evaluator, circumstances: Circumstances) -> bool:
-    """Whether what was asked in another run is so here."""
+    """Return whether the queries of another call have the same answers here."""
     return all(_ANSWERS[name](interpreter) == answer for name, answer in circumstances.items())

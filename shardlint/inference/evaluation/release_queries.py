@@ -24,9 +24,9 @@ _TEXTS = frozenset(
     {"jax.__version__", "jax.version.__version__", "jaxlib.__version__", "jaxlib.version.__version__"}
 )
 _NUMBERS = frozenset({"jax.__version_info__", "jax.version.__version_info__"})
-#: Distributions of the same version.
+#: Distributions with JAX's version.
 DISTRIBUTIONS = frozenset({"jax", "jaxlib"})
-#: Why something is not known that a program finds out from a version.
+#: The reason of unknown values computed from a version.
 OF_VERSION = "it depends on the version of JAX"
 
 
@@ -49,13 +49,13 @@ def _numbers(interpreter: Evaluator) -> Value:
 
 
 def of_version(interpreter: Evaluator, value: Value, read_before: int) -> Value:
-    """Return a value, marked if it is not known and a version was read to find it out."""
+    """Return a value, marked if it is unknown and a version was read to compute it."""
     read = type(value) is Unknown and interpreter.versions_read != read_before
     return Unknown(OF_VERSION) if read else value
 
 
 def is_of_version(value: Value | None) -> bool:
-    """Whether a value is not known because it depends on a version."""
+    """Return whether a value is unknown because it depends on a version."""
     return isinstance(value, Unknown) and value.reason == OF_VERSION
 
 

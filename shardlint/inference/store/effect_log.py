@@ -1,8 +1,8 @@
-"""What running code does to things that were there before it: noted here, so that a result can be kept.
+"""The effect log: a journal of writes to abstract objects, used to decide whether a call can be cached.
 
-Every object that programs change is numbered when it is made (`born`), as scopes are. Who changes an
-object calls `changed` with its number. A run that began at number ``n`` had no effect if nothing older
-was changed meanwhile, and then what it gave can be given again (`call_cache`).
+Every mutable object, and every scope, gets an allocation number (`born`). Each write calls `changed` with the
+number of the object. A call that began at number ``n`` is pure, and its result may be cached (`call_cache`),
+if no object older than ``n`` was written meanwhile.
 """
 
 from __future__ import annotations
@@ -16,36 +16,35 @@ from typing import Any
 from shardlint.support.lazy_dataclass import dataclass
 
 _numbers = itertools.count(1)
-#: Younger than everything.
+#: Greater than every allocation number.
 NOTHING = 1 << 62
 
 
 def born() -> int:
-    """The next number: what is made later has a greater one."""
+    """Return the next allocation number, which is greater than all earlier ones."""
     return next(_numbers)
 
 
-#: What a thing holds, by the names of its attributes; no copy of it changes with the thing.
+#: The contents of an object by attribute name; independent of later writes to it.
 State = dict[str, Any]
 _HELD = (
     "attributes", "cls", "drawn", "fields", "forgotten", "items", "opaque", "rebound", "variables", "volatile"
 )  # fmt: skip
 _CONTAINERS = frozenset({dict, list, set})
-#: When something happened: in which entry, counted from 1 (0 at a top level), and a number that grows in it.
+#: The time of an event: the entry point, counted from 1 (0 at top level), and a number that grows in it.
 When = tuple[int, int]
 
 
 @dataclass(slots=True)
 class Effects:
-    """The effects of the innermost run whose result may be kept.
+    """The effects of the innermost cacheable call.
 
-    ``oldest`` is the number of the oldest thing that was changed. ``asked`` is what was asked of how the code
-    was reached (see `path_queries`). ``epoch`` counts the changes of classes and wrappers: that a run reads
-    them is not noted. ``entered`` is the number at which the evaluation of an entry began. ``before`` are the
-    older things that it changed, which other entries may read, by their numbers, with what each held;
-    ``leaks`` tells that it changed something older that cannot be changed back. ``touched`` are the numbers
-    of all that was changed since somebody asked, ``remade`` is the least of a class or a wrapper. ``entry``
-    counts the entries.
+    ``oldest`` is the smallest number of an object written. ``asked`` are the path queries made (see
+    `path_queries`). ``epoch`` counts changes of classes and wrappers, reads of which are not recorded.
+    ``entered`` is the number at which the evaluation of an entry point began. ``before`` are the older shared
+    objects that it changed, by number, with their earlier contents; ``leaks`` is set if it changed an older
+    one that cannot be restored. ``touched`` are the numbers of all objects written since it was last cleared,
+    ``remade`` is the smallest of a class or a wrapper. ``entry`` counts the entry points.
     """
 
     oldest: int = NOTHING
@@ -59,31 +58,31 @@ class Effects:
     entry: int = 0
 
 
-#: Of the one analysis that runs.
+#: The effects of the running analysis.
 EFFECTS = Effects()
 
 
 def now() -> When:
-    """When something happens that happens now."""
+    """Return the present time."""
     return EFFECTS.entry, born()
 
 
 def changed_for_all(number: int) -> None:
-    """Note a change of a class or a wrapper: whoever read it earlier may read something else now."""
+    """Record a change of a class or a wrapper: earlier readers may read something else now."""
     EFFECTS.epoch += 1
     EFFECTS.remade = min(EFFECTS.remade, number)
     changed(number)
 
 
 def changed(number: int) -> None:
-    """Note a change of the thing with this number; 0 is what is older than everything, and no object."""
+    """Record a write to the object with this number; 0 stands for state older than every object."""
     EFFECTS.touched.add(number)
     depends(number)
     EFFECTS.leaks = EFFECTS.leaks or 0 < number < EFFECTS.entered
 
 
 def changing(thing: Any) -> None:
-    """Note that a scope, an object or a container changes now; what it holds can be given back to it."""
+    """Record that a scope, an object or a container is about to be written, and save its contents."""
     EFFECTS.touched.add(thing.born)
     depends(thing.born)
     if thing.born < EFFECTS.entered and thing.born not in EFFECTS.before:
@@ -91,25 +90,26 @@ def changing(thing: Any) -> None:
 
 
 def lose(container: Any) -> None:
-    """Make the items of a container unknown, for good: what changes it later changes nothing."""
+    """Make the items of a container unknown for good."""
     changing(container)
     container.items = None
 
 
 def depends(number: int) -> None:
-    """Note that what runs depends on this very thing, and would be another with one that is equal."""
+    """Record that the current call depends on the identity of this object, not only on its contents."""
     if number < EFFECTS.oldest:
         EFFECTS.oldest = number
 
 
 def held(thing: Any) -> State:
-    """What a thing holds now."""
+    """Return the present contents of an object."""
     found = {name: getattr(thing, name) for name in _names(type(thing))}  # type: ignore[arg-type]
     return {name: copy(value) if type(value) in _CONTAINERS else value for name, value in found.items()}
 
 
 def give_back(thing: Any, state: State) -> None:
-    """Let a thing hold this. Its dicts and sets stay the same ones, since others may look into them."""
+    """Restore the contents of an object. Its dicts and sets keep their identity, since others may hold
+    them."""
     for name, value in state.items():
         now = getattr(thing, name)
         if isinstance(value, dict | set) and type(now) is type(value):

@@ -1,4 +1,4 @@
-"""Lists of what was met: what memory tells again is there already."""
+"""A list without duplicates by identity: replayed calls record things that may be present already."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ T = TypeVar("T")
 
 
 class Once(list[T]):
-    """A list that is extended by what it does not hold yet, and never held: things are told by identity."""
+    """A list that `extend` extends only by things that it has never contained, compared by identity."""
 
     __slots__ = ("_held",)
 
     def __init__(self, things: Iterable[T] = ()) -> None:
         super().__init__()
-        #: By identity; what was replaced stays, so that nothing else gets its number.
+        #: By identity; replaced things stay alive, so that no other gets their identity.
         self._held: dict[int, T] = {}
         self.extend(things)
 
     def append(self, one: T) -> None:
-        """Add a thing, once more if need be."""
+        """Append a thing, even if it is present."""
         self._held[id(one)] = one
         super().append(one)
 
     def extend(self, things: Iterable[T]) -> None:
-        """Add those of these things that were not there."""
+        """Append the things that are not present."""
         held = self._held
         for one in things:
             if id(one) not in held:
@@ -40,7 +40,7 @@ class Once(list[T]):
         super().__setitem__(index, one)
 
     def clear(self) -> None:
-        """Hold nothing."""
+        """Remove everything."""
         super().clear()
         self._held.clear()
 
