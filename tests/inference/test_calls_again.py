@@ -15,7 +15,7 @@ from shardlint.inference.domain.values import Function, Instance, Value
 from shardlint.inference.interpreter.interpreter import Interpreter
 from shardlint.inference.programs.program import analyze_source
 from shardlint.inference.summaries import call_cache
-from shardlint.inference.summaries.summary import Kept
+from shardlint.inference.summaries.summary import CallSummary
 from shardlint.model.findings import Finding
 from shardlint.model.spans import Place
 from shardlint.model.uses import Use
@@ -107,10 +107,10 @@ AGAIN = {
 @pytest.fixture(autouse=True)
 def _checking(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever changes an object says so: what a run was given that is kept is as it was before."""
-    first = call_cache.Memory._first
+    first = call_cache.CallCache._first
 
     def checking(
-        kept: call_cache.Memory,
+        kept: call_cache.CallCache,
         interpreter: Interpreter,
         function: Function,
         bound: dict[str, Value],
@@ -118,14 +118,14 @@ def _checking(monkeypatch: pytest.MonkeyPatch) -> None:
         nested: int,
         key: call_cache.Key,
         makes: Instance | None,
-    ) -> tuple[Value, Kept | None]:
+    ) -> tuple[Value, CallSummary | None]:
         result, one = first(kept, interpreter, function, bound, place, nested, key, makes)
         if one is not None and makes is None:
             kept.keys.start(function.scope)
             assert kept.keys.of_all(bound.values()) == key[2]
         return result, one
 
-    monkeypatch.setattr(call_cache.Memory, "_first", checking)
+    monkeypatch.setattr(call_cache.CallCache, "_first", checking)
 
 
 def said(finding: Finding) -> tuple[object, ...]:

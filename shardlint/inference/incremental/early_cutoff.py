@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from shardlint.inference.evaluation.budget import SURELY_ENOUGH, Exhausted, Work, works_in
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.incremental.entry_result import EntryRun, recorded
-from shardlint.inference.machine.trace import Met
-from shardlint.inference.summaries.equivalence import Alike
-from shardlint.inference.summaries.receiver_summary import OfClass
-from shardlint.inference.summaries.reentry_point import Situation
-from shardlint.inference.summaries.summary import Besides, Kept
+from shardlint.inference.machine.trace import Trace
+from shardlint.inference.summaries.equivalence import Equivalence
+from shardlint.inference.summaries.receiver_summary import ConstructorRead
+from shardlint.inference.summaries.reentry_point import ReentryPoint
+from shardlint.inference.summaries.summary import CallSummary, ExtraRead
 from shardlint.inference.summaries.summary_diff import Comparison
 from shardlint.inference.syntax.units import BrokenText
 
@@ -41,13 +41,13 @@ class Cutoff:
         self._interpreter, self.traces, self._touched = interpreter, traces, touched
         self._comparison = Comparison(interpreter.memory.keys)
         #: By the identity of a summary: itself, and whether it is valid.
-        self._found: dict[int, tuple[Kept, bool]] = {}
+        self._found: dict[int, tuple[CallSummary, bool]] = {}
         #: Additional reads of calls that stay valid, by identity.
-        self._besides: dict[int, dict[tuple[Scope, str], Besides]] = {}
+        self._besides: dict[int, dict[tuple[Scope, str], ExtraRead]] = {}
         #: The works of calls that stay valid with other steps.
         self._changed: set[Work] = set()
         #: Classes whose constructors set other attributes now.
-        self._others: set[OfClass] = set()
+        self._others: set[ConstructorRead] = set()
         self.sound = True
 
     def concerns(self, run: EntryRun) -> bool:
@@ -61,7 +61,7 @@ class Cutoff:
         # Otherwise its calls were not recorded.
         return self._interpreter.settings.editing and self._is_met(run.met) and self._is_afforded(run)
 
-    def _is_met(self, met: Met) -> bool:
+    def _is_met(self, met: Trace) -> bool:
         """Return whether all code and calls in a trace are valid.
 
         A call that follows an invalid one may have other arguments.
@@ -83,19 +83,19 @@ class Cutoff:
         """Return whether a dependency is not a class's constructor, or the constructor's last run was
         equal."""
         i = self._interpreter
-        if type(trace) is not OfClass or trace.born not in i.outdated:
+        if type(trace) is not ConstructorRead or trace.born not in i.outdated:
             return True
         cls, before = i.outdated[trace.born]
         now = i.constructed.get(cls)
         if now is None or trace in self._others:
             return False
-        if not before.is_alike(now):
+        if not before.is_equal(now):
             self._others.add(trace)
             return False
         i.constructed[cls] = i.outdated.pop(trace.born)[1]
         return True
 
-    def _is_alike(self, one: Kept) -> bool:
+    def _is_alike(self, one: CallSummary) -> bool:
         """Return whether a call's summary stays valid."""
         if one.met.ran.isdisjoint(self.traces):
             return True
@@ -109,10 +109,10 @@ class Cutoff:
                 self._interpreter.memory.keep(situation.key, one)
         return self._found[id(one)][1]
 
-    def _again(self, one: Kept, situation: Situation) -> bool:
+    def _again(self, one: CallSummary, situation: ReentryPoint) -> bool:
         """Run a call again from its re-entry point, and return whether its result is equal."""
         i = self._interpreter
-        made: Kept | None = None
+        made: CallSummary | None = None
 
         def run() -> None:
             nonlocal made
@@ -145,19 +145,19 @@ class Cutoff:
         i.memory.keep(situation.key, made)
         return False
 
-    def _pass_on(self, one: Kept) -> None:
+    def _pass_on(self, one: CallSummary) -> None:
         """Add the additional reads of the calls inside a valid call to its own."""
         more = {key: read for met in one.met.kept for key, read in self._besides.get(id(met), {}).items()}
         if more:
             self._comparison.read_besides(one, more.values())
             self._besides[id(one)] = more | self._besides.get(id(one), {})
 
-    def _is_steady(self, read: Besides) -> bool:
+    def _is_steady(self, read: ExtraRead) -> bool:
         """Return whether a module variable is the same in all entry points, hence also where the call ran."""
         module = read.scope.root
         return module.born not in self._touched and read.name not in module.rebound
 
-    def _are_alike(self, one: Kept, other: Kept) -> bool:
+    def _are_alike(self, one: CallSummary, other: CallSummary) -> bool:
         """Return whether two runs of one call have equal results and traces."""
-        alike = Alike((one.start, one.symbols), (other.start, other.symbols))
-        return self._comparison.alike(one, other) and alike.have_met(one.met, other.met)
+        alike = Equivalence((one.start, one.symbols), (other.start, other.symbols))
+        return self._comparison.alike(one, other) and alike.have_equal_traces(one.met, other.met)

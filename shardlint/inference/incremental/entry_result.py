@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from shardlint.inference.evaluation.budget import Work
-from shardlint.inference.machine.trace import Met
+from shardlint.inference.machine.trace import Trace
 from shardlint.inference.store.effect_log import EFFECTS, NOTHING, State, When, born, give_back, held
 from shardlint.support.lazy_dataclass import dataclass
 
@@ -44,7 +44,7 @@ class Change:
         before = {name: value for name, value in self.before.items() if name != "rebound"}
         return bool(self.rebound) or not _alike(before, self.after)
 
-    def leaves_alike(self, other: Change) -> bool:
+    def leaves_equal_state(self, other: Change) -> bool:
         """Return whether another evaluation left equal contents."""
         return _alike(self.after, other.after)
 
@@ -80,7 +80,7 @@ class EntryRun:
     """
 
     made: object
-    met: Met
+    met: Trace
     work: Work
     short: bool
     epochs: int
@@ -104,7 +104,7 @@ class EntryRun:
     def _shared(self) -> set[int]:
         return {one.thing.born for one in self.changes if one.thing.born < self.first}
 
-    def leaves_alike(self, other: EntryRun) -> bool:
+    def leaves_equal_state(self, other: EntryRun) -> bool:
         """Return whether two evaluations of an entry point leave equal state to others.
 
         If the functions around the entry point were evaluated again, each has its own objects of those.
@@ -114,7 +114,7 @@ class EntryRun:
         if (self.switches, self._replaced_of_all) != (other.switches, other._replaced_of_all):
             return False
         return all(
-            number in ours and number in theirs and ours[number].leaves_alike(theirs[number])
+            number in ours and number in theirs and ours[number].leaves_equal_state(theirs[number])
             for number in seen
         )
 
@@ -152,7 +152,7 @@ def recorded(interpreter: Machine, made: object, evaluate: Callable[[], object],
     epoch = EFFECTS.epoch
     oldest, EFFECTS.oldest, EFFECTS.entered = EFFECTS.oldest, NOTHING, born()
     EFFECTS.leaks, EFFECTS.before = False, {}
-    before, outer = Met().swap(i), i.budget.open()
+    before, outer = Trace().swap(i), i.budget.open()
     finished = False
     try:
         evaluate()

@@ -237,7 +237,7 @@ def names_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(name for names in _DECLARED.findall(text) for name in words_in(names)), found
 
 
-def name_alike(scope: Scope, text: str, other: str) -> bool:
+def name_same_variables(scope: Scope, text: str, other: str) -> bool:
     """Return whether two texts of a function in a scope name the same variables of it (see `look_at`)."""
     (declared, names), (others, other_names) = names_in(text), names_in(other)
     return declared == others and not any(scope.find_all(names ^ other_names))

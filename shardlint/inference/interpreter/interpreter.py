@@ -45,8 +45,8 @@ from shardlint.inference.semantics.operators import binary_operation, compare
 from shardlint.inference.semantics.subscripts import get_item
 from shardlint.inference.semantics.variables import write
 from shardlint.inference.store.identity_set import Once
-from shardlint.inference.summaries.call_cache import Memory
-from shardlint.inference.summaries.summary import Kept
+from shardlint.inference.summaries.call_cache import CallCache
+from shardlint.inference.summaries.summary import CallSummary
 from shardlint.inference.syntax.units import NodePlace, Unit, text_at
 from shardlint.laws.core import dims
 from shardlint.laws.core.dims import Dim, Shape
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from shardlint.inference.machine.code import Code
     from shardlint.inference.machine.machine import Modules
     from shardlint.inference.semantics.generators import Body
-    from shardlint.inference.summaries.receiver_summary import Constructed, Said
+    from shardlint.inference.summaries.receiver_summary import ConstructorSummary, TextWrites
 
 
 class Interpreter:
@@ -74,7 +74,7 @@ class Interpreter:
         self.unseen = Unseen(self)
         self.uses: Once[Use] = Once()
         #: Cached results of calls (see `call_cache`).
-        self.memory = Memory()
+        self.memory = CallCache()
         #: What the innermost cacheable run read of objects and variables older than itself.
         self.reads: Reads | None = None
         #: A new object with no other reference yet, whose constructor is called next (see `call_cache`).
@@ -90,7 +90,7 @@ class Interpreter:
         #: The codes that ran or were read (see `look_at`), those outside of cached runs, and the cached runs.
         self.ran: set[Hashable] = set()
         self.own: set[Hashable] = set()
-        self.kept: Once[Kept] = Once()
+        self.kept: Once[CallSummary] = Once()
         #: Global settings of libraries that the program has changed, under the overlays' names for them.
         self.switches: set[str] = set()
         #: The releases at which JAX's answer to a question changed (see `release_queries`).
@@ -127,11 +127,11 @@ class Interpreter:
         #: Functions passed to code that is not followed, with the time of that.
         self.handed: Handed = {}
         #: The attributes that only the constructors of classes set (see `receiver_summary`).
-        self.constructed: dict[ClassValue, Constructed] = {}
+        self.constructed: dict[ClassValue, ConstructorSummary] = {}
         #: The ones from before an edit, by class number, until entry points have been evaluated.
-        self.outdated: dict[int, tuple[ClassValue, Constructed]] = {}
+        self.outdated: dict[int, tuple[ClassValue, ConstructorSummary]] = {}
         #: Writes to ``self`` in method texts, of the classes that entry points asked for.
-        self.said: dict[ClassValue, Said] = {}
+        self.said: dict[ClassValue, TextWrites] = {}
         self._names: dict[cst.BaseExpression, tuple[str, ...]] = {}
         #: The bodies of generators that have begun, by the number of the generator (see `generators`).
         self.generated: dict[int, Body] = {}

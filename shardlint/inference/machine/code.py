@@ -21,22 +21,22 @@ class Code:
     def __init__(self, name: str, unit: Unit, node: cst.CSTNode | None, part: FunctionPart | None) -> None:
         self.name, self.unit = name, unit
         self._node, self._part = node and unit.first(node), part
-        #: What identifies the code, however often its definition is executed. Units may share their nodes.
+        #: Identifies the code, however often its definition is executed. Units may share their nodes.
         self.key: Hashable = unit.key_of(node) if node is not None else id(unit)
         self._generator: bool | None = None
-        #: The name of the innermost class around it.
+        #: The name of the innermost enclosing class.
         self.within = ""
-        #: The names of its parameters, with what tells them.
+        #: The names of its parameters, with the signature they were read from.
         self._named: tuple[cst.Parameters, list[str], list[str]] | None = None
 
     @staticmethod
     def of_part(part: FunctionPart) -> Code:
-        """The code of a function that is parsed by itself."""
+        """Return the code of a function that is parsed by itself."""
         return Code(part.name, part.whole, None, part)
 
     @property
     def node(self) -> cst.FunctionDef | cst.Lambda:
-        """The definition. Raises BrokenText when libcst cannot read what `ast` could."""
+        """The definition. Raises BrokenText if libcst cannot read it although `ast` could."""
         if self._node is not None:
             return cast("cst.FunctionDef | cst.Lambda", self.unit.latest(self._node))
         found = self.unit.body[0]
@@ -45,7 +45,7 @@ class Code:
 
     @property
     def header(self) -> cst.FunctionDef | cst.Lambda:
-        """The definition, at least its signature and decorators."""
+        """The definition, or at least its signature and decorators."""
         if self._part is None:
             return self.node
         found = self._part.header.body[0]
@@ -54,12 +54,12 @@ class Code:
 
     @property
     def header_unit(self) -> Unit:
-        """The unit that the header's nodes belong to."""
+        """The unit that contains the header's nodes."""
         return self.unit if self._part is None else self._part.header
 
     @property
     def parameters(self) -> tuple[cst.Parameters, list[str], list[str]]:
-        """The signature, and the names that can be given by position, and those that are only keywords."""
+        """The signature, the names of positional parameters, and those of keyword-only ones."""
         params = self.header.params
         if self._named is None or self._named[0] is not params:
             positional = [self.parameter_name(one) for one in (*params.posonly_params, *params.params)]
@@ -67,19 +67,19 @@ class Code:
         return self._named
 
     def parameter_name(self, parameter: cst.Param) -> str:
-        """The name of a parameter, as its body reads it."""
+        """Return the name of a parameter as the body reads it, mangled if private."""
         return mangled(parameter.name.value, self.within)
 
     @property
     def is_lambda(self) -> bool:
-        """Whether it is one expression."""
+        """Return whether it is a lambda."""
         return isinstance(self._node, cst.Lambda)
 
     @property
     def is_generator(self) -> bool:
-        """Whether calling it runs nothing yet: it yields, or is async, as far as it can be read."""
+        """Return whether calling it runs nothing yet: it yields, or is async, as far as it can be read."""
         if self._generator is None:
-            # Reading a body costs more than evaluating it: look only where a word says so.
+            # Reading a body costs more than evaluating it, so it is read only if one of these words occurs.
             if "yield" not in self.unit.text and "async" not in self.unit.text:
                 self._generator = False
                 return False
@@ -95,24 +95,24 @@ class Code:
 
     @property
     def yields(self) -> bool:
-        """Whether calling it gives a generator."""
+        """Return whether calling it returns a generator."""
         return self.is_generator and getattr(self.node, "asynchronous", None) is None
 
 
 class LookedAt(NamedTuple):
-    """In place of a code's key: the function did not run, but what it says matters, or just what it names."""
+    """Stands for a code key: a dependency on a function's text, or only its names, without running it."""
 
     key: Hashable
     names: bool = False
 
 
 def texts_of(unit: Hashable) -> frozenset[Hashable]:
-    """All that tells, of what ran, that the text of a unit matters, whether or not it ran."""
+    """Return all dependencies on the text of a unit other than running it."""
     return frozenset((LookedAt(unit), LookedAt(unit, names=True)))
 
 
 def _has_yield(body: cst.CSTNode) -> bool:
-    """Whether a body yields, other than in functions defined there."""
+    """Return whether a body yields, other than in functions defined in it."""
     waiting = [body]
     while waiting:
         node = waiting.pop()
@@ -124,7 +124,7 @@ def _has_yield(body: cst.CSTNode) -> bool:
 
 
 def generators_in(unit: Unit) -> dict[cst.CSTNode, bool]:
-    """Whether the functions in a unit yield, by the nodes that they had first. Nothing if it is broken."""
+    """Return whether each function in a unit yields, by its first node; empty if the unit is broken."""
     try:
         nodes = [node for statement in unit.body for node in walk(statement)]
     except BrokenText:
@@ -133,5 +133,5 @@ def generators_in(unit: Unit) -> dict[cst.CSTNode, bool]:
 
 
 def parameters(code: Code) -> cst.Parameters:
-    """The signature of a function."""
+    """Return the signature of a function."""
     return code.header.params

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def look_at(interpreter: Machine, code: Code, names_only: bool = False) -> str:
-    """The text of a function that need not run."""
+    """Return the text of a function that need not run, and record the dependency."""
     unit = id(code.unit)
-    # In functions around it there may be other variables.
+    # Enclosing functions may have other variables.
     looked = LookedAt(unit, names=names_only and code.key == unit)
     interpreter.ran.add(looked)
     interpreter.own.add(looked)

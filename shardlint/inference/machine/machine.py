@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from shardlint.inference.facts.comment_facts import Noted
     from shardlint.inference.machine.variable_reads import Reads
     from shardlint.inference.semantics.generators import Body
-    from shardlint.inference.summaries.call_cache import Memory
-    from shardlint.inference.summaries.receiver_summary import Constructed, Said
-    from shardlint.inference.summaries.summary import Kept
+    from shardlint.inference.summaries.call_cache import CallCache
+    from shardlint.inference.summaries.receiver_summary import ConstructorSummary, TextWrites
+    from shardlint.inference.summaries.summary import CallSummary
 
 
 class Modules(Protocol):
-    """The modules of the project, and what a name means that is imported."""
+    """The modules of the project, and the values of imported names."""
 
     modules: dict[Path, Any]
     running: list[Any]
@@ -50,28 +50,28 @@ class Modules(Protocol):
         """Import a module of a package of the project, if there is one."""
 
     def member(self, interpreter: Machine, module: ModuleValue, name: str) -> Value:
-        """Read what a module of the project holds."""
+        """Return a member of a module of the project."""
 
     def external(self, interpreter: Machine, name: str) -> Value:
-        """Return what a library holds."""
+        """Return a name of a library."""
 
     def star_names(self, module: str) -> dict[str, Value]:
-        """Return what a star imports from a module of a library."""
+        """Return the names that a star imports from a library's module."""
 
     def reference(
         self, interpreter: Machine, name: str, place: Place, exception: str = "AttributeError"
     ) -> bool:
-        """Note that the program refers to a name of JAX; return whether the assumed release raises there."""
+        """Record a reference to a name of JAX; return whether the assumed release raises there."""
 
     def set_environment(self, interpreter: Machine, key: Value, value: Value) -> None:
-        """Learn from ``os.environ[key] = value``."""
+        """Apply ``os.environ[key] = value``."""
 
 
 class Machine(Evaluator, Protocol):
-    """One analysis, with all its state. See `Interpreter` for what each attribute is."""
+    """One analysis, with all its state. See `Interpreter` for the attributes."""
 
     project: Modules
-    memory: Memory
+    memory: CallCache
     budget: Budget
     tests: Tests
     frames: list[Frame]
@@ -84,15 +84,15 @@ class Machine(Evaluator, Protocol):
     cut: bool
     ran: set[Hashable]
     own: set[Hashable]
-    kept: Once[Kept]
+    kept: Once[CallSummary]
     forks: int
     picked: frozenset[int]
     reached: set[Hashable]
     defined: dict[Hashable, tuple[Function, Context]]
     handed: Handed
-    constructed: dict[ClassValue, Constructed]
-    outdated: dict[int, tuple[ClassValue, Constructed]]
-    said: dict[ClassValue, Said]
+    constructed: dict[ClassValue, ConstructorSummary]
+    outdated: dict[int, tuple[ClassValue, ConstructorSummary]]
+    said: dict[ClassValue, TextWrites]
     generated: dict[int, Body]
     annotated: dict[int, dict[str, str]]
     noted: dict[cst.CSTNode, Noted]
@@ -114,35 +114,35 @@ class Machine(Evaluator, Protocol):
     def run_function(
         self, function: Function, bound: dict[str, Value], called_at: Place | None = None
     ) -> Value:
-        """Evaluate a function's body with bound parameters and return what it returns."""
+        """Evaluate a function's body with bound parameters and return the result."""
 
     # -- state --------------------------------------------------------------------------------
 
     @property
     def frame(self) -> Frame:
-        """The innermost running frame."""
+        """Return the innermost running frame."""
 
     @property
     def scope(self) -> Scope:
-        """The scope of the running code."""
+        """Return the scope of the running code."""
 
     def place(self, node: cst.CSTNode) -> NodePlace:
-        """The place of a node of the running code."""
+        """Return the place of a node of the running code."""
 
     @property
     def guarded(self) -> bool:
-        """Whether a test of the program decides if the current statement runs."""
+        """Return whether a test of the program decides if the current statement runs."""
 
     @property
     def supposes(self) -> bool:
-        """Whether it is not known of any one of the possible values that it is met."""
+        """Return whether no single one of the alternatives is certain to reach this point."""
 
     @property
     def limit(self) -> int:
-        """How deep calls may nest here."""
+        """Return the maximal depth of calls here."""
 
     def running(self, code: Code) -> int:
-        """How often a function is on the stack."""
+        """Return how often a function is on the stack."""
 
     def tick(self) -> None:
         """Spend a step. Raises Exhausted."""
@@ -150,13 +150,13 @@ class Machine(Evaluator, Protocol):
     # -- variables ----------------------------------------------------------------------------
 
     def lookup(self, name: str) -> Value:
-        """Read a variable: every look-up of a name goes through here."""
+        """Return the value of a variable: every look-up of a name goes through here."""
 
     def find(self, name: str) -> Scope | None:
-        """Find the scope that holds a name: every reading of a variable goes through here."""
+        """Return the scope that holds a name: every read of a variable goes through here."""
 
     def names_in(self, test: cst.BaseExpression) -> tuple[str, ...]:
-        """The names a test reads; found once for each test."""
+        """Return the names that a test reads, cached by test."""
 
     # -- paths --------------------------------------------------------------------------------
 
@@ -164,21 +164,21 @@ class Machine(Evaluator, Protocol):
         """Evaluate without recording uses."""
 
     def assuming(self, test: cst.BaseExpression, outcome: bool) -> AbstractContextManager[Tag | None]:
-        """Evaluate a branch of an undecided test; None tells that it cannot be taken."""
+        """Evaluate a branch of an undecided test; yields None if it cannot be taken."""
 
     def diverge(self, doubtful: bool, guards: bool = False) -> None:
-        """From here on this path may not be taken, because another one has left the function or loop."""
+        """Mark the rest of this path as undecided, because another one has left the function or loop."""
 
     def in_unit(self, unit: Unit) -> AbstractContextManager[None]:
         """Evaluate nodes of another unit in the running scope."""
 
     def elsewhere(self) -> AbstractContextManager[None]:
-        """Evaluate another module: its own branches and context, and none of the importer's."""
+        """Evaluate another module with its own branches and context, independent of the importer's."""
 
     # -- functions that nobody calls ----------------------------------------------------------
 
     def define(self, function: Function) -> None:
-        """Note a function of the program: if nothing reaches it, it is an entry of its own."""
+        """Record a function of the program: if nothing reaches it, it is an entry point."""
 
     def called(self, native: Native) -> None:
-        """Note that somebody calls a wrapper."""
+        """Record that a wrapper is called."""

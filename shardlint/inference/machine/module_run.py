@@ -28,38 +28,38 @@ class ModuleRun:
     def __init__(self, name: str, source: Source, given: Dim | None = None) -> None:
         self.name, self.source = name, source
         self.scope = Scope(self)
-        #: What cannot be read, by cell, and whether it is but bodies of functions.
+        #: Errors by cell, and whether they are all in bodies of functions.
         self.errors: dict[int | None, tuple[BrokenText, ...]] = {}
         self.complete = True
         self.parts: list[Part] = []
-        #: What importing it changes for the whole program: of the context, and the number of devices.
+        #: Program-wide effects of importing it: on the context, and on the number of devices.
         self.changes: dict[str, Any] = {}
         self.device_count: Dim | None = None
         self.switches: frozenset[str] = frozenset()
         self.loose: dict[str, ModuleValue] = {}
-        #: What its classes, and those of what it imports, define anew (see `Interpreter.replaced`).
+        #: The attributes redefined by its classes and those of its imports (see `Interpreter.replaced`).
         self.replaced: dict[int, frozenset[str]] = {}
         self.handed: Handed = {}
-        #: From which releases on JAX may make something else of it.
+        #: The releases at which its result may change.
         self.turns: frozenset[Release] = frozenset()
-        #: Whether a mesh that it does not tell matters.
+        #: Whether a mesh that it does not define matters.
         self.asks_mesh = False
-        #: The number of devices as it began to run, and what it read.
+        #: The number of devices when it began to run, and the files it read.
         self.given = given
         self.seen = file_access.Seen()
-        #: What it imported, and, once it has run, all that this imported in turn.
+        #: Its imports and, once it has run, all transitive ones.
         self.imported: dict[Path, ModuleRun] = {}
         self.within: dict[Path, ModuleRun] = {}
         #: Whether it would be the same in a program that runs nothing else.
         self.alone = True
-        #: The numbers of what it made as it ran, it and what it imported.
+        #: The numbers of the objects that it and its imports created.
         self.made = range(0)
-        #: The modules that changed something of it as they were imported, and that it does not import.
+        #: Modules that changed it when they were imported, and that it does not import.
         self.changed_by: set[Path] = set()
 
     @property
     def text(self) -> str:
-        """All its text, as it is read (see `typos`), or as it is written, if it is not read as a whole."""
+        """Return all its text, as read (see `typos`), or as written if it is not read as a whole."""
         if self.complete and len(self.source.cells) == 1:
             return "".join(unit.text for unit in whole_units(self.parts))
         return "".join(cell.text for cell in self.source.cells)

@@ -1,4 +1,4 @@
-"""What the code that runs has met so far: what it adds to an analysis."""
+"""The trace of an evaluation: the events that it adds to an analysis, and its dependencies on code."""
 
 from __future__ import annotations
 
@@ -18,25 +18,24 @@ from shardlint.support.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
-    from shardlint.inference.summaries.summary import Kept
+    from shardlint.inference.summaries.summary import CallSummary
 
-#: Functions that code which is not followed has got and may call from then on, by when it got them.
+#: Functions passed to code that is not followed and that may call them, with the time of that.
 Handed = dict[Hashable, When]
-#: A function that was defined, or a wrapper that was made, and the context around it.
+#: A function that was defined, or a wrapper that was created, and the context around it.
 Note = tuple[Function | Native, Context]
 
 
 @dataclass(slots=True)
-class Met:
-    """What an evaluation met, by the names that an interpreter has for it.
+class Trace:
+    """The events of an evaluation, under the interpreter's names for them.
 
-    ``notes`` are functions defined and wrappers made. ``ran`` are the codes that ran, in any depth, and those
-    whose text was read (see `look_at`). ``kept`` are the runs in it that are kept (see `memory`), and ``own``
-    those of the codes that were met outside of them. ``reached`` were called, and so were
-    ``called_wrappers``; ``handed`` were given to code that is not followed. ``turns`` are releases from which
-    on JAX answers a question that was asked otherwise (see `releases`); ``asks_mesh`` is whether a mesh that
-    the program does not tell matters (see `assumed`). ``pairs`` are literals that write one name, if an
-    editor asks.
+    ``notes`` are functions defined and wrappers created. ``ran`` are the codes that ran at any depth, and
+    those whose text was read (see `look_at`). ``kept`` are the cached calls inside it (see `call_cache`), and
+    ``own`` the codes that ran outside of them. ``reached`` were called, and so were ``called_wrappers``;
+    ``handed`` were passed to code that is not followed. ``turns`` are the releases at which an answer of JAX
+    changes (see `release_queries`); ``asks_mesh`` is whether a mesh that the program does not define matters
+    (see `deployment_mesh`). ``pairs`` are literals that write the same name, if an editor asks.
     """
 
     uses: Once[Use] = field(default_factory=Once)
@@ -44,7 +43,7 @@ class Met:
     notes: Once[Note] = field(default_factory=Once)
     ran: set[Hashable] = field(default_factory=set)
     own: set[Hashable] = field(default_factory=set)
-    kept: Once[Kept] = field(default_factory=Once)
+    kept: Once[CallSummary] = field(default_factory=Once)
     reached: set[Hashable] = field(default_factory=set)
     called_wrappers: set[int] = field(default_factory=set)
     handed: Handed = field(default_factory=dict)
@@ -52,9 +51,9 @@ class Met:
     asks_mesh: bool = False
     pairs: Pairs | None = field(default_factory=dict)
 
-    def swap(self, interpreter: Machine) -> Met:
-        """Note here from now on; returns what was met until now, and where that is noted."""
-        before = Met(
+    def swap(self, interpreter: Machine) -> Trace:
+        """Record here from now on; return the previous trace."""
+        before = Trace(
             **{name: getattr(interpreter, name) for name in _HELD}, pairs=name_links.swap(self.pairs)
         )
         for name in _HELD:
@@ -62,7 +61,7 @@ class Met:
         return before
 
     def tell(self, interpreter: Machine, again: bool = False) -> None:
-        """Tell all but uses and notes, and which runs are kept, as met by what runs now, or ran just now."""
+        """Add everything except uses, notes and cached calls to the current trace."""
         i = interpreter
         i.problems += self.problems
         i.ran |= self.ran
@@ -75,9 +74,10 @@ class Met:
         name_links.add(self.pairs)
 
     def open(self, interpreter: Machine) -> None:
-        """Tell which runs are kept of what is not kept itself, and what was met outside of them."""
+        """Add the cached calls of an uncached call to the current trace, and the codes that ran outside of
+        them."""
         interpreter.own |= self.own
         interpreter.kept += self.kept
 
 
-_HELD = tuple(one.name for one in fields(Met) if one.name != "pairs")
+_HELD = tuple(one.name for one in fields(Trace) if one.name != "pairs")

@@ -1,4 +1,4 @@
-"""What a run reads of what was there before it: noted, so that its result can be given again (`memory`)."""
+"""Reads of older variables and objects, recorded as dependencies of the running call (`call_cache`)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from shardlint.laws.core.values import Unknown
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
-#: What wraps a method, and stays as it is.
+#: Immutable wrappers of methods.
 _DESCRIPTORS = frozenset({"builtins.property", "builtins.staticmethod", "builtins.classmethod"})
-#: A variable, by the scope from which it was looked up and its name; or an object that a class held.
+#: A variable, by the scope of the look-up and its name; or an object that a class held.
 Reads = dict[tuple[Any, str], None]
 
 
 def note_variable(interpreter: Machine, scope: Scope, name: str, holder: Scope | None) -> None:
-    """Note that a variable was looked up from a scope and found in another, or nowhere."""
+    """Record the look-up of a variable from a scope, found in another one or nowhere."""
     reads, start = interpreter.reads, interpreter.start
     if reads is None or (holder is not None and holder.born > start):
         return
@@ -29,9 +29,9 @@ def note_variable(interpreter: Machine, scope: Scope, name: str, holder: Scope |
 
 
 def outside(scope: Scope, name: str, start: int) -> Scope | None:
-    """The scope, of those around one, from which a run that began at ``start`` looks a name up outside of it.
+    """Return the enclosing scope from which a run that began at ``start`` looks a name up outside itself.
 
-    Functions do not see what the classes around them hold.
+    Functions do not see the variables of enclosing classes.
     """
     outer: Scope | None = scope
     while outer is not None and (outer.born > start or outer.is_class):
@@ -42,7 +42,7 @@ def outside(scope: Scope, name: str, start: int) -> Scope | None:
 
 
 def note_attribute(interpreter: Machine, value: Value | None) -> Value | None:
-    """Note that an attribute of a class was read, if programs can change what it holds."""
+    """Record the read of a class attribute, if its value is mutable."""
     reads = interpreter.reads
     if reads is None or not isinstance(value, CHANGING) or value.born >= interpreter.start:
         return value
@@ -55,7 +55,7 @@ _VOLATILE = Unknown("may change")
 
 
 def holder_of(scope: Scope, name: str) -> Scope | None:
-    """The scope that holds a name, for code in a scope inside this one."""
+    """Return the scope that holds a name, for code in a scope inside this one."""
     outer: Scope | None = scope
     while outer is not None:
         if outer.declared_global and name in outer.declared_global:
@@ -67,7 +67,7 @@ def holder_of(scope: Scope, name: str) -> Scope | None:
 
 
 def read_of(scope: Scope, name: str) -> Value | None:
-    """What a name means to code in a scope inside this one."""
+    """Return the value of a name, for code in a scope inside this one."""
     holder = holder_of(scope, name)
     if holder is None:
         return None
@@ -75,11 +75,11 @@ def read_of(scope: Scope, name: str) -> Value | None:
 
 
 def note_read(interpreter: Machine, anchor: Any, name: str) -> None:
-    """Note for the run around it what a run read."""
+    """Record an inner run's read for the run around it."""
     if not isinstance(anchor, Scope):
         note_attribute(interpreter, anchor)
     elif interpreter.reads is not None and anchor.born <= interpreter.start and not anchor.is_class:
-        # It was there before that run, as all scopes around it were.
+        # The variable is older than that run, as are all scopes around it.
         interpreter.reads[anchor, name] = None
     else:
         note_variable(interpreter, anchor, name, holder_of(anchor, name))

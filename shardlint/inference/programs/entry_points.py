@@ -36,7 +36,7 @@ from shardlint.inference.machine.code import parameters
 from shardlint.inference.machine.machine import Machine
 from shardlint.inference.programs.reachability import Reach
 from shardlint.inference.store.effect_log import EFFECTS, born
-from shardlint.inference.summaries.receiver_summary import OfClass, entry_instance
+from shardlint.inference.summaries.receiver_summary import ConstructorRead, entry_instance
 from shardlint.inference.syntax.units import BrokenText, NodePlace
 from shardlint.laws.core.values import Unknown
 from shardlint.model.spans import Place, Span
@@ -67,7 +67,7 @@ class Entries:
         self._left: deque[tuple[object, EntryRun]] = deque()
         self._last, self._differs, self._changing = self._order, False, 0
         #: The entry points that first asked what the constructors of classes set.
-        self._askers: dict[OfClass, object] = {}
+        self._askers: dict[ConstructorRead, object] = {}
         self._sound = True
         self._cutoff = Cutoff(interpreter)
 
@@ -130,7 +130,7 @@ class Entries:
         )
 
     @property
-    def gave_all_again(self) -> bool:
+    def reused_all(self) -> bool:
         """Return whether all results of the last evaluation came from the cache."""
         return len(self._given) == len(self._order)
 
@@ -187,7 +187,7 @@ class Entries:
     def _give(self, key: object, run: EntryRun) -> None:
         """Add an entry point's result, and compare its effects on shared state with the last ones."""
         before = self._left.popleft()[1] if self._left and self._left[0][0] == key else None
-        alike = before.leaves_alike(run) if before is not None else not run.matters
+        alike = before.leaves_equal_state(run) if before is not None else not run.matters
         if before is not None and alike:
             run = run.with_changes_of(before)
         self.runs[key], self._order[key] = run, (run, self._changing)
@@ -202,7 +202,7 @@ class Entries:
     def _note_asker(self, key: object, run: EntryRun) -> None:
         """Record which constructor attributes an entry point was the first to ask for."""
         for trace in run.met.own:
-            if isinstance(trace, OfClass):
+            if isinstance(trace, ConstructorRead):
                 asker = self._askers.setdefault(trace, key)
                 # Otherwise they were computed after other entry points had changed what the constructor may
                 # read.
@@ -212,9 +212,9 @@ class Entries:
         """Drop what constructors set, for the entry points to come: they may find something else now."""
         i = self._interpreter
         for cls in list(i.constructed):
-            if self._askers.get(OfClass(cls.born)) not in self._order:
+            if self._askers.get(ConstructorRead(cls.born)) not in self._order:
                 del i.constructed[cls]
-                self._askers.pop(OfClass(cls.born), None)
+                self._askers.pop(ConstructorRead(cls.born), None)
 
 
 def _place_of(made: Function | Native, run: ModuleRun) -> Place:

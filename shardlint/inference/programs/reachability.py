@@ -174,7 +174,7 @@ class Reach:
         return _looked(self._meshed, self._settings)
 
 
-def reach_alike(settings: InferenceSettings, text: str, other: str) -> bool:
+def reach_same(settings: InferenceSettings, text: str, other: str) -> bool:
     """Return whether two texts of a function are equivalent for reachability."""
     looked = (_looked(layers, settings) for layers in (False, True))
     return all(asked(text) == asked(other) for asked in _ASKED) and all(

@@ -14,13 +14,18 @@ from libcst import CSTNode
 from shardlint.inference.domain.classes import lineage
 from shardlint.inference.domain.values import ClassValue
 from shardlint.inference.evaluation.settings import InferenceSettings, Noticed
-from shardlint.inference.interpreter.call_dispatch import name_alike
+from shardlint.inference.interpreter.call_dispatch import name_same_variables
 from shardlint.inference.machine.code import LookedAt, generators_in, texts_of
 from shardlint.inference.overlays.registry import load_mentioned
 from shardlint.inference.programs.program import Program, while_evaluating
-from shardlint.inference.programs.reachability import reach_alike
+from shardlint.inference.programs.reachability import reach_same
 from shardlint.inference.store.effect_log import EFFECTS
-from shardlint.inference.summaries.receiver_summary import outdate, said_otherwise, says_alike, sets_of_self
+from shardlint.inference.summaries.receiver_summary import (
+    changed_texts,
+    have_equal_writes,
+    outdate,
+    sets_of_self,
+)
 from shardlint.inference.syntax.diff import edit_between, says_the_same
 from shardlint.inference.syntax.file_parts import FunctionPart, units_of
 from shardlint.inference.syntax.typos import Meant
@@ -66,7 +71,7 @@ class Resumable:
                 self._begin(source)
             found = self._evaluated(noticed)
             entries = self._program.entries
-            undone = entries.may_stay or entries.gave_all_again
+            undone = entries.may_stay or entries.reused_all
             if self._times > 1 and not (entries.is_consistent and undone):
                 self._begin(source)
                 found = self._evaluated(noticed)
@@ -102,7 +107,7 @@ class Resumable:
         if edit is None:
             return False
         changed = [one for one in edit.functions if not _says_the_same(*one)]
-        spoken = [one for one in edit.functions if not says_alike(one[0].whole.text, one[1].text)]
+        spoken = [one for one in edit.functions if not have_equal_writes(one[0].whole.text, one[1].text)]
         if (changed or spoken) and not self._program.entries.may_stay:
             return False
         if not all(self._may_say(*one) for one in spoken) or not all(self._take(*one) for one in changed):
@@ -114,7 +119,7 @@ class Resumable:
             unit.stand_at(line)
         self._source = self._program.main.source = source
         if spoken:
-            self._program.entries.changed(said_otherwise(self._program.interpreter), reaches_alike=True)
+            self._program.entries.changed(changed_texts(self._program.interpreter), reaches_alike=True)
         errors.pop(cell.index, None)
         if edit.errors:
             errors[cell.index] = edit.errors
@@ -158,11 +163,11 @@ class Resumable:
         if not (matters.isdisjoint(self._before["ran"]) and others.isdisjoint(self._before["reached"])):
             return False
         scope = self._before["defined"][id(unit)][0].scope
-        if name_alike(scope, before, text):
+        if name_same_variables(scope, before, text):
             matters -= {LookedAt(id(unit), names=True)}
         self._program.interpreter.forget(matters)
         outdate(self._program.interpreter, matters)
-        self._program.entries.changed(matters, reach_alike(self._settings, before, text))
+        self._program.entries.changed(matters, reach_same(self._settings, before, text))
         return True
 
 

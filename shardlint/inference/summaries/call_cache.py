@@ -22,16 +22,16 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.evaluation.path_queries import hold, of_run
-from shardlint.inference.machine.trace import Met, Note
+from shardlint.inference.machine.trace import Note, Trace
 from shardlint.inference.machine.variable_reads import note_read, read_of
 from shardlint.inference.overlays.flax.linen.module_runs import in_module
 from shardlint.inference.store.effect_log import EFFECTS, NOTHING, born
 from shardlint.inference.summaries.canonical_keys import Keys, TooLarge, scopes_around
-from shardlint.inference.summaries.instantiation import NotRenewable, Renewal
+from shardlint.inference.summaries.instantiation import Instantiation, NotInstantiable
 from shardlint.inference.summaries.module_reads import Read, split
-from shardlint.inference.summaries.reentry_point import Situation, states
-from shardlint.inference.summaries.replay import give_again, pay_for_copies, record, tell_kept
-from shardlint.inference.summaries.summary import Given, Kept, kept_read
+from shardlint.inference.summaries.reentry_point import ReentryPoint, states
+from shardlint.inference.summaries.replay import charge_for_copies, note_summary, record, replay
+from shardlint.inference.summaries.summary import CallInputs, CallSummary, summarised_read
 from shardlint.laws.core import dims
 from shardlint.model.spans import Place
 
@@ -46,11 +46,11 @@ _MAX_KEPT = 12
 _MAX_VAIN = 60
 
 
-class Memory:
+class CallCache:
     """The call summaries of one analysis."""
 
     def __init__(self) -> None:
-        self._kept: dict[Hashable, list[Kept]] = {}
+        self._kept: dict[Hashable, list[CallSummary]] = {}
         self.keys = Keys()
         #: By code: calls that missed the cache since its last hit.
         self._vain: dict[Hashable, int] = {}
@@ -72,14 +72,14 @@ class Memory:
         found = self._find(interpreter, key, function, nested, makes)
         if found is not None:
             self._vain[code] = 0
-            again = give_again(interpreter, found, self.keys, function, place, nested, makes)
-            pay_for_copies(interpreter, found)
+            again = replay(interpreter, found, self.keys, function, place, nested, makes)
+            charge_for_copies(interpreter, found)
             return again
         self._vain[code] = vain + 1
         result, made = self._first(interpreter, function, bound, place, nested, key, makes)
         if made is not None:
             self.keep(key, made)
-            pay_for_copies(interpreter, made)
+            charge_for_copies(interpreter, made)
         return result
 
     def _find(
@@ -89,7 +89,7 @@ class Memory:
         function: Function,
         nested: int,
         makes: Instance | None,
-    ) -> Kept | None:
+    ) -> CallSummary | None:
         """Return a valid summary for a key that was computed just now, or None."""
         mark = self.keys.mark()
         for one in self._kept.get(key, ()):
@@ -99,7 +99,7 @@ class Memory:
                 self.keys.rewind(mark)
         return None
 
-    def keep(self, key: Hashable, one: Kept) -> None:
+    def keep(self, key: Hashable, one: CallSummary) -> None:
         """Add a summary to the cache."""
         bucket = self._kept.setdefault(key, [])
         bucket.insert(0, one)
@@ -140,7 +140,7 @@ class Memory:
             in_module(interpreter),
         )
 
-    def again(self, interpreter: Machine, situation: Situation, one: Kept) -> Kept | None:
+    def again(self, interpreter: Machine, situation: ReentryPoint, one: CallSummary) -> CallSummary | None:
         """Run a cached call again, with the interpreter restored to its re-entry point.
 
         Return None if that is another call now, or if its result cannot be cached.
@@ -158,7 +158,7 @@ class Memory:
         makes = cast(Instance, next(iter(bound.values()))) if one.makes else None
         return self._first(interpreter, function, bound, place, situation.nested, situation.key, makes)[1]
 
-    def _meets(self, interpreter: Machine, one: Kept, function: Function, nested: int) -> bool:
+    def _meets(self, interpreter: Machine, one: CallSummary, function: Function, nested: int) -> bool:
         """Return whether a summary is valid for this call."""
         limit = interpreter.limit
         if one.nested is not None and (nested, limit) != (one.nested, one.height):
@@ -180,7 +180,7 @@ class Memory:
             return False
         return interpreter.budget.affords(one.work)
 
-    def _reads_alike(self, one: Kept, function: Function) -> bool:
+    def _reads_alike(self, one: CallSummary, function: Function) -> bool:
         """Return whether everything that a call read from outside has equal values now."""
         keys, around = self.keys, scopes_around(function.scope)
         if len(around) != one.depth:
@@ -210,7 +210,7 @@ class Memory:
         nested: int,
         key: Key,
         makes: Instance | None,
-    ) -> tuple[Value, Kept | None]:
+    ) -> tuple[Value, CallSummary | None]:
         """Run a function whose key was computed just now; return its result and its summary.
 
         The summary is None if the call wrote to older objects or was cut short. The attributes that a
@@ -227,12 +227,12 @@ class Memory:
         context, count, turned = i.context, i.device_count, len(i.switches)
         here = None
         if i.settings.editing:
-            here = Situation(
+            here = ReentryPoint(
                 function, bound, place, nested, key, states(objects), i.context, i.path, i.assumed,
                 tuple(i.frames), i.muted, frozenset(i.switches), EFFECTS.epoch,
             )  # fmt: skip
         outside = i.budget.open()
-        around_it = Met(ran={function.code.key}, own={function.code.key}).swap(i)
+        around_it = Trace(ran={function.code.key}, own={function.code.key}).swap(i)
         i.reads, i.start, i.mute_base, i.variants, i.picked = {}, start, i.muted, (0, 1), frozenset()
         i.deepest, i.cut = nested, False
         EFFECTS.oldest, EFFECTS.asked = NOTHING, set()
@@ -254,20 +254,20 @@ class Memory:
                 for anchor, name in reads or ():
                     note_read(i, anchor, name)
             if not finished:
-                tell_kept(i, met, None)
+                note_summary(i, met, None)
                 i.budget.settle(work, kept=False)
         one = None
         pure = not short and alone and count == i.device_count and turned == len(i.switches)
         if pure and self.keys.of_context(i.context) == self.keys.of_context(context):
-            with suppress(NotRenewable, TooLarge):
-                renewal = Renewal(start, symbols, i.path, i.path)
+            with suppress(NotInstantiable, TooLarge):
+                renewal = Instantiation(start, symbols, i.path, i.path)
                 template = renewal.of(result if makes is None else Tuple((result, makes)))
                 renewal.take_over(i.tests)
                 around = scopes_around(function.scope)
                 keys.resume(function.scope, objects, sizes, tests)
                 depths = {id(scope): depth for depth, scope in enumerate(around)}
                 fixed, others = split(keys, reads or ())
-                one = Kept(
+                one = CallSummary(
                     function=function,
                     fixed=fixed,
                     given=self._given(i, depths, others),
@@ -287,15 +287,15 @@ class Memory:
                     body=i.context.body,
                     situation=here,
                 )
-        tell_kept(i, met, one)
+        note_summary(i, met, one)
         i.budget.settle(work, kept=one is not None)
         return result, one
 
-    def _given(self, interpreter: Machine, depths: dict[int, int], reads: Iterable[Read]) -> Given:
+    def _given(self, interpreter: Machine, depths: dict[int, int], reads: Iterable[Read]) -> CallInputs:
         """Return the inputs of a call: its arguments, for which keys were just computed, and these reads."""
         keys = self.keys
-        return Given(
-            reads=[kept_read(keys, depths, anchor, name) for anchor, name in reads],
+        return CallInputs(
+            reads=[summarised_read(keys, depths, anchor, name) for anchor, name in reads],
             objects=list(keys.objects),
             sizes=tuple(keys.symbols),
             tests=tuple(keys.tests),

@@ -17,7 +17,7 @@ from shardlint.inference.domain.kinds import CHANGING
 from shardlint.inference.domain.name_links import place_of
 from shardlint.inference.domain.values import Function, Native
 from shardlint.inference.evaluation.context import Scope
-from shardlint.inference.machine.trace import Met, Note
+from shardlint.inference.machine.trace import Note, Trace
 from shardlint.inference.syntax.node_fields import walk
 from shardlint.laws.core.dims import Expr, Symbol, described
 from shardlint.model.uses import Use
@@ -40,7 +40,7 @@ class _Numbers(dict[Symbol, Any]):
         return symbol if symbol.number <= self._oldest else super().setdefault(symbol, default)
 
 
-class Alike:
+class Equivalence:
     """Compares two runs, each given as its first allocation number and its first symbol number."""
 
     def __init__(self, one: tuple[int, int], other: tuple[int, int]) -> None:
@@ -49,7 +49,7 @@ class Alike:
         #: Pairs that are equal, or are being compared and assumed equal.
         self._pairs: set[tuple[int, int]] = set()
 
-    def have_met(self, one: Met, other: Met) -> bool:
+    def have_equal_traces(self, one: Trace, other: Trace) -> bool:
         """Return whether two traces are equal. Functions that a run both defined and called do not count."""
         if any(getattr(one, name) != getattr(other, name) for name in _COUNTS):
             return False
@@ -68,7 +68,7 @@ class Alike:
         """Return whether uses are equal, each by itself: those of replayed calls have older sizes."""
         one_start, other_start = (self._start, 0), (self._other_start, 0)
         return len(one) == len(other) and all(
-            use is again or Alike(one_start, other_start).are(use, again)
+            use is again or Equivalence(one_start, other_start).are(use, again)
             for use, again in zip(one, other, strict=True)
         )
 
@@ -154,7 +154,7 @@ def _wrappers(notes: list[Note]) -> set[int]:
     return {id(made) for made, _ in notes if isinstance(made, Native)}
 
 
-def _unused(met: Met) -> list[Note]:
+def _unused(met: Trace) -> list[Note]:
     """Return the functions and wrappers that were created and never called: they may become entry points."""
     return [
         (made, context)

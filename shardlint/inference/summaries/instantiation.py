@@ -43,11 +43,11 @@ _OPEN = frozenset({Array, Choice, Integer, Perhaps, Sized, Unknown})
 _BRANCHES = frozenset({"path", "drawn"})
 
 
-class NotRenewable(Exception):
+class NotInstantiable(Exception):
     """Raised for a result with a part that belongs to one run and cannot be shared."""
 
 
-class Renewal:
+class Instantiation:
     """Instantiates the result of a run that began at allocation number ``start`` on the path ``old``, for
     ``new``.
 
@@ -163,7 +163,7 @@ class Renewal:
     def _scope(self, scope: Scope | None) -> Scope:
         """Return a copy of a scope that the run created, or the scope itself; raise for a module's."""
         if scope is None:
-            raise NotRenewable
+            raise NotInstantiable
         if scope.born < self._start:
             return scope
         made = self._same.get(id(scope))
@@ -210,4 +210,4 @@ class Renewal:
 
     def _need(self, holds: bool) -> None:
         if not holds:
-            raise NotRenewable
+            raise NotInstantiable

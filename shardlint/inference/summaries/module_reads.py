@@ -23,7 +23,7 @@ Read = tuple[Any, str]
 
 
 @dataclass(frozen=True, slots=True)
-class OfModule:
+class ModuleConstants:
     """Variables read of one module with their values, and names that it lacks: builtins."""
 
     scope: Scope
@@ -52,27 +52,27 @@ class OfModule:
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class ConstantReads:
     """Reads of module variables with immutable values (`Keys.is_constant`).
 
     ``names`` are the variables as recorded in a read set.
     """
 
     names: dict[Read, None]
-    modules: tuple[OfModule, ...]
+    modules: tuple[ModuleConstants, ...]
 
     def holds(self, keys: Keys) -> bool:
         """Return whether all modules still have these values. Raises TooLarge."""
         return all(module.holds(keys) for module in self.modules)
 
-    def with_(self, scope: Scope, name: str, value: Value | None) -> Fixed:
+    def with_(self, scope: Scope, name: str, value: Value | None) -> ConstantReads:
         """Return these reads and another one; its value is None if the module lacks the name."""
         more = (
-            OfModule(scope, (), (), frozenset((name,)))
+            ModuleConstants(scope, (), (), frozenset((name,)))
             if value is None
-            else OfModule(scope, (name,), (value,), frozenset())
+            else ModuleConstants(scope, (name,), (value,), frozenset())
         )
-        return Fixed({**self.names, (scope, name): None}, (*self.modules, more))
+        return ConstantReads({**self.names, (scope, name): None}, (*self.modules, more))
 
     def note(self, interpreter: Machine) -> None:
         """Record these reads for the current call."""
@@ -85,7 +85,7 @@ class Fixed:
             reads |= dict.fromkeys(read for read in self.names if read[0].born <= start)
 
 
-def split(keys: Keys, reads: Iterable[Read]) -> tuple[Fixed, list[Read]]:
+def split(keys: Keys, reads: Iterable[Read]) -> tuple[ConstantReads, list[Read]]:
     """Return the reads of modules with immutable values, and the other reads. Raises TooLarge."""
     fixed: dict[Read, None] = {}
     others: list[Read] = []
@@ -106,10 +106,10 @@ def split(keys: Keys, reads: Iterable[Read]) -> tuple[Fixed, list[Read]]:
         else:
             names.append(name)
             values.append(value)
-    return Fixed(
+    return ConstantReads(
         fixed,
         tuple(
-            OfModule(scope, tuple(names), tuple(values), frozenset(absent))
+            ModuleConstants(scope, tuple(names), tuple(values), frozenset(absent))
             for scope, (names, values, absent) in modules.items()
         ),
     ), others

@@ -28,10 +28,10 @@ from shardlint.inference.domain.values import (
 )
 from shardlint.inference.evaluation.name_mangling import mangled
 from shardlint.inference.machine.code import LookedAt
-from shardlint.inference.machine.trace import Met
+from shardlint.inference.machine.trace import Trace
 from shardlint.inference.semantics.instantiation import is_dataclass
 from shardlint.inference.store.effect_log import born, depends
-from shardlint.inference.summaries.equivalence import Alike
+from shardlint.inference.summaries.equivalence import Equivalence
 from shardlint.inference.syntax.text_cache import of_texts
 from shardlint.laws.core import dims
 from shardlint.laws.core.values import Unknown
@@ -62,14 +62,14 @@ CONSTRUCTORS = frozenset({"__init__", "__post_init__", "setup"})
 
 
 @dataclass(frozen=True, slots=True)
-class OfClass:
+class ConstructorRead:
     """Stands for a code key: a dependency on what the constructor of the class with this number sets."""
 
     born: int
 
 
 @dataclass(frozen=True, slots=True)
-class OfTexts:
+class TextRead:
     """Stands for a code key: a dependency on the method texts of the class with this number (see
     `TextWrites`)."""
 
@@ -77,7 +77,7 @@ class OfTexts:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TextWrites:
     """Writes to ``self`` found in method texts, without running them: the class attributes that may be set on
     objects, the attributes that may differ from what the constructor set, and whether any may."""
 
@@ -87,19 +87,19 @@ class Said:
 
 
 @dataclass(slots=True)
-class Constructed:
+class ConstructorSummary:
     """The attributes that only a constructor sets, its trace, and the numbers at which it began (see
     `Equivalence`)."""
 
     attributes: dict[str, Value]
-    met: Met
+    met: Trace
     start: int
     symbols: int
 
-    def is_alike(self, other: Constructed) -> bool:
+    def is_equal(self, other: ConstructorSummary) -> bool:
         """Return whether another run of the constructor has equal attributes and an equal trace."""
-        alike = Alike((self.start, self.symbols), (other.start, other.symbols))
-        return alike.are(self.attributes, other.attributes) and alike.have_met(self.met, other.met)
+        alike = Equivalence((self.start, self.symbols), (other.start, other.symbols))
+        return alike.are(self.attributes, other.attributes) and alike.have_equal_traces(self.met, other.met)
 
 
 #: Runs a constructor on an instance, with unknown arguments and nothing recorded.
@@ -125,32 +125,32 @@ def entry_instance(interpreter: Machine, cls: ClassValue, method: Function, cons
     return Instance(cls, attributes, opaque=True, path=interpreter.path)
 
 
-def _said(interpreter: Machine, cls: ClassValue) -> Said:
+def _said(interpreter: Machine, cls: ClassValue) -> TextWrites:
     if cls not in interpreter.said:
         interpreter.said[cls] = _read_texts(cls)
     for met in (interpreter.ran, interpreter.own):
-        met.add(OfTexts(cls.born))
+        met.add(TextRead(cls.born))
     return interpreter.said[cls]
 
 
-def _read_texts(cls: ClassValue) -> Said:
+def _read_texts(cls: ClassValue) -> TextWrites:
     texts, elsewhere = list(_texts(cls, every=True)), _set_on_objects(cls)
     sets = elsewhere | {mangled(name, base) for base, text in texts for name in sets_of_self(text)}
     changes = elsewhere | {
         mangled(name, base) for base, text in _texts(cls) for name in sets_of_self(text) | _changes(text)
     }
     own = frozenset(name for name in sets if class_attribute(cls, name) is not None)
-    return Said(own, frozenset(changes), any(_sets_any(text) for _, text in texts))
+    return TextWrites(own, frozenset(changes), any(_sets_any(text) for _, text in texts))
 
 
-def said_otherwise(interpreter: Machine) -> frozenset[Hashable]:
+def changed_texts(interpreter: Machine) -> frozenset[Hashable]:
     """Return the classes whose method texts have other writes now, and update their records."""
     others: set[Hashable] = set()
     for cls, before in list(interpreter.said.items()):
         now = _read_texts(cls)
         if now != before:
             interpreter.said[cls] = now
-            others.add(OfTexts(cls.born))
+            others.add(TextRead(cls.born))
             if (now.changes, now.any) != (before.changes, before.any) and cls in interpreter.constructed:
                 interpreter.outdated.setdefault(cls.born, (cls, interpreter.constructed.pop(cls)))
     return frozenset(others)
@@ -162,8 +162,10 @@ def _constructed(
     """Return the attributes that only the constructor sets."""
     if cls not in interpreter.constructed:
         start, symbols = born(), dims.latest()
-        interpreter.constructed[cls] = Constructed({}, Met(), start, symbols)  # it may reach its class again
-        around = Met().swap(interpreter)
+        interpreter.constructed[cls] = ConstructorSummary(
+            {}, Trace(), start, symbols
+        )  # it may reach its class again
+        around = Trace().swap(interpreter)
         found: dict[str, Value] = {}
         init = class_attribute(cls, "__post_init__" if is_dataclass(cls) else "__init__")
         said = _said(interpreter, cls)
@@ -181,11 +183,11 @@ def _constructed(
         met = around.swap(interpreter)
         interpreter.problems += met.problems
         looked: set[Hashable] = {key if isinstance(key, LookedAt) else LookedAt(key) for key in met.ran}
-        told = Met(ran=looked, turns=met.turns, asks_mesh=met.asks_mesh, pairs=met.pairs)
-        interpreter.constructed[cls] = Constructed(found, told, start, symbols)
+        told = Trace(ran=looked, turns=met.turns, asks_mesh=met.asks_mesh, pairs=met.pairs)
+        interpreter.constructed[cls] = ConstructorSummary(found, told, start, symbols)
     constructed = interpreter.constructed[cls]
     constructed.met.tell(interpreter)
-    interpreter.own.add(OfClass(cls.born))
+    interpreter.own.add(ConstructorRead(cls.born))
     return constructed.attributes
 
 
@@ -250,7 +252,7 @@ def _sets_any(text: str) -> bool:
     return _SETS_ANY.search(text) is not None
 
 
-def says_alike(text: str, other: str) -> bool:
+def have_equal_writes(text: str, other: str) -> bool:
     """Return whether two texts of a function have the same writes to objects (see `TextWrites`)."""
     return all(found(text) == found(other) for found in (sets_in, _changes, _sets_any))
 

@@ -24,7 +24,7 @@ State = tuple[Any, tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class ReentryPoint:
     """The inputs of a call besides the variables that it reads: its arguments and the interpreter's state.
 
     ``key`` is the call's key in the cache, ``objects`` are those reachable from the arguments. ``nested`` is

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from shardlint.inference.domain.values import Function, Instance, Tuple, Value
-from shardlint.inference.machine.trace import Met, Note
+from shardlint.inference.machine.trace import Note, Trace
 from shardlint.inference.machine.variable_reads import note_read
 from shardlint.inference.store.effect_log import EFFECTS
 from shardlint.inference.summaries.canonical_keys import Keys, scopes_around
-from shardlint.inference.summaries.instantiation import Renewal
-from shardlint.inference.summaries.summary import Kept
+from shardlint.inference.summaries.instantiation import Instantiation
+from shardlint.inference.summaries.summary import CallSummary
 from shardlint.model.spans import Place
 from shardlint.model.uses import Use
 from shardlint.support.fast_frozen import altered
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _COPY = 12
 
 
-def tell_kept(interpreter: Machine, met: Met, one: Kept | None) -> None:
+def note_summary(interpreter: Machine, met: Trace, one: CallSummary | None) -> None:
     """Record that a call was met, or its trace if it is not cached: needed for programs that are edited."""
     if not interpreter.settings.editing:
         return
@@ -50,15 +50,15 @@ def record(interpreter: Machine, uses: Sequence[Use], notes: list[Note]) -> None
     interpreter.notes.extend(notes)
 
 
-def pay_for_copies(interpreter: Machine, one: Kept) -> None:
+def charge_for_copies(interpreter: Machine, one: CallSummary) -> None:
     """Charge steps for uses that became variants, which nothing else bounds. Raises Exhausted."""
     if interpreter.variants[1] > 1 and not interpreter.is_silent:
         interpreter.budget.tick(len(one.met.uses) * _COPY)
 
 
-def give_again(
+def replay(
     interpreter: Machine,
-    one: Kept,
+    one: CallSummary,
     keys: Keys,
     function: Function,
     place: Place,
@@ -68,7 +68,7 @@ def give_again(
     """Apply a summary to a call whose keys were computed just now, and return its result."""
     given = one.given
     one.met.tell(interpreter, again=True)
-    tell_kept(interpreter, one.met, one)
+    note_summary(interpreter, one.met, one)
     if one.nested is None:
         interpreter.deepest = max(interpreter.deepest, nested + one.height)
     else:
@@ -86,7 +86,7 @@ def give_again(
     same = {id(a): b for a, b in others}
     sizes = {a: b for a, b in zip(given.sizes, keys.symbols, strict=True) if a != b}
     tests = dict(zip(given.tests, keys.tests, strict=True))
-    renewal = Renewal(one.start, one.symbols, one.path, interpreter.path, same, sizes, tests)
+    renewal = Instantiation(one.start, one.symbols, one.path, interpreter.path, same, sizes, tests)
     result = one.result
     if makes is not None:
         result, made = cast(Tuple, one.result).items

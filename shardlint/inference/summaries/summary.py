@@ -10,11 +10,11 @@ from shardlint.inference.domain.values import Function, Test, Value
 from shardlint.inference.evaluation.budget import Work
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.evaluation.path_queries import Circumstances
-from shardlint.inference.machine.trace import Met
+from shardlint.inference.machine.trace import Trace
 from shardlint.inference.machine.variable_reads import read_of
 from shardlint.inference.summaries.canonical_keys import Keys
-from shardlint.inference.summaries.module_reads import Fixed
-from shardlint.inference.summaries.reentry_point import Situation
+from shardlint.inference.summaries.module_reads import ConstantReads
+from shardlint.inference.summaries.reentry_point import ReentryPoint
 from shardlint.laws.core.dims import Symbol
 from shardlint.model.spans import Place
 from shardlint.model.uses import Use
@@ -22,7 +22,7 @@ from shardlint.support.fast_frozen import altered
 from shardlint.support.lazy_dataclass import dataclass
 
 
-class Besides(NamedTuple):
+class ExtraRead(NamedTuple):
     """A module variable that another run of a call reads in addition, with its immutable value.
 
     The value is None if there is no such variable.
@@ -34,7 +34,7 @@ class Besides(NamedTuple):
 
 
 @dataclass(slots=True)
-class Given:
+class CallInputs:
     """The inputs of a call in the order in which keys were computed: its arguments, then its reads.
 
     ``reads`` are the outside variables other than module constants, with keys; an enclosing scope of the
@@ -50,7 +50,7 @@ class Given:
 
 
 @dataclass(slots=True)
-class Kept:
+class CallSummary:
     """The summary of one call: its inputs, its result, its trace, and its limits of validity.
 
     ``fixed`` are the module constants that it read, and ``work`` its steps. ``closes`` means that it returned
@@ -61,8 +61,8 @@ class Kept:
     """
 
     function: Function
-    fixed: Fixed
-    given: Given
+    fixed: ConstantReads
+    given: CallInputs
     depth: int
     closes: bool
     result: Value
@@ -70,14 +70,14 @@ class Kept:
     start: int
     symbols: int
     path: tuple[int, ...]
-    met: Met
+    met: Trace
     work: Work
     height: int
     nested: int | None
     circumstances: Circumstances
     place: Place
     body: Hashable
-    situation: Situation | None
+    situation: ReentryPoint | None
     elsewhere: dict[Place, Sequence[Use]] = field(default_factory=dict)
 
     def uses_at(self, place: Place) -> Sequence[Use]:
@@ -94,7 +94,7 @@ class Kept:
         """Yield the reads other than module constants, as recorded in a read set."""
         return ((anchor, name) for anchor, name, _, _ in self.given.reads)
 
-    def take(self, other: Kept) -> bool:
+    def take(self, other: CallSummary) -> bool:
         """Replace the contents by those of another run of the same call with an equal result.
 
         The identity stays, since others hold this summary. Return whether its steps differ now.
@@ -114,7 +114,7 @@ def _moved(use: Use, before: Place, now: Place) -> Use:
     return altered(use, facts=tuple(facts))
 
 
-def kept_read(
+def summarised_read(
     keys: Keys, depths: dict[int, int], anchor: Any, name: str
 ) -> tuple[Any, str, Value | None, int]:
     """Return a read as stored in a summary: an enclosing scope of the function as its distance."""

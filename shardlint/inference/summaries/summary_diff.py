@@ -9,7 +9,7 @@ from shardlint.inference.domain.values import Value
 from shardlint.inference.evaluation.context import Scope
 from shardlint.inference.machine.variable_reads import holder_of, outside
 from shardlint.inference.summaries.canonical_keys import Keys, TooLarge, scopes_around
-from shardlint.inference.summaries.summary import Besides, Kept, kept_read
+from shardlint.inference.summaries.summary import CallSummary, ExtraRead, summarised_read
 
 #: Fields that limit the validity of a summary.
 _LIMITS = ("depth", "closes", "height", "nested", "circumstances")
@@ -21,7 +21,7 @@ class Comparison:
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
 
-    def alike(self, one: Kept, other: Kept) -> bool:
+    def alike(self, one: CallSummary, other: CallSummary) -> bool:
         """Return whether two runs of one call have equal results."""
         return (
             all(getattr(one, name) == getattr(other, name) for name in _LIMITS)
@@ -31,14 +31,14 @@ class Comparison:
             and self._result_key(one) == self._result_key(other)
         )
 
-    def besides(self, one: Kept, other: Kept) -> list[Besides] | None:
+    def besides(self, one: CallSummary, other: CallSummary) -> list[ExtraRead] | None:
         """Return the variables that another run of the same call reads and this one did not.
 
         None if some are not module variables, or may change.
         """
         around, known = scopes_around(one.function.scope), {*one.fixed.names, *one.read_names}
         found = [
-            Besides(module.scope, name, value)
+            ExtraRead(module.scope, name, value)
             for module in other.fixed.modules
             for name, value in module.read
             if (module.scope, name) not in known
@@ -49,7 +49,7 @@ class Comparison:
             scope = around[anchor] if isinstance(anchor, int) else anchor
             if not isinstance(scope, Scope) or not self._is_of_module(scope, name, value):
                 return None
-            found.append(Besides(scope, name, value))
+            found.append(ExtraRead(scope, name, value))
         return found
 
     def _is_of_module(self, scope: Scope, name: str, value: Value | None) -> bool:
@@ -59,7 +59,7 @@ class Comparison:
             return holder is None or (holder is scope.root and self._keys.is_fixed(value))
         return False
 
-    def read_besides(self, one: Kept, more: Iterable[Besides]) -> None:
+    def read_besides(self, one: CallSummary, more: Iterable[ExtraRead]) -> None:
         """Add variables to a summary's reads, since a call inside it reads them now."""
         around, known = scopes_around(one.function.scope), {*one.fixed.names, *one.read_names}
         depths = {id(scope): depth for depth, scope in enumerate(around)}
@@ -70,10 +70,10 @@ class Comparison:
             if anchor.parent is None:
                 one.fixed = one.fixed.with_(anchor, name, value)
             else:
-                read = kept_read(self._keys, depths, anchor, name)
+                read = summarised_read(self._keys, depths, anchor, name)
                 one.given.reads = [*one.given.reads, read]
 
-    def _result_key(self, one: Kept) -> int | None:
+    def _result_key(self, one: CallSummary) -> int | None:
         """Return the key of a result relative to the call's inputs; None if it is too large."""
         sizes = {symbol: number for number, symbol in enumerate(one.given.sizes)}
         tests = {test: number for number, test in enumerate(one.given.tests)}
