@@ -1,3 +1,2 @@
-"""Conditions of branches: which tests come out alike (`condition_ids`), what a test tells about variables
-on the branch where it holds (`narrowing`), and modules that tests replace (`mocked_modules`).
-"""
+"""Conditions of branches: which tests have the same outcome (`condition_ids`), variables narrowed by a test
+on the branch where it holds (`narrowing`), and modules that tests replace (`mocked_modules`)."""

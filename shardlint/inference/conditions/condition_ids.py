@@ -1,4 +1,4 @@
-"""Which tests of a program surely come out alike."""
+"""Identities of tests: tests with the same identity have the same outcome."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
     from shardlint.inference.evaluation.context import Scope
     from shardlint.inference.machine.machine import Machine
 
-#: The identities of the values that a test reads, None for what is bound nowhere.
+#: The identities of the values that a test reads, None for unbound names.
 Read = tuple["int | None", ...]
-#: In place of the structure of a test that was not met yet.
+#: Stands for the structure of a test that is new.
 _NEW = ""
-#: Calls that answer alike each time.
+#: Calls that return the same each time.
 _STEADY = frozenset({"isinstance", "hasattr", "len"})
 
 
 class Tests:
-    """The tests that one analysis has met."""
+    """The tests of one analysis."""
 
     def __init__(self) -> None:
         self._structures: dict[cst.BaseExpression, str | None] = {}
-        #: Values that tests read: kept, so that no later value can have the identity of one that is gone.
+        #: The values that tests read, kept alive so that their identities are not reused.
         self._read: list[Value] = []
-        #: By the number of the scope: by how they are written and what they read.
+        #: By scope number: tests by their text and the values they read.
         self._met: dict[int, dict[tuple[str, Read], Test]] = {}
 
     def identity(self, interpreter: Machine, test: cst.BaseExpression) -> Test:
-        """What two tests share that surely have one outcome in one run of a function.
+        """Return the identity of a test, equal for tests with the same outcome in one run of a function.
 
-        They are written alike and read the same values; one may stand in a function inside the other's.
+        They have the same text and read the same values; one may be in a function inside the other's.
         """
         text = self._structures.get(test, _NEW)
         if text == _NEW:
@@ -59,7 +59,7 @@ class Tests:
         if outer is not None and outer is not scope:
             known = self._met.get(outer.born, {}).get((text, read))
             if known is not None:
-                # What the function inside does depends on the one around it.
+                # The behaviour of the inner function depends on the outer one.
                 depends(outer.born)
                 return known
         found = (scope.born, text, read)
@@ -69,10 +69,10 @@ class Tests:
     def take_over(
         self, scope: Scope, other: Scope, again: Callable[[Test], Test], values: dict[int, int]
     ) -> None:
-        """Let functions inside a scope find tests that were met in another one, which it takes the place of.
+        """Copy the tests of a scope to another that replaces it, for the functions inside it.
 
-        They are those that ``again`` gives. ``values`` are the identities of what it holds, by those of what
-        is in their places there.
+        ``again`` maps the tests, and ``values`` the identities of the values in the old scope to those of the
+        values that replace them.
         """
         found = self._met.get(other.born)
         if found is not None:
@@ -82,11 +82,11 @@ class Tests:
             }
 
     def forget_nodes(self) -> None:
-        """Forget the nodes of the program, of which some are no more."""
+        """Drop the nodes of the program, some of which no longer exist."""
         self._structures.clear()
 
 
 def _may_vary(test: cst.BaseExpression) -> bool:
-    """Whether a test calls something that may answer differently each time."""
+    """Return whether a test calls something that may answer differently each time."""
     calls = (part.func for part in walk(test) if type(part) is cst.Call)
     return not all(type(called) is cst.Name and called.value in _STEADY for called in calls)

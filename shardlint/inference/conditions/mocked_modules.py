@@ -1,7 +1,7 @@
-"""Modules of which a test replaces parts, and that it gives stand-ins.
+"""Modules of which a test replaces parts by stand-ins.
 
-Which branches such a module takes may depend on those, so on an undecided one nothing is claimed: what a
-stand-in makes there need not fit.
+The branches that such a module takes may depend on the stand-ins, so on an undecided branch nothing is
+reported: the stand-in's values need not fit there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def verdict_where_replaced(interpreter: Machine, use: Use) -> Verdict:
-    """The verdict on a use that is met now."""
+    """Return the verdict on a use recorded now."""
     if isinstance(use.verdict, Rejected) and interpreter.guarded and interpreter.context.replaced:
         here = interpreter.scope.root.module.source.path
         if here in interpreter.context.replaced:

@@ -1,4 +1,4 @@
-"""What a test tells about variables on the branch where it holds."""
+"""Narrowing of variables by a test, on the branch where it holds."""
 
 from __future__ import annotations
 
@@ -21,23 +21,22 @@ from shardlint.model.spans import Place
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
-#: A value that a variable may have, and the branches that it comes from.
+#: A possible value of a variable, and its condition.
 Row = tuple[Value, Tag]
 
 
 def refine(interpreter: Machine, test: cst.BaseExpression, outcome: bool) -> Tag | None:
-    """Narrow variables to what makes the test come out so; None when nothing can.
+    """Narrow variables to values under which the test has this outcome; return None if there are none.
 
-    Returns the branches that must have been taken before for it to come out so.
-
-    A variable with several possible values keeps those under which the test may have this outcome.
-    A name whose truth is undecided becomes the constant it must be to get here.
+    Otherwise return the branches that must have been taken before. A variable with alternatives keeps those
+    under which the test may have this outcome. A name whose truth is undecided becomes the constant that it
+    must be.
     """
-    # libcst's classes are abstract ones, which are slow to ask for an instance.
+    # libcst's classes are abstract base classes, for which isinstance is slow.
     if type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
         return refine(interpreter, test.expression, not outcome)
     if type(test) is cst.BooleanOperation and (type(test.operator) is cst.And) == outcome:
-        # Both sides come out so; the right one is decided where the left one does.
+        # Both sides have this outcome; the right one is evaluated after the left one.
         learned = NO_TAG
         for side in (test.left, test.right):
             found = refine(interpreter, side, outcome) if _can_be(interpreter, side, outcome) else None
@@ -68,7 +67,7 @@ def refine(interpreter: Machine, test: cst.BaseExpression, outcome: bool) -> Tag
 
 
 def _can_be(interpreter: Machine, test: cst.BaseExpression, outcome: bool) -> bool:
-    """Whether a test may come out so, by the variables as they are."""
+    """Return whether a test may have this outcome, given the present variables."""
     scope, before = interpreter.scope, interpreter.scope.variables
     scope.variables = dict(before)
     with interpreter.silent(), interpreter.forked():
@@ -80,7 +79,7 @@ def _can_be(interpreter: Machine, test: cst.BaseExpression, outcome: bool) -> bo
 def _possible(
     interpreter: Machine, test: cst.BaseExpression, name: str, rows: Iterable[Row], outcome: bool
 ) -> list[Row]:
-    """The values of a name under which a test may come out so, and the branches they come from."""
+    """Return the values of a name under which a test may have this outcome, with their conditions."""
     kept: list[Row] = []
     scope, before = interpreter.scope, interpreter.scope.variables
     for option, tag in rows:
@@ -94,7 +93,7 @@ def _possible(
 
 
 def _leave_out(interpreter: Machine, taken: Tag) -> None:
-    """Leave out what the function's other variables are where other branches than these were taken."""
+    """Remove alternatives of the function's other variables that exclude these branches."""
     if not taken:
         return
     for name, value in interpreter.scope.variables.items():
@@ -105,7 +104,7 @@ def _leave_out(interpreter: Machine, taken: Tag) -> None:
 
 
 def _learn_rank(interpreter: Machine, test: cst.Comparison) -> None:
-    """``x.ndim == 2`` and ``len(x.shape) == 2`` tell the rank of an array that had none."""
+    """Narrow an array of unknown rank by ``x.ndim == 2`` or ``len(x.shape) == 2``."""
     if len(test.comparisons) != 1 or not isinstance(test.comparisons[0].operator, cst.Equal):
         return
     name = _ranked_name(test.left)
@@ -116,7 +115,7 @@ def _learn_rank(interpreter: Machine, test: cst.Comparison) -> None:
 
 
 def learn_rank(interpreter: Machine, node: cst.Assign) -> None:
-    """``b, t, d = x.shape`` tells the rank of an array that had none, and names its dimensions."""
+    """Narrow an array of unknown rank by ``b, t, d = x.shape``, and name its dimensions."""
     source, target = node.value, node.targets[0].target
     if type(target) is not cst.Tuple or type(source) is not cst.Attribute or source.attr.value != "shape":
         return
@@ -138,13 +137,13 @@ def learn_shape(interpreter: Machine, name: str, shape: Shape, place: Place) -> 
 
 
 def _size(interpreter: Machine, name: str) -> Dim:
-    """The size that a name is given: what the configuration says of it, else any."""
+    """Return the size for a name: the configured one, else a new symbol."""
     found = configured(interpreter.settings.dims, name)
     return dims.distinct(name) if found is None else found
 
 
 def _ranked_name(node: cst.BaseExpression) -> str | None:
-    """The ``x`` of ``x.ndim`` or ``len(x.shape)``."""
+    """Return the ``x`` of ``x.ndim`` or ``len(x.shape)``."""
     if isinstance(node, cst.Attribute) and node.attr.value == "ndim" and isinstance(node.value, cst.Name):
         return node.value.value
     if (
@@ -160,7 +159,7 @@ def _ranked_name(node: cst.BaseExpression) -> str | None:
 
 
 def names_in(test: cst.BaseExpression) -> tuple[str, ...]:
-    """The names a test reads, outside functions it defines and attributes."""
+    """Return the names that a test reads, outside of functions defined in it and attributes."""
     found: dict[str, None] = {}
     waiting: list[cst.CSTNode] = [test]
     while waiting:

@@ -1,8 +1,8 @@
 """Abstract values: what the evaluator knows of each value a program computes.
 
-Frozen values compare by content; lists, dicts and instances have identity, because programs change
-them, and a number (``born``, see `effect_log`). ``origin`` is where a value was written, for related locations;
-it takes no part in equality.
+Frozen values compare by content; lists, dicts and instances have identity, because programs mutate them,
+and an allocation number (``born``, see `effect_log`). ``origin`` is where a value was written, for related
+locations; it takes no part in equality.
 """
 
 from __future__ import annotations

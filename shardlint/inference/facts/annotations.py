@@ -1,4 +1,4 @@
-"""Annotations that describe arrays: they count where nothing is known, since nobody need check them."""
+"""Annotations that describe arrays: used only where nothing is known, since they need not be checked."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def describe_parameters(interpreter: Machine, code: Code) -> None:
-    """Fill in what is not known of the parameters of a function that begins to run."""
+    """Fill in what is unknown of the parameters of a function that begins to run."""
     if ":" not in code.unit.text or not isinstance(code.node, cst.FunctionDef):
         return
     variables = interpreter.scope.variables
     described = [(name, found) for name, found in _described(code.node) if name in variables]
-    # Sizes that are known give names their meaning before anything is filled in.
+    # Known sizes bind names before anything is filled in.
     described.sort(key=lambda pair: isinstance(variables[pair[0]], Unknown))
     if any(_is_open(variables[name]) for name, _ in described):
         for name, annotation in described:
@@ -35,7 +35,7 @@ def describe_parameters(interpreter: Machine, code: Code) -> None:
 def annotated(
     interpreter: Machine, annotation: cst.Annotation | None, value: Value, name: str | None = None
 ) -> Value:
-    """A value with what its annotation says of it."""
+    """Return a value completed by its annotation."""
     if annotation is None or not _may_describe(annotation.annotation):
         return value
     found = description(interpreter, annotation)
@@ -48,7 +48,7 @@ def annotated(
 
 
 def description(interpreter: Machine, annotation: cst.Annotation) -> Value | None:
-    """The value of an annotation that describes an array, None of any other."""
+    """Return the value of an annotation that describes an array; None for any other."""
     if not _may_describe(annotation.annotation):
         return None
     with interpreter.silent():
@@ -57,7 +57,7 @@ def description(interpreter: Machine, annotation: cst.Annotation) -> Value | Non
 
 
 def describe_fields(interpreter: Machine, instance: Instance) -> None:
-    """Fill in the fields of an instance about which only its class is known."""
+    """Fill in the fields of an instance of which only the class is known."""
     names: dict[str, Dim] = {}
     for base in lineage(instance.cls):
         if not isinstance(base, ClassValue):
@@ -77,8 +77,8 @@ def _described(node: cst.FunctionDef) -> Iterator[tuple[str, cst.Annotation]]:
 
 
 def _may_describe(node: cst.BaseExpression) -> bool:
-    """Whether an annotation looks like ``Float[Array, "b d"]``, or a name of one."""
-    # libcst's classes are abstract ones, which are slow to ask for an instance.
+    """Return whether an annotation looks like ``Float[Array, "b d"]``, or an alias of one."""
+    # libcst's classes are abstract base classes, for which isinstance is slow.
     if type(node) is cst.Name:
         return True
     if type(node) is not cst.Subscript or len(node.slice) != 2:

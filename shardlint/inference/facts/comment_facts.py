@@ -1,8 +1,8 @@
-"""What comments tell of a statement or a function, and what they ask: ``# shardlint: x: (batch, 4096)``.
+"""Facts and requests in comments on statements and functions: ``# shardlint: x: (batch, 4096)``.
 
-A fact fills in what is not known; where it contradicts what is known, it is the fact that is reported. What
-a statement assigns has its fact afterwards, anything else before; on a ``def`` line facts speak of the
-parameters, and of the mesh that its unknown caller has set.
+A fact fills in what is unknown; if it contradicts what is known, the fact is reported. Facts apply to an
+assigned target after the statement, and to other names before it; on a ``def`` line they apply to the
+parameters, and to the mesh set by the unknown caller.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Noted:
-    """What comments tell of one expression or target, and what it was seen to be."""
+    """The facts that comments state of one expression or target, and the values seen there."""
 
     target: bool
     facts: list[Note] = field(default_factory=list)
@@ -51,9 +51,9 @@ class Noted:
 
 
 def take_notes(interpreter: Machine, path: str, cell: Cell, parts: Sequence[Part]) -> list[FileProblem]:
-    """Read the comments of a cell and give each unit those that speak of its lines.
+    """Read the comments of a cell and attach them to the units of their lines.
 
-    Returns what is wrong with them.
+    Return the problems found in them.
     """
     notes, problems = [], []
     for note in read_notes(cell.text):
@@ -90,7 +90,7 @@ def _nearest(word: str, known: Sequence[str] | dict[str, Mesh]) -> str:
 
 
 def unanswered(interpreter: Machine, source: Source) -> Iterator[FileProblem]:
-    """Say so of comments that ask about a line which nothing evaluated."""
+    """Report requests on lines that were never evaluated."""
     for cell in source.cells:
         for note in read_notes(cell.text):
             place = _span(source.path, cell.index, note)
@@ -102,7 +102,7 @@ def unanswered(interpreter: Machine, source: Source) -> Iterator[FileProblem]:
 
 
 def with_notes(interpreter: Machine, node: cst.CSTNode, execute: Callable[[], bool]) -> bool:
-    """Execute a statement of which comments may speak."""
+    """Execute a statement with the comments that apply to it."""
     unit = interpreter.frame.unit
     first, last = _header_lines(unit, node)
     notes = [note for note in unit.notes if first <= note.code_line <= last]
@@ -117,7 +117,7 @@ def with_notes(interpreter: Machine, node: cst.CSTNode, execute: Callable[[], bo
             for part, noted in nodes.items():
                 if _is_mesh_name(dotted(part)):
                     noted.facts.append(note)
-    # What is told is told of each run anew.
+    # Facts apply to each run separately.
     changed(0)
     interpreter.noted.update(nodes)
     try:
@@ -134,7 +134,7 @@ def with_notes(interpreter: Machine, node: cst.CSTNode, execute: Callable[[], bo
 
 
 def _tell(interpreter: Machine, nodes: dict[cst.CSTNode, Noted], note: Note, name: str) -> None:
-    """Give a fact to the targets or expressions of its name; a variable that exists has it from now on."""
+    """Apply a fact to the targets or expressions of its name; an existing variable has it from now on."""
     named = [noted for part, noted in nodes.items() if dotted(part) == name]
     targets = [noted for noted in named if noted.target]
     if targets:
@@ -158,7 +158,7 @@ def _tell(interpreter: Machine, nodes: dict[cst.CSTNode, Noted], note: Note, nam
 
 
 def _tell_attribute(interpreter: Machine, note: Note, holder: Value, name: str) -> bool:
-    """Give a fact to the attribute of an object, if that is an instance that what runs now surely changes."""
+    """Apply a fact to an attribute, if its object is an instance that the running code certainly changes."""
     if not isinstance(holder, Instance) or not interpreter.certain(holder.path):
         return False
     unit = interpreter.frame.unit
@@ -170,7 +170,7 @@ def _tell_attribute(interpreter: Machine, note: Note, holder: Value, name: str) 
 
 
 def _near(interpreter: Machine, name: str, written: Iterable[str | None]) -> str:
-    """The nearest of the variables that are visible, and of the names that the statement writes."""
+    """Return the most similar name among visible variables and names written in the statement."""
     visible = [word for word in written if word is not None]
     scope: Scope | None = interpreter.scope
     while scope is not None:
@@ -181,7 +181,7 @@ def _near(interpreter: Machine, name: str, written: Iterable[str | None]) -> str
 
 
 def met(interpreter: Machine, node: cst.CSTNode, value: Value) -> Value:
-    """The value of an expression or target that comments speak of, with what they tell."""
+    """Return the value of an expression or target with the facts that comments state of it."""
     noted = interpreter.noted[node]
     unit = interpreter.frame.unit
     for note in noted.facts:
@@ -192,7 +192,7 @@ def met(interpreter: Machine, node: cst.CSTNode, value: Value) -> Value:
 
 
 def _fitted(interpreter: Machine, note: Note, unit: Unit, value: Value, name: str | None) -> Value:
-    """A value with what a note tells of it; a contradiction is reported, and what was known stays."""
+    """Return a value completed by a note; a contradiction is reported, and the known value stays."""
     place = _span(unit.path, unit.cell, note)
     item = note.item
     if isinstance(item, ShapeFact):
@@ -215,7 +215,7 @@ def _contradicted(interpreter: Machine, what: str, found: Fitted, place: Span) -
 
 
 def problem(interpreter: Machine, kind: str, message: str, place: Span, facts: tuple[Fact, ...] = ()) -> None:
-    """Report something wrong with a comment, unless nothing is to be recorded now."""
+    """Report a problem of a comment, unless recording is off."""
     if not interpreter.muted:
         interpreter.problems.append(FileProblem(kind, message, place, facts))
 
@@ -225,7 +225,7 @@ def problem(interpreter: Machine, kind: str, message: str, place: Span, facts: t
 
 def _mesh(interpreter: Machine, item: MeshFact) -> Mesh:
     if item.name is not None:
-        # Another object than the mesh that may be assumed: this one is told.
+        # A different object from the assumed mesh, since this one is stated.
         return replace(dict(interpreter.settings.meshes)[item.name])
     names, sizes = zip(*item.axes, strict=True)
     return Mesh(names, sizes, (AxisType.AUTO,) * len(names))
@@ -236,7 +236,7 @@ def _is_mesh_name(name: str | None) -> bool:
 
 
 def _mesh_context(interpreter: Machine, unit: Unit, notes: Sequence[Note]) -> AbstractContextManager[None]:
-    """What is set by a caller that is not known: the mesh that a note names, before any that is assumed."""
+    """Return the context of an unknown caller: the mesh that a note names takes precedence."""
     note = next((note for note in notes if isinstance(note.item, MeshFact)), None)
     if note is None or not isinstance(note.item, MeshFact):
         return nullcontext()
@@ -253,7 +253,7 @@ def _mesh_context(interpreter: Machine, unit: Unit, notes: Sequence[Note]) -> Ab
 
 
 def about_function(interpreter: Machine, code: Code) -> AbstractContextManager[None]:
-    """Tell the parameters of a function that begins to run what comments on its ``def`` line say."""
+    """Apply the comments on a function's ``def`` line to its parameters as it begins to run."""
     node, unit = code.node, code.unit
     if not isinstance(node, cst.FunctionDef):
         return nullcontext()
@@ -261,7 +261,7 @@ def about_function(interpreter: Machine, code: Code) -> AbstractContextManager[N
     notes = [note for note in unit.notes if first <= note.code_line <= last]
     variables = interpreter.scope.variables
     parameters = {name: part for part in _parameters(node) if (name := part.name.value) in variables}
-    # Sizes that are known give names their meaning before anything is filled in.
+    # Known sizes bind names before anything is filled in.
     for unknown in (False, True):
         for note in notes:
             names = [name for name in parameters if _speaks_of(note, name)]
@@ -281,7 +281,7 @@ def about_function(interpreter: Machine, code: Code) -> AbstractContextManager[N
 def _tell_of_parameter(
     interpreter: Machine, code: Code, note: Note, name: str, parameters: list[str]
 ) -> None:
-    """Give a fact to an attribute of a parameter: ``self.kernel``."""
+    """Apply a fact to an attribute of a parameter: ``self.kernel``."""
     unit = interpreter.frame.unit
     place = _span(unit.path, unit.cell, note)
     first, _, rest = name.partition(".")
@@ -305,7 +305,7 @@ def _parameters(node: cst.FunctionDef) -> Iterator[cst.Param]:
 
 # -- syntax -------------------------------------------------------------------------------------------
 
-#: What a compound statement holds besides its head.
+#: The fields of a compound statement other than its head.
 _BODIES = (
     *(cst.IndentedBlock, cst.Else, cst.ExceptHandler, cst.ExceptStarHandler, cst.Finally),
     *(cst.MatchCase, cst.If),
@@ -313,7 +313,7 @@ _BODIES = (
 
 
 def _header_lines(unit: Unit, node: cst.CSTNode) -> tuple[int, int]:
-    """The lines of a simple statement, or of the head of a compound one with its decorators."""
+    """Return the lines of a simple statement, or of a compound one's head with its decorators."""
     span = unit.span(node)
     first = min((unit.span(d).line for d in getattr(node, "decorators", ())), default=span.line)
     body = getattr(node, "body", None)
@@ -323,7 +323,7 @@ def _header_lines(unit: Unit, node: cst.CSTNode) -> tuple[int, int]:
 
 
 def _expressions(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
-    """The expressions in a statement's head, outer ones first; not the names of attributes and keywords."""
+    """Yield the expressions in a statement's head, outer ones first; not names of attributes and keywords."""
     waiting = [child for child in parts(node) if not isinstance(child, _BODIES)]
     while waiting:
         part = waiting.pop(0)
@@ -333,7 +333,7 @@ def _expressions(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
 
 
 def _targets(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """What a statement's head assigns, and the parts of what it unpacks."""
+    """Yield the targets in a statement's head, and their parts if they are unpacked."""
     small = node.body if isinstance(node, cst.SimpleStatementLine) else (node,)
     for statement in small:
         if isinstance(statement, cst.Assign):
@@ -352,7 +352,7 @@ def _targets(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def _values(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """The values that a statement gives to names: what is said of the name is said of them."""
+    """Yield the values that a statement assigns to names: facts on the name apply to them."""
     for statement in node.body if isinstance(node, cst.SimpleStatementLine) else ():
         if isinstance(statement, cst.Assign | cst.AnnAssign) and statement.value is not None:
             targets = [t.target for t in getattr(statement, "targets", ())]
@@ -361,7 +361,7 @@ def _values(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def dotted(node: cst.CSTNode) -> str | None:
-    """``self.mesh`` as text; None for what is no dotted name."""
+    """Return ``self.mesh`` as text; None for an expression other than a dotted name."""
     if isinstance(node, cst.Attribute):
         base = dotted(node.value)
         return None if base is None else f"{base}.{node.attr.value}"

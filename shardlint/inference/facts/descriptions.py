@@ -1,4 +1,4 @@
-"""Arrays and meshes as a comment or an annotation describes them: they fill in what is not known."""
+"""Descriptions of arrays and meshes in comments and annotations: they complete values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from shardlint.inference.evaluation.context import Scope
     from shardlint.inference.machine.machine import Machine
 
-#: What surely is no array, in words.
+#: Values that are certainly not arrays, in words.
 _NO_ARRAYS: dict[type, str] = {
     MeshValue: "a mesh",
     SpecValue: "a spec",
@@ -46,7 +46,7 @@ _NO_ARRAYS: dict[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A value with what was described of it, or, where ``wrong`` says why that cannot be, as it was."""
+    """A value completed by a description; unchanged if ``wrong`` says why they contradict."""
 
     value: Value
     wrong: str | None = None
@@ -54,11 +54,11 @@ class Fitted:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What is said of an array called ``name``, and where.
+    """A description of an array called ``name``, and its place.
 
-    A comment speaks of the program's own variables by their names, and may narrow what is known; an
-    ``annotation`` is checked by nobody, and counts only where nothing is known. ``names`` are the sizes of
-    the names it shares with others, without it those of the running function.
+    A comment refers to the program's own variables by name, and may narrow what is known; an ``annotation``
+    is not checked, and is used only where nothing is known. ``names`` are the sizes of the names shared with
+    other descriptions; without it, those of the running function.
     """
 
     pattern: ArrayPattern
@@ -69,7 +69,7 @@ class Description:
 
 
 def fit(interpreter: Machine, described: Description, value: Value) -> Fitted:
-    """Fill in what is not known of a value."""
+    """Complete a value by a description."""
     if isinstance(value, Alternatives):
         fits = [fit(interpreter, described, option) for option in value.options]
         return fits[0] if all(found.wrong for found in fits) else Fitted(value)
@@ -87,7 +87,7 @@ def fit(interpreter: Machine, described: Description, value: Value) -> Fitted:
 
 
 def fit_mesh(mesh: Mesh, place: Place, name: str | None, value: Value) -> Fitted:
-    """Fill in a mesh, or the sizes of its axes. Axis types that are known stay."""
+    """Complete a mesh, or the sizes of its axes. Known axis types stay."""
     if isinstance(value, Unknown):
         return Fitted(MeshValue(mesh, place, name))
     if isinstance(value, Alternatives):
@@ -140,7 +140,7 @@ def _shape_text(shape: Shape) -> str:
 
 
 def _size(interpreter: Machine, described: Description, text: str, held: Dim | None = None) -> Dim:
-    """A size as it is written; ``held`` is what it is known to be, which gives its name a meaning."""
+    """Return a size as written; ``held`` is its known value, which binds its name."""
     if text == "_":
         return dims.fresh() if held is None else held
 
@@ -152,7 +152,7 @@ def _size(interpreter: Machine, described: Description, text: str, held: Dim | N
 
 
 def _named(interpreter: Machine, described: Description, name: str, held: Dim | None) -> Dim:
-    """The size of a name: one name is one size in a function as it is called, and in a module's top level."""
+    """Return the size of a name: unique in each call of a function, and in a module's top level."""
     names = described.names
     found = _bound(interpreter, name) if names is None else names.get(name)
     if found is None and not described.annotation:
@@ -168,14 +168,14 @@ def _named(interpreter: Machine, described: Description, name: str, held: Dim | 
 
 
 def _bound(interpreter: Machine, name: str) -> Dim | None:
-    """The size that the name has in the running function or one around it."""
+    """Return the size bound to the name in the running function or an enclosing one."""
     scope: Scope | None = _function_scope(interpreter.scope)
     top_level = scope is not None and scope.parent is None
     while scope is not None and (top_level or scope.parent is not None):
         found = interpreter.sizes.get(scope.born, {}).get(name)
         if found is not None:
             return found
-        # What later runs find there is not noted, so this one is not kept.
+        # Later runs' reads of it are not recorded, so this run is not cached.
         depends(scope.born)
         scope = scope.parent
     return None
@@ -188,13 +188,13 @@ def _function_scope(scope: Scope) -> Scope:
 
 
 def _variable(interpreter: Machine, name: str, place: Place) -> Dim | None:
-    """The size that a variable of the program, or an attribute, holds."""
+    """Return the size in a variable of the program, or in an attribute."""
     value = read(interpreter, name, place)
     return None if value is None else as_size(value)
 
 
 def read(interpreter: Machine, name: str, place: Place) -> Value | None:
-    """The value of a dotted name; None where the program has no variable of its first part."""
+    """Return the value of a dotted name; None if its first part is not a variable of the program."""
     first, *attributes = name.split(".")
     if interpreter.find(first) is None:
         return None
@@ -206,9 +206,7 @@ def read(interpreter: Machine, name: str, place: Place) -> Value | None:
 
 
 def sized(interpreter: Machine, name: str, value: Value) -> Value:
-    """What a variable or attribute holds, which is the size that the configuration gives its name if it is
-    not known, and a size.
-    """
+    """Return the value of a variable or attribute; an unknown size is the one configured for its name."""
     if isinstance(value, Unknown):
         found = configured(interpreter.settings.dims, name)
         return value if found is None else Sized(value.reason, dim=found)

@@ -1,4 +1,4 @@
-"""``# shardlint: reveal``: what is known of the arrays, specs, shardings and meshes on a line, in words."""
+"""``# shardlint: reveal``: the known arrays, specs, shardings and meshes on a line, in words."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from shardlint.model.uses import FileProblem
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
-#: So many items of a container are shown, and so many containers inside each other.
+#: The most items of a container, and the most nested containers, that are shown.
 _MOST_ITEMS = 8
 _MOST_NESTED = 3
 _LONGEST_NAME = 40
 
 
 def reveal(interpreter: Machine, comment: Span, seen: Sequence[tuple[cst.CSTNode, Sequence[Value]]]) -> None:
-    """Report what expressions on a line were seen to be, and of names why they are not known."""
+    """Report the values seen of expressions on a line, and why names are unknown."""
     if interpreter.muted:
         return
     said = False
-    # Objects and functions are named for what they have or return.
+    # Objects and functions are described by their attributes and results.
     parts = {getattr(node, "value", None) or getattr(node, "func", None) for node, _ in seen}
     for node, values in seen:
         place = NodePlace(interpreter.frame.unit, node)
@@ -69,7 +69,7 @@ def _name(place: NodePlace) -> str:
 
 
 def describe(value: Value, nested: int = 0) -> str | None:
-    """What is known of a value in words; None for what holds no array, spec, sharding or mesh."""
+    """Return a value in words; None if it holds no array, spec, sharding or mesh."""
     value = delegate(value)
     match value:
         case Array():
@@ -133,7 +133,7 @@ def _array(array: Array) -> str:
 
 
 def _layout(array: Array) -> tuple[Mesh, Spec] | None:
-    """The mesh and spec that the array was placed with, else those in its type."""
+    """Return the mesh and spec with which the array was placed, else those in its type."""
     sharding = array.sharding
     if sharding is not None and isinstance(sharding.mesh, MeshValue) and isinstance(sharding.spec, SpecValue):
         return sharding.mesh.mesh, sharding.spec.spec

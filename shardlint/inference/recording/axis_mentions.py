@@ -1,4 +1,4 @@
-"""Which axes of a mesh the text of a program writes again: what was not evaluated may use those."""
+"""Mentions of mesh axes in the text of a program: code that was not evaluated may use these axes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from shardlint.inference.syntax.text_cache import of_texts
 from shardlint.inference.syntax.units import Unit
 from shardlint.model.uses import MeshUse, Use
 
-#: Attributes of a mesh that give all its axes.
+#: Attributes of a mesh that return all its axes.
 _GENERIC = frozenset({"axis_names", "axis_sizes", "shape_tuple"})
 #: A string with more words than this is prose.
 _WORDS = 6
 
 
 def with_mentions(uses: Iterable[Use], modules: Iterable[Sequence[Part]] | None) -> list[Use]:
-    """Tell each mesh which of its axes these modules write besides once, where the mesh is made.
+    """Record for each mesh which of its axes the modules mention again, besides at its construction.
 
-    Without modules that is not known.
+    Without modules the mentions are unknown.
     """
     found = list(uses)
     axes = {
@@ -33,7 +33,7 @@ def with_mentions(uses: Iterable[Use], modules: Iterable[Sequence[Part]] | None)
     }
     if modules is None or not axes:
         return found
-    # Python's parser need not see what says nothing of any axis.
+    # Texts that mention no axis need not be parsed.
     telling = (*axes, *_GENERIC)
     units = (unit for parts in modules for unit in whole_units(parts))
     counts = _counted(unit for unit in units if any(word in unit.text for word in telling))
@@ -47,9 +47,9 @@ def _told(use: MeshUse, counts: Counter[str] | None) -> MeshUse:
 
 
 def _counted(units: Iterable[Unit]) -> Counter[str] | None:
-    """How often each word stands in a string that is no prose; None where that is not known.
+    """Return how often each word occurs in a string that is not prose; None if unknown.
 
-    It is not known where a text cannot be parsed, or takes the axes from a mesh.
+    It is unknown if a text cannot be parsed, or reads the axes from a mesh.
     """
     counts: Counter[str] = Counter()
     for unit in units:
@@ -62,7 +62,7 @@ def _counted(units: Iterable[Unit]) -> Counter[str] | None:
 
 @of_texts
 def _words(text: str, indented: bool) -> Counter[str] | None:
-    """The same of one text."""
+    """Return the same for one text."""
     counts: Counter[str] = Counter()
     try:
         tree = ast.parse(f"if 1:\n{text}" if indented else text)

@@ -1,4 +1,4 @@
-"""What names hold, as an editor asks: meshes, specs, placed arrays, and the shards in bodies of shard_map."""
+"""Uses for editors: names that hold meshes, specs and placed arrays, and shards in shard_map bodies."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from shardlint.model.uses import Fact, LocalUse, ValueUse
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
-#: What may be worth to be recorded.
+#: Kinds of values that may be worth recording.
 TELLING = frozenset({MeshValue, SpecValue, ShardingValue, Array, Alternatives})
 
 
 def note_parameters(interpreter: Machine, code: Code, bound: dict[str, Value]) -> None:
-    """Record what the parameters of a body are."""
+    """Record the parameters of a body."""
     params = parameters(code)
     for parameter in (*params.posonly_params, *params.params):
         name = parameter.name.value
@@ -42,7 +42,7 @@ def note_parameters(interpreter: Machine, code: Code, bound: dict[str, Value]) -
 
 
 def note_assigned(interpreter: Machine, target: cst.Name, value: Value) -> None:
-    """Record what is assigned: in a body, but not in what it calls, what it is on each device."""
+    """Record an assigned value: within a body, but not in its callees, its shape on each device."""
     if interpreter.context.body is None:
         note_read(interpreter, target, value)
     elif _is_body(interpreter, interpreter.frame):
@@ -50,7 +50,7 @@ def note_assigned(interpreter: Machine, target: cst.Name, value: Value) -> None:
 
 
 def _is_body(interpreter: Machine, frame: Frame) -> bool:
-    """Whether a frame is that of the body of the enclosing shard_map."""
+    """Return whether a frame is that of the body of the enclosing shard_map."""
     if frame.function is None or frame.scope.is_comprehension:
         return False
     found: bool = frame.function.key == interpreter.context.body
@@ -58,7 +58,7 @@ def _is_body(interpreter: Machine, frame: Frame) -> bool:
 
 
 def note_read(interpreter: Machine, node: cst.Name | cst.Attribute, value: Value) -> None:
-    """Record what a name holds, if that is a mesh, a spec, a sharding or an array that lies on a mesh."""
+    """Record a name that holds a mesh, a spec, a sharding or an array on a mesh."""
     if type(value) not in TELLING or interpreter.is_silent:
         return
     for option in options(value):
@@ -82,7 +82,7 @@ _Held = tuple[Mesh | None, Spec | None, Shape | None, str | None, Sequence[Fact]
 
 
 def _held(value: Value) -> _Held | None:
-    """The mesh, spec, shape and dtype that a value has, and where they come from; None where it has none."""
+    """Return the mesh, spec, shape and dtype of a value, with their origins; None if it has none."""
     if isinstance(value, MeshValue):
         return value.mesh, None, None, None, _made(value.mesh, value.origin)
     if isinstance(value, SpecValue):

@@ -1,4 +1,4 @@
-"""Uses as they leave inference: every place is a span, and no syntax tree is kept for it."""
+"""Resolution of places: lazy node places become spans, so that uses outlive their syntax trees."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _HOLDS_PLACES = re.compile(r"\b(Place|Fact)\b")
 
 
 class Settling:
-    """Settles the uses of a program each time it is evaluated."""
+    """Resolves the uses of a program after each evaluation."""
 
     def __init__(self) -> None:
-        #: What was settled last, by the identity of the use, which is kept.
+        #: The uses resolved last, by identity; the uses are kept alive.
         self._last: dict[int, _Settled] = {}
 
     def settled(self, uses: Sequence[Use | FileProblem]) -> list[Use | FileProblem]:
-        """The uses with the spans of all their places; those of two programs are equal where they are one.
+        """Return the uses with spans for all places; equal uses of different programs compare equal.
 
-        A use that was there the last time stays as it was settled, if all that it names stands where it did.
+        A use from the last evaluation is returned as it was, if its places have not moved.
         """
         before, self._last = self._last, {}
         for use in uses:
@@ -36,14 +36,14 @@ class Settling:
 
 
 class _Settled(NamedTuple):
-    """A use, what it is with spans, and the texts that its places are in, with how these stood."""
+    """A use, its resolved form, and the units of its places with their positions then."""
 
     use: Use | FileProblem
     settled: Use | FileProblem
     units: tuple[tuple[Unit, object], ...]
 
     def stands(self) -> bool:
-        """Whether its places are where they were."""
+        """Return whether its places have not moved."""
         return all(unit.stands == before for unit, before in self.units)
 
 
@@ -59,7 +59,7 @@ def _settled_use(use: Use | FileProblem) -> _Settled:
 
 
 def _settled(value: Any, units: set[Unit]) -> Any:
-    """A value with spans; ``units`` are told in which texts its places are."""
+    """Return a value with spans; the units of its places are added to ``units``."""
     if isinstance(value, NodePlace):
         units.add(value.unit)
         return value.resolve()
@@ -75,5 +75,5 @@ def _settled(value: Any, units: set[Unit]) -> Any:
 
 @cache
 def _holders(kind: Any) -> tuple[str, ...]:
-    """The fields of a class that hold places."""
+    """Return the fields of a class that hold places."""
     return tuple(one.name for one in fields(kind) if _HOLDS_PLACES.search(str(one.type)))

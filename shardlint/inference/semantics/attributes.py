@@ -59,19 +59,19 @@ if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
 
-#: Methods that only arrays have, and that tell something of the result whatever the array is.
+#: Methods that only arrays have, and whose result is partly known for any array.
 _OF_ARRAYS = frozenset({"reshape"})
-#: Values whose attributes the overlays know. (To make a union of types costs more than to ask for it.)
+#: Values whose attributes the overlays know. (Building a union type costs more than the check.)
 _OF_LIBRARIES = (Array, Devices, MeshValue, SpecValue, ShardingValue, LibraryObject)
 _OF_PYTHON = (Tuple, ListValue, DictValue, SetValue, Const)
-#: Where dataclasses keep their fields.
+#: The attribute in which dataclasses store their fields.
 _FIELDS = "__dataclass_fields__"
 
 
 def get_attribute(interpreter: Machine, value: Value, name: str, place: Place) -> Value:
     """Evaluate ``value.name``."""
     if isinstance(value, Alternatives):
-        # Which of them it is depends on what was followed: a reference may be guarded.
+        # The alternative may depend on a test: a reference may be guarded.
         return each_option(interpreter, value, lambda option: get_attribute(interpreter, option, name, place))
     if isinstance(value, Unknown):
         if name in _OF_ARRAYS:
@@ -134,7 +134,7 @@ def _of_function(function: Function, value: Function | Bound, name: str) -> Valu
     if name == "__closure__":
         open_cells(function)
     if name == "__kwdefaults__" and function.defaults:
-        # Whoever has them can change them.
+        # Any reader can mutate them.
         changed_for_all(function.scope.born)
         function.opaque = True
     return Unknown(f"attribute `{name}` of a function")
@@ -152,7 +152,7 @@ def _of_named_tuple(interpreter: Machine, value: Tuple, name: str, place: Place)
 def _of_python(value: Tuple | ListValue | DictValue | SetValue | Const, name: str) -> Value:
     found = python_method(value, name)
     if isinstance(found, Unknown):
-        # A method that is not modelled may change it.
+        # A method that is not modelled may mutate it.
         forget(value)
     return found
 
@@ -165,7 +165,7 @@ def _of_native(interpreter: Machine, value: Native, name: str) -> Value:
     if name == "__name__" and isinstance(value.wraps, Function):
         return Const(value.wraps.name)
     if name in ("lower", "trace", "eval_shape"):
-        # Ahead-of-time forms of a jitted function make the checks a call makes.
+        # Ahead-of-time forms of a jitted function make the same checks as a call.
         def staged(call: object) -> Value:
             result = value.call(call)  # type: ignore[arg-type]
             return result if name == "eval_shape" else LibraryObject("jax.stages", {"result": result})
@@ -238,7 +238,7 @@ def _of_class(interpreter: Machine, value: ClassValue, name: str, place: Place) 
     if name in ("_make", "_fields") and "typing.NamedTuple" in library_bases(value):
         return named_tuple_class_attribute(value, name)
     if name == "register" and found is None and "abc.ABC" in library_bases(value):
-        # Whoever has it can make any class one that counts as derived.
+        # Any reader can register a class as a virtual subclass.
         blur(value)
     if found is None:
         unseen = has_unknown_base(value) or library_bases(value) - {"builtins.object"}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def built_in(interpreter: Machine, name: str) -> Value:
-    """Return what a name is that nothing binds; the program may have set it for all."""
+    """Return the value of a name that nothing binds; the program may have set it globally."""
     if name == "__name__":
         return Const("__main__") if interpreter.scope.root.module.name == "__main__" else MODULE_NAME
     if name == "__builtins__":

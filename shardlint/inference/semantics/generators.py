@@ -1,9 +1,9 @@
-"""Generators: calling one runs nothing; its body runs when somebody asks for an item.
+"""Generators: a call runs nothing; the body runs when an item is requested.
 
-The evaluator runs a body once, all of it, where the first item is asked for. What it records on the way to
-each item is held back until that item is taken, so what stands behind items that nobody takes is not met.
-Where the number of items is not known, all is met at once, and an item is one of those that were seen. If
-what the body read is another when a later item is asked for, that item is not known.
+The evaluator runs the whole body once, when the first item is requested. The events before each item are held
+back until the item is taken, so code behind items that are never taken has no effect. If the number of items
+is unknown, all events occur at once, and an item is one of those seen. If a variable that the body read has
+changed when a later item is requested, that item is unknown.
 """
 
 from __future__ import annotations
@@ -44,11 +44,12 @@ _UNKNOWN = Unknown("what is left in a generator")
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What the body of a generator gives.
+    """The items of a generator's body.
 
-    ``known`` are all its items, or None: then each is like ``any_one``, and they do not end where it is
-    ``endless``. ``held`` is what is met on the way to each item, and after the last. ``reads`` are variables
-    that it read, and ``key`` what they and its arguments were then; None if that is not told.
+    ``known`` are all items, or None: then each is like ``any_one``, and there are infinitely many if
+    ``endless``. ``held`` are the events before each item, and after the last. ``reads`` are the variables
+    that the body read, and ``key`` is the key of their values and the arguments then; None if that is
+    unknown.
     """
 
     known: Sequence[Value] | None
@@ -60,11 +61,12 @@ class Body:
 
     @property
     def one(self) -> Value:
-        """What any item is like."""
+        """Return a value like any item."""
         return join(self.known) if self.known else self.any_one
 
     def meet(self, interpreter: Machine, number: int | None = None) -> None:
-        """The item of this number is asked for; without one, all that are left, or some of endlessly many."""
+        """Release the events before the item of this number; without one, those of all or some remaining
+        items."""
         if interpreter.is_silent:
             return
         first, last = (number, number + 1) if number is not None else (0, 1 if self.endless else None)
@@ -76,18 +78,18 @@ class Body:
 def generator(
     interpreter: Machine, function: Function, bound: dict[str, Value], place: Place
 ) -> LibraryObject:
-    """What a call of a generator function gives."""
+    """Return the generator that a call of a generator function creates."""
     arguments = DictValue(dict(bound.items()), path=interpreter.path)
     return made(interpreter, "generator", place, function=function, arguments=arguments, state=Const(0))
 
 
 def _next(interpreter: Machine, iterator: LibraryObject) -> Drawn | None:
-    """Take the next item of a generator; its body runs now if it did not yet."""
+    """Draw the next item of a generator; its body runs now if it has not yet."""
     changed(iterator.born)
     begun, at = "begun" in iterator.fields, as_int(iterator.fields["state"])
     body = interpreter.generated.get(iterator.born) if begun else run(interpreter, iterator)
     if body is None:
-        # It began in a run whose result is given again.
+        # It began in a call that is replayed.
         return Drawn(_UNKNOWN, sure=False)
     if begun and (body.key is None or body.key != _key(interpreter, iterator, body.reads)):
         body.meet(interpreter)
@@ -107,7 +109,7 @@ def _next(interpreter: Machine, iterator: LibraryObject) -> Drawn | None:
 
 
 def _key(interpreter: Machine, iterator: LibraryObject, reads: Iterable[tuple[Any, str]]) -> Hashable:
-    """What a generator's arguments and the variables that its body read are now; None if that is too much."""
+    """Return the key of a generator's arguments and the variables that its body read; None if too large."""
     function, arguments = iterator.fields["function"], iterator.fields["arguments"]
     assert isinstance(function, Function) and isinstance(arguments, DictValue)
     read = (read_of(anchor, name) if isinstance(anchor, Scope) else anchor for anchor, name in reads)
@@ -115,7 +117,7 @@ def _key(interpreter: Machine, iterator: LibraryObject, reads: Iterable[tuple[An
 
 
 def give(interpreter: Machine, frame: Frame, value: Value) -> None:
-    """Note what a running generator gives; a pass that only looks for what a loop changes gives nothing."""
+    """Record an item that a running generator yields, unless the pass only determines a loop's changes."""
     path, muted = frame.inside
     if interpreter.muted == muted:
         frame.yields.append((value, interpreter.context, len(interpreter.uses)))
@@ -123,7 +125,7 @@ def give(interpreter: Machine, frame: Frame, value: Value) -> None:
 
 
 def run(interpreter: Machine, iterator: LibraryObject) -> Body:
-    """Run the body of a generator."""
+    """Run the body of a generator, and return its items."""
     outer, interpreter.uses = interpreter.uses, Once()
     around, interpreter.reads, interpreter.start = (interpreter.reads, interpreter.start), {}, born()
     try:
@@ -148,7 +150,7 @@ def run(interpreter: Machine, iterator: LibraryObject) -> Body:
 
 
 def run_body(interpreter: Machine, value: Value) -> Value:
-    """Run the body of a generator, and meet all that is in it: a `Generated`, if it could be followed."""
+    """Run the body of a generator with all its events; return a `Generated` if it could be followed."""
     fields = value.fields if isinstance(value, LibraryObject) and value.kind == KIND else {}
     function, arguments = fields.get("function"), fields.get("arguments")
     if not isinstance(function, Function) or not isinstance(arguments, DictValue) or arguments.items is None:

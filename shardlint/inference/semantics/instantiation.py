@@ -1,4 +1,4 @@
-"""Making instances of the program's classes."""
+"""Instantiation of the program's classes."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from shardlint.inference.evaluation.evaluator import Evaluator
 
 _MAKING = ("__new__", "__init__", "__post_init__")
-#: What tuples do that a class may do otherwise.
+#: Methods of tuples that a class may override.
 _OF_TUPLES = frozenset(name for name in dir(tuple) if name not in dir(object)) | {
     "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__bool__", "__getattribute__",
 }  # fmt: skip
 
 
 def is_dataclass(cls: ClassValue) -> bool:
-    """Whether calling the class fills its annotated fields."""
+    """Return whether calling the class fills its annotated fields."""
     declared = any(isinstance(base, ClassValue) and base.dataclass for base in lineage(cls))
     return declared or bool(library_bases(cls) & FIELD_BASES)
 
@@ -58,7 +58,7 @@ def instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
 
 
 def _made(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
-    """Evaluate ``cls(...)`` and tell the overlays of its library bases."""
+    """Evaluate ``cls(...)`` and notify the overlays of its library bases."""
     if cls.metaclass is not None:
         return _made_unseen(interpreter, call, cls)
     maker = class_attribute(cls, "__new__")
@@ -71,7 +71,7 @@ def _made(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
 
 
 def _made_unseen(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
-    """The methods of a metaclass decide what calling a class does, and may call those of the class."""
+    """Evaluate ``cls(...)`` of a class with a metaclass: it decides the call, and may call its methods."""
     methods = [class_attribute(cls.metaclass, "__call__")] if isinstance(cls.metaclass, ClassValue) else []
     methods += [
         found
@@ -89,7 +89,7 @@ def _made_unseen(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
 
 
 def _make(interpreter: Evaluator, call: Call, cls: ClassValue, maker: Value) -> Value:
-    """Evaluate ``cls(...)`` of a class with ``__new__``; what that makes of the class is constructed."""
+    """Evaluate ``cls(...)`` of a class with ``__new__``; an instance that it returns is initialised."""
     if isinstance(maker, LibraryObject) and maker.kind == "builtins.staticmethod":
         maker = maker.fields["function"]
     made = interpreter.call(maker, [cls, *call.args], call.kwargs, call.place, call.opaque)
@@ -142,13 +142,13 @@ def _instantiate(interpreter: Evaluator, call: Call, cls: ClassValue) -> Value:
 
 
 def _behaves_as_tuple(cls: ClassValue) -> bool:
-    """Whether a class of named tuples leaves all that tuples do as it is."""
+    """Return whether a class of named tuples overrides none of the methods of tuples."""
     own = (name for base in lineage(cls) if isinstance(base, ClassValue) for name in base.attributes)
     return not any(name in _OF_TUPLES for name in own)
 
 
 def _generates_init(cls: ClassValue) -> bool:
-    """Whether a dataclass's own ``__init__`` comes before any that is written out."""
+    """Return whether a dataclass's generated ``__init__`` takes precedence over any written one."""
     classes = (base for base in lineage(cls) if isinstance(base, ClassValue))
     first = next((base for base in classes if base.dataclass or "__init__" in base.attributes), None)
     return first is not None and "__init__" not in first.attributes
@@ -171,7 +171,7 @@ def _fill_fields(interpreter: Evaluator, call: Call, cls: ClassValue, instance: 
             instance.attributes[name] = Unknown(f"`{name}` is not given")
     for name in (name for name in given if name not in fields):
         instance.attributes[name] = given[name]
-    # Arguments that only `__post_init__` sees.
+    # Arguments that only `__post_init__` receives.
     passing = [instance.attributes.pop(name) for name in names if is_init_only(fields[name])]
     post = class_attribute(cls, "__post_init__")
     if post is not None:
@@ -188,7 +188,7 @@ def _construct(
     kwargs: dict[str, Value],
     opaque: bool = False,
 ) -> None:
-    """Let a method set what a new object holds, that nobody else has yet."""
+    """Let a method set the attributes of a new object that has no other reference yet."""
     interpreter.making = instance
     try:
         interpreter.call(Bound(method, instance), args, kwargs, call.place, opaque)

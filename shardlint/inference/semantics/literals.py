@@ -1,4 +1,4 @@
-"""What literals say: numbers, strings and bytes."""
+"""Values of literals: numbers, strings and bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def integer_literal(interpreter: Machine, node: cst.Integer) -> Value:
-    """Return the number; none of a thousand digits."""
+    """Return the number; unknown if it has a thousand digits or more."""
     digits = node.value
     # `int()` refuses more than 4,300 digits, and no size has as many.
     return Const(int(digits, 0), interpreter.place(node)) if len(digits) < 1_000 else Unknown("a huge number")
@@ -28,12 +28,13 @@ def float_literal(interpreter: Machine, node: cst.Float) -> Value:
     return Const(float(node.value), interpreter.place(node))
 
 
-#: What a string or an imaginary number says: the same few stand everywhere. Raises ValueError, SyntaxError.
+#: The value of a string or an imaginary number, cached, since the same few recur. Raises ValueError,
+#: SyntaxError.
 _literal_value = lru_cache(maxsize=4_096)(ast.literal_eval)
 
 
 def text_literal(interpreter: Machine, node: cst.SimpleString | cst.Imaginary) -> Value:
-    """Return the string, the bytes or the number; an editor is told where a string is written."""
+    """Return the string, the bytes or the number; an editor also gets the place of a string."""
     try:
         value, place = _literal_value(node.value), interpreter.place(node)
     except (ValueError, SyntaxError):

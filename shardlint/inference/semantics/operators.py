@@ -57,7 +57,7 @@ from shardlint.model.spans import Place, Span
 if TYPE_CHECKING:
     from shardlint.inference.evaluation.evaluator import Evaluator
 
-#: Largest integer, and longest string or sequence, that arithmetic may make.
+#: Largest integer, and longest string or sequence, that arithmetic may produce.
 _MAX_BITS, _MAX_LENGTH = 256, 10_000
 
 _BINARY: dict[str, tuple[str, str, Callable[[Any, Any], Any]]] = {
@@ -116,9 +116,9 @@ def binary_operation(interpreter: Evaluator, name: str, a: Value, b: Value, plac
 def _by_methods(
     interpreter: Evaluator, operands: tuple[Value, Value], plain: str, reflected: str, place: Place
 ) -> Value | None:
-    """What the operands' own methods make of an operator; None where none of them answers.
+    """Return the result of the operands' own methods for an operator; None if there are none.
 
-    The right operand's is asked first if its class derives from the left one's.
+    The right operand's is called first if its class derives from the left one's.
     """
     x, y = operands
     sides = [(x, y, plain), (y, x, reflected)]
@@ -149,7 +149,7 @@ def _unknown(x: Value, y: Value) -> bool:
 
 
 def _spread(result: Value, *operands: Value) -> Value:
-    """The result of an operator, varying over the mesh axes that its operands vary over."""
+    """Return the result of an operator, varying over the mesh axes of its operands."""
     return vary(result, combined(map(variation_of, operands), checked=False))
 
 
@@ -297,7 +297,7 @@ def _compare(interpreter: Evaluator, name: str, x: Value, y: Value, place: Place
 
 
 def _compared(value: Value) -> Value:
-    """What an object compares as, if it has no methods of the program's own: a version as its numbers."""
+    """Return what an object without methods of the program's own compares as: a version as its numbers."""
     if isinstance(value, LibraryObject) and value.kind.startswith("packaging."):
         return delegate(value)
     return stands_for(value) or value
@@ -328,7 +328,7 @@ def _ordered(name: str, x: Value, y: Value) -> bool | None:
 
 
 def _plain(value: Value) -> Any:
-    """A constant, or a tuple of the constants in a sequence; None for anything else."""
+    """Return a constant, or a tuple of the constants in a sequence; None for anything else."""
     if isinstance(value, Const):
         return value.value
     if not isinstance(value, Tuple | ListValue) or value.items is None:
@@ -343,14 +343,14 @@ def _compare_dims(name: str, a: dims.Dim, b: dims.Dim) -> bool | None:
         return None if outcome is None else outcome is (name == "Equal")
     if name in ("GreaterThan", "LessThanEqual"):
         return _compare_dims("LessThan" if name == "GreaterThan" else "GreaterThanEqual", b, a)
-    # a < b and a >= b, from what is provable of the difference.
+    # a < b and a >= b, as far as provable from the difference.
     up, down = dims.lower_bound(b - a), dims.lower_bound(a - b)
     less = True if up is not None and up > 0 else False if down is not None and down >= 0 else None
     return less if less is None or name == "LessThan" else not less
 
 
 def _equal(x: Value, y: Value) -> bool | None:
-    """Equality of containers and other values, where it is provable."""
+    """Return whether containers or other values are provably equal or unequal; None if neither."""
     if isinstance(x, (Tuple, ListValue)) and type(x) is type(y) and isinstance(y, (Tuple, ListValue)):
         if getattr(x, "is_range", False) is not getattr(y, "is_range", False):
             return False
@@ -387,7 +387,7 @@ _REFLECTED = {
 
 
 def _has(interpreter: Evaluator, container: Value, item: Value, place: Place | None) -> bool | None:
-    """``item in container``; objects of the program are asked."""
+    """Evaluate ``item in container``; objects of the program have their method called."""
     at = place or Span("", 1, 1, 1, 1)
     if is_iterator(container):
         return _is_left(interpreter, container, item, at)
@@ -398,7 +398,7 @@ def _has(interpreter: Evaluator, container: Value, item: Value, place: Place | N
 
 
 def _is_left(interpreter: Evaluator, iterator: Value, item: Value, place: Place) -> bool | None:
-    """``item in iterator``, which takes all items up to that one."""
+    """Evaluate ``item in iterator``, which draws all items up to that one."""
     found: bool | None = False
     with ExitStack() as forks:
         for drawn in each_left(interpreter, iterator, place):
@@ -420,14 +420,14 @@ def _identical(x: Value, y: Value) -> bool | None:
         return None
     if isinstance(x, Const) or isinstance(y, Const):
         constant, other = (x, y) if isinstance(x, Const) else (y, x)
-        # Library names may stand for constants (`jax.lax.Precision.DEFAULT` is no None, others may be).
+        # Library names may stand for constants (`jax.lax.Precision.DEFAULT` is not None, others may be).
         certain = not isinstance(other, External | LibraryObject)
         return False if certain and isinstance(constant, Const) and constant.value is None else None
     return True if x is y else _same_member(x, y)
 
 
 def _same_member(x: Value, y: Value) -> bool | None:
-    """Whether two members of enumerations of the program are one: names of equal values are aliases."""
+    """Return whether two enumeration members are identical: names of equal values are aliases."""
     if not isinstance(x, Instance) or not isinstance(y, Instance):
         return None
     if any(value not in (value.cls.members or {}).values() for value in (x, y)):
@@ -439,7 +439,8 @@ def _same_member(x: Value, y: Value) -> bool | None:
 
 
 def _alike(x: Value, y: Value) -> bool | None:
-    """Whether containers take two items for one: a number that equals nothing (NaN) may still be itself."""
+    """Return whether containers identify two items: a number that equals nothing (NaN) equals itself
+    there."""
     if isinstance(x, Const) and isinstance(y, Const) and x.value != x.value and y.value != y.value:
         return None
     return _ordered("Equal", x, y)

@@ -1,7 +1,7 @@
-"""Special methods that Python calls where no call is written, and what they may change.
+"""Special methods that Python calls implicitly, and what they may change.
 
-Operators of two operands, subscripts, loops, `with` and calls are followed where they stand. A test, a
-format, a conversion or a look-up in a set is not: a method for these may run at any time.
+Operators of two operands, subscripts, loops, `with` and calls are followed at their place. A test, a format,
+a conversion or a look-up in a set is not: a method for these may run at any time.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _FOLLOWED = frozenset(
     for side in ("", "r", "i")
     for name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
 }
-#: Libraries whose functions change nothing of what they are given.
+#: Libraries whose functions do not mutate their arguments.
 _READING_LIBRARIES = (
     "absl.logging.", "abc.", "builtins.", "dataclasses.", "flax.", "functools.", "itertools.", "jax.",
     "json.dumps", "logging.", "math.", "numpy.", "operator.", "optax.", "os.path.", "pprint.", "re.",
@@ -78,7 +78,7 @@ def special_methods(cls: ClassValue) -> list[Function]:
 
 
 def _functions(value: Value | None) -> Iterator[Function]:
-    """The program's functions that run when a value is called, or read from an object."""
+    """Yield the program's functions that run when a value is called, or read from an object."""
     for option in options(value) if value is not None else ():
         if isinstance(option, Function):
             yield option
@@ -94,7 +94,7 @@ def _functions(value: Value | None) -> Iterator[Function]:
 
 @dataclass(slots=True)
 class _Step:
-    """A function that may run: of which class its first parameter is, and whether that is a new object."""
+    """A function that may run: the class of its first parameter, and whether that is a new object."""
 
     function: Function
     cls: ClassValue
@@ -108,11 +108,11 @@ class ReachedChanges:
         self, interpreter: Machine, cls: ClassValue, held: dict[str, Value], methods: list[Function]
     ) -> None:
         self._interpreter, self._cls, self._held = interpreter, cls, held
-        #: Whether all that is named may change.
+        #: Whether every named object may change.
         self._anything = False
-        #: The modules of which any variable may be bound anew.
+        #: The modules of which any variable may be rebound.
         self._modules: set[Scope] = set()
-        #: The objects that functions hold, as defaults of parameters.
+        #: The default values of functions' parameters.
         self.defaults: list[Value] = []
         self._reached: list[tuple[Scope, BodyChanges]] = []
         self._attributes: dict[ClassValue, set[str]] = defaultdict(set)
@@ -167,7 +167,7 @@ class ReachedChanges:
                 self._anything = True
 
     def _reach(self, value: Value | None, cls: ClassValue) -> None:
-        """A function or class that a body names may be called, also with the object itself."""
+        """Reach a function or class that a body names: it may be called, also with the object itself."""
         self._waiting += [_Step(one, cls) for one in _functions(value)]
         if isinstance(value, ClassValue):
             self._classes.add(value)
@@ -175,7 +175,7 @@ class ReachedChanges:
             self._waiting += [_Step(one, value, makes=True) for one in made]
 
     def _call(self, scope: Scope, dotted: str, cls: ClassValue, stated: BodyChanges) -> None:
-        """A body calls something by its dotted name."""
+        """Reach the function that a body calls by a dotted name."""
         root, *path = dotted.split(".")
         holder = scope.find(root)
         if holder is None:
@@ -209,7 +209,7 @@ class ReachedChanges:
             stated.anything = stated.anything or not known
 
     def variables(self) -> Iterator[tuple[str, Scope]]:
-        """Yield the variables that may be bound anew, or whose objects may change, and where they are."""
+        """Yield the variables that may be rebound, or whose objects may change, with their scopes."""
         for scope, stated in self._reached:
             changed = stated.bound | stated.variables
             for name, holder in scope.find_all(frozenset(changed | stated.names)):
@@ -225,11 +225,11 @@ class ReachedChanges:
                     yield name, module
 
     def _may_change(self, value: Value) -> bool:
-        """Whether an object that is only read may change."""
+        """Return whether an object that is only read may change."""
         return any(is_iterator(one) or (self._anything and type(one) in HOLDING) for one in options(value))
 
     def attributes(self) -> dict[ClassValue, set[str]]:
-        """Return the attributes that may be set, or whose objects may change, by their classes."""
+        """Return the attributes that may be set, or whose objects may change, by class."""
         for _, stated in self._reached:
             for cls in self._classes if stated.assigned else ():
                 self._attributes[cls] |= stated.assigned
@@ -237,6 +237,6 @@ class ReachedChanges:
 
 
 def _methods(cls: ClassValue, name: str) -> list[Function]:
-    """All functions that a class or one of its bases has by a name."""
+    """Return all functions of a name in a class and its bases."""
     bases = [base for base in lineage(cls) if isinstance(base, ClassValue)]
     return [function for base in bases for function in _functions(base.attributes.get(name))]

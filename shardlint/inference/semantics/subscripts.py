@@ -92,7 +92,7 @@ def _get_item(interpreter: Evaluator, receiver: Value, key: Value, place: Place)
 
 
 def _of_class(interpreter: Evaluator, cls: ClassValue, key: Value, place: Place) -> Value:
-    """``cls[key]``."""
+    """Evaluate ``cls[key]``."""
     method = class_attribute(cls, "__class_getitem__")
     if isinstance(method, LibraryObject) and method.kind == "builtins.classmethod":
         method = method.fields["function"]
@@ -102,7 +102,7 @@ def _of_class(interpreter: Evaluator, cls: ClassValue, key: Value, place: Place)
 
 
 def _module(interpreter: Evaluator, key: Value, place: Place) -> Value:
-    """``sys.modules[name]``."""
+    """Evaluate ``sys.modules[name]``."""
     if key is MODULE_NAME:
         return interpreter.running_module
     name = as_str(key)
@@ -128,13 +128,13 @@ def _from_sequence(interpreter: Evaluator, items: Sequence[Value], key: Value, a
         return Tuple(tuple(items[cut])) if as_tuple else ListValue(list(items[cut]), path=interpreter.path)
     number = as_int(key)
     if number is None:
-        # Any of them; an index out of range raises.
+        # Any of the items; an index out of range raises.
         return join(items) if items and 0 < len(items) <= 8 else Unknown("indexed by something unknown")
     return items[number] if -len(items) <= number < len(items) else Unknown("index out of range")
 
 
 def _from_spec(interpreter: Evaluator, spec: SpecValue, key: Value) -> Value:
-    """``spec[key]`` is the entries' (`P.__getitem__`): a slice is a tuple, and no spec any more."""
+    """Evaluate ``spec[key]`` on the entries (`P.__getitem__`): a slice is a tuple, not a spec."""
     if spec.spec.unreduced or spec.spec.reduced:
         return Unknown("a spec with reductions cannot be indexed")
     return _from_sequence(interpreter, spec_items(spec), key, as_tuple=True)

@@ -16,17 +16,17 @@ from shardlint.laws.core.values import Unknown
 if TYPE_CHECKING:
     from shardlint.inference.machine.machine import Machine
 
-#: Values that a stretch of a program gives to the variables of one scope.
+#: The values that a stretch of a program assigns to the variables of one scope.
 Written = dict[str, list[Value]]
 
 
 def write(interpreter: Machine, scope: Scope, name: str, value: Value) -> None:
-    """Set a variable; in an outer scope it may keep its value where the write is not certain."""
+    """Set a variable; an outer one may keep its value if the write is not certain."""
     if scope is not interpreter.scope:
         changing(scope)
         value = _from_inside(interpreter, scope, name, value)
         if any(frame.generator for frame in interpreter.frames):
-            # A generator's body runs later, whenever somebody takes its items.
+            # A generator's body runs later, whenever its items are taken.
             scope.volatile.add(name)
         for frame in interpreter.frames:
             if name in frame.scope.narrowed and frame.scope is not scope:
@@ -41,7 +41,7 @@ def write(interpreter: Machine, scope: Scope, name: str, value: Value) -> None:
 
 
 def _from_inside(interpreter: Machine, scope: Scope, name: str, value: Value) -> Value:
-    """What a variable may be after an inner function set it."""
+    """Return a variable's possible value after an inner function set it."""
     since = _path_since(interpreter, scope)
     if not since:
         return value
@@ -53,14 +53,14 @@ def _from_inside(interpreter: Machine, scope: Scope, name: str, value: Value) ->
 
 
 def _path_since(interpreter: Machine, scope: Scope) -> tuple[int, ...]:
-    """The undecided branches between the code of an outer scope and what runs now."""
+    """Return the undecided branches between the code of an outer scope and the current path."""
     frames = interpreter.frames
     inner = next((frames[i + 1] for i in range(len(frames) - 1) if frames[i].scope is scope), None)
     return interpreter.path_since(scope.path if inner is None else inner.path)
 
 
 def narrow(interpreter: Machine, name: str, value: Value) -> None:
-    """Set what a test tells of a name: of an outer scope's variable only here, and until it changes."""
+    """Narrow a name by a test: an outer scope's variable only here, and until it changes."""
     scope = interpreter.scope
     if name not in scope.variables:
         scope.narrowed.add(name)
@@ -68,7 +68,7 @@ def narrow(interpreter: Machine, name: str, value: Value) -> None:
 
 
 def widened(scope: Scope, before: dict[str, Value], after: dict[str, Value]) -> dict[str, Value]:
-    """The variables after a branch, without what its test told of an outer scope's."""
+    """Return the variables after a branch, without what its test narrowed of an outer scope's."""
     if after.keys().isdisjoint(scope.narrowed):
         return after
     return {k: v for k, v in after.items() if k in before or k not in scope.narrowed}
@@ -76,7 +76,7 @@ def widened(scope: Scope, before: dict[str, Value], after: dict[str, Value]) -> 
 
 @contextmanager
 def watching(scope: Scope) -> Iterator[Written]:
-    """Collect what is written to the variables of a scope meanwhile."""
+    """Collect the writes to the variables of a scope meanwhile."""
     written: Written = {}
     scope.watchers.append(written)
     try:
@@ -86,5 +86,5 @@ def watching(scope: Scope) -> Iterator[Written]:
 
 
 def interrupted(before: dict[str, Value], written: Written) -> dict[str, Value]:
-    """The variables when an exception may have come before or after each write."""
+    """Return the variables if an exception may have occurred before or after each write."""
     return {**before, **{k: join([before[k], *v] if k in before else v) for k, v in written.items()}}
