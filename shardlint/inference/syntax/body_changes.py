@@ -20,18 +20,18 @@ _CHANGING = frozenset(
     "__import__ aiter anext breakpoint compile delattr eval exec globals help input locals next setattr "
     "vars".split()
 )
-#: Python's functions that change nothing that they are given but iterators.
+#: Python's functions that mutate no argument other than iterators.
 READING_FUNCTIONS = frozenset(name for name in dir(builtins) if name[0] != "_") - _CHANGING
 _MUTATING_METHODS = frozenset(
     "add append clear difference_update discard extend insert intersection_update pop popitem remove reverse "
     "setdefault sort symmetric_difference_update update".split()
 )
 _CLASSES = (str, bytes, bytearray, int, float, complex, tuple, range, list, dict, set, frozenset)
-#: Methods of Python's own classes that change nothing.
+#: Methods of Python's own classes that mutate nothing.
 READING_METHODS = {
     name for kind in _CLASSES for name in dir(kind) if name[:2] != "__" and callable(getattr(kind, name))
 } - _MUTATING_METHODS
-#: Expressions whose value nothing else holds.
+#: Expressions whose value has no other reference.
 _NEW = (
     cst.Integer, cst.Float, cst.SimpleString, cst.ConcatenatedString, cst.FormattedString, cst.Comparison,
     cst.List, cst.Dict, cst.Set, cst.ListComp, cst.DictComp, cst.SetComp, cst.BinaryOperation,
@@ -40,21 +40,21 @@ _NEW = (
 #: What runs when it is called, or when items are drawn from it.
 Body = cst.FunctionDef | cst.Lambda | cst.GeneratorExp
 _BINDING = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.Del, cst.For, cst.CompFor)
-#: Python's functions that return such.
+#: Python's functions that return such a value.
 _MAKERS = frozenset("bool bytes dict float frozenset hash int len list repr set sorted str tuple".split())
 
 
 @dataclass(slots=True)
 class BodyChanges:
-    """What a function's body may change outside of itself, and what it names there.
+    """The changes that a function's body may make outside of itself, and the names in it.
 
-    ``bound`` are the variables that it binds; ``variables`` those whose objects it may change; ``attributes``
-    the attributes of its first parameter that it may set, or whose objects it may change. ``anything`` tells
-    that it may change all objects that it names; ``assigned`` are the attributes that it may set of these.
+    ``bound`` are the variables that it binds; ``variables`` those whose objects it may mutate; ``attributes``
+    the attributes of its first parameter that it may set, or whose objects it may mutate. ``anything`` means
+    that it may mutate every object that it names; ``assigned`` are the attributes that it may set of these.
     ``names`` are the variables that it reads, and ``own`` the attributes of its first parameter and of
     ``super()``. ``called`` are the dotted names that it calls, ``own_called`` those of ``own`` that it calls.
-    ``makers`` are names that are taken to be of classes. ``hands_over`` tells that it names its first
-    parameter itself, not only attributes of it.
+    ``makers`` are names assumed to be classes. ``hands_over`` means that it names its first parameter itself,
+    not only attributes of it.
     """
 
     bound: set[str] = field(default_factory=set)
@@ -70,13 +70,13 @@ class BodyChanges:
     hands_over: bool = False
 
 
-#: The functions that were read, by the identity of their nodes.
+#: The functions read so far, by the identity of their nodes.
 _READ: dict[int, tuple[cst.CSTNode, BodyChanges]] = {}
 _MAX_READ = 4_000
 
 
 def body_changes(function: Body) -> BodyChanges:
-    """Return what a function may change, by its syntax alone; the caller may add to ``variables``."""
+    """Return the changes that a function may make, by syntax alone; the caller may extend ``variables``."""
     node, changes = _READ.get(id(function), (None, None))
     if node is not function or changes is None:
         reader = _Reader(function)
@@ -92,7 +92,7 @@ def body_changes(function: Body) -> BodyChanges:
 
 
 class _Reader:
-    """Reads one function, with the functions and classes defined in it."""
+    """Reads one function, including the functions and classes defined in it."""
 
     def __init__(self, function: Body) -> None:
         self.changes = BodyChanges()
@@ -100,15 +100,15 @@ class _Reader:
         self.nodes = list(walk(function if isinstance(function, cst.GeneratorExp) else function.body))
         first = next(iter((*params.posonly_params, *params.params)), None)
         self._own = first.name.value if first is not None else ""
-        #: What is bound to each variable of the function; None stands for what may be anything.
+        #: The expressions bound to each variable of the function; None stands for an unknown one.
         self._local: dict[str, list[cst.CSTNode | None]] = defaultdict(list)
         for node in (params, *self.nodes):
             self._note_bound(node)
         for name in self.changes.bound:
             self._local.pop(name, None)
-        #: The mentions of the first parameter before a dot.
+        #: Occurrences of the first parameter before a dot.
         self._receivers = {id(node.value) for node in self.nodes if isinstance(node, cst.Attribute)}
-        #: Names after a dot, and of keywords.
+        #: Names after a dot, and keywords.
         self._no_variables = {id(node.attr) for node in self.nodes if isinstance(node, cst.Attribute)} | {
             id(node.keyword) for node in self.nodes if isinstance(node, cst.Arg)
         }
@@ -149,7 +149,7 @@ class _Reader:
                 self._bind(element.value, None)
 
     def read(self, node: cst.CSTNode) -> None:
-        """Note what one node changes and names; those in it are read by themselves."""
+        """Record the changes and names of one node, without those of its children."""
         if isinstance(node, cst.Name):
             if id(node) in self._no_variables:
                 return
@@ -165,7 +165,7 @@ class _Reader:
         ):
             self._set(node.target)
             if isinstance(node, cst.AugAssign) and isinstance(node.target, cst.Name):
-                # The object itself may change.
+                # The object itself may be mutated.
                 self._change(node.target)
         elif isinstance(node, cst.AsName):
             self._set(node.name)
@@ -176,13 +176,13 @@ class _Reader:
             self._call(node.func)
 
     def _is_own(self, node: cst.CSTNode) -> bool:
-        """Whether an expression is the first parameter, or ``super()``."""
+        """Return whether an expression is the first parameter, or ``super()``."""
         if isinstance(node, cst.Call):
             return isinstance(node.func, cst.Name) and node.func.value == "super"
         return isinstance(node, cst.Name) and node.value == self._own and self._local[self._own] == [None]
 
     def _set(self, target: cst.CSTNode) -> None:
-        """Something is bound to a target, or it is deleted."""
+        """Record that a target is bound or deleted."""
         if isinstance(target, cst.Attribute):
             if self._is_own(target.value):
                 self.changes.attributes.add(target.attr.value)
@@ -196,7 +196,7 @@ class _Reader:
                 self._set(element.value)
 
     def _change(self, node: cst.CSTNode) -> bool:
-        """The object of an expression may change; return whether it was there before the call."""
+        """Record that an expression's object may be mutated; return whether it existed before the call."""
         direct = isinstance(node, cst.Name)
         while isinstance(node, cst.Attribute | cst.Subscript):
             if isinstance(node, cst.Attribute) and self._is_own(node.value):
@@ -212,11 +212,11 @@ class _Reader:
         return True
 
     def _is_new(self, name: str) -> bool:
-        """Whether all that is bound to a variable was made here."""
+        """Return whether every object bound to a variable was created here."""
         return all(self._is_made(value) for value in self._local[name])
 
     def _is_made(self, value: cst.CSTNode | None) -> bool:
-        """Whether an expression makes what it stands for; so does a call of a class (see `makers`)."""
+        """Return whether an expression creates its value; a call of a class does (see `makers`)."""
         if not isinstance(value, cst.Call):
             return isinstance(value, _NEW)
         if isinstance(value.func, cst.Attribute):
@@ -246,7 +246,7 @@ class _Reader:
             self._change(function.value)
 
     def _dotted(self, node: cst.CSTNode) -> str | None:
-        """The dotted name of something that a variable outside leads to."""
+        """Return the dotted name of an expression that begins with an outer variable."""
         names: list[str] = []
         while isinstance(node, cst.Attribute):
             names.append(node.attr.value)

@@ -1,6 +1,6 @@
-"""Edits: which parts of a file changed between two texts, where they are bodies of functions alone.
+"""Edits between two texts of a file that change only bodies of functions, as most keystrokes do.
 
-That is what most keystrokes do. Whatever else changed has to be read anew.
+After any other edit the file is read again.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ from shardlint.inference.syntax.units import BrokenText, Unit
 from shardlint.source.lexing import STRING_OR_COMMENT
 from shardlint.support.lazy_dataclass import dataclass
 
-#: A line that Python does not see.
+#: A line that Python ignores.
 _BLANK = re.compile(r"[ \t]*(?:#.*)?\n?")
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What is another in one cell: the functions that have other texts now, with these as they are read.
+    """The difference in one cell: the functions with other texts now, with these texts as read.
 
-    ``lines`` are the first lines of all units, in order, 1-based, and ``errors`` what is wrong in bodies now.
+    ``lines`` are the first lines of all units, in order, 1-based, and ``errors`` the present errors in
+    bodies.
     """
 
     functions: tuple[tuple[FunctionPart, Meant], ...]
@@ -46,16 +47,16 @@ class Edit:
 def edit_between(
     path: str, cell: int | None, parts: Sequence[Part], sound: bool, before: str, after: str
 ) -> Edit | None:
-    """Find the edit that leads from a cell's text to another; None where it is no such edit.
+    """Return the edit from a cell's text to another; None if it changes more than bodies of functions.
 
-    ``parts`` are those of the text before, and hold all of it; in a ``sound`` text nothing was wrong.
+    ``parts`` are those of the old text, and cover all of it; a ``sound`` text has no errors.
     """
     near = _near_edit(parts, before, after) if sound else None
     return near or _far_edit(parts, split(path, cell, after))
 
 
 def _near_edit(parts: Sequence[Part], before: str, after: str) -> Edit | None:
-    """The edit, if it is in one function, or between parts: found without reading the rest."""
+    """Return an edit within one function, or between parts, found without reading the rest."""
     first, last, moved = _changed_lines(before, after)
     if has_odd_lines(after[_start_of(after, first) :]):
         return None
@@ -78,13 +79,13 @@ def _near_edit(parts: Sequence[Part], before: str, after: str) -> Edit | None:
 
 
 def _moved(parts: Sequence[Part], line: int, lines: int) -> tuple[int, ...]:
-    """Where units begin once those behind a line are so many lines further down."""
+    """Return the first lines of units after those behind a line have moved down by some lines."""
     starts = (unit.first_line for unit in units_of(parts))
     return tuple(start + lines if start > line else start for start in starts)
 
 
 def _far_edit(parts: Sequence[Part], parsed: Parsed) -> Edit | None:
-    """The edit, if the new text has the same parts but for the bodies of functions."""
+    """Return the edit if the new text has the same parts, except for bodies of functions."""
     if not parsed.complete or _names(parts) != _names(parsed.parts) or not _same(parts, parsed.parts):
         return None
     pairs = zip(functions_of(parts), functions_of(parsed.parts), strict=True)
@@ -94,17 +95,17 @@ def _far_edit(parts: Sequence[Part], parsed: Parsed) -> Edit | None:
 
 
 def _names(parts: Sequence[Part]) -> Names | None:
-    """The names of a file, by which all its parts are read."""
+    """Return the names of a file, with which all its parts are read."""
     return next((unit.names for unit in units_of(parts)), None)
 
 
 def _same(parts: Sequence[Part], others: Sequence[Part]) -> bool:
-    """Whether parts differ in nothing but the bodies of functions, and where they stand."""
+    """Return whether parts differ only in bodies of functions and in position."""
     return len(parts) == len(others) and all(map(_alike, parts, others))
 
 
 def _changed_lines(before: str, after: str) -> tuple[int, int, int]:
-    """The first and the last line of the old text that changed, 1-based, and how many lines came in."""
+    """Return the first and last changed line of the old text, 1-based, and the number of lines added."""
     shorter = min(len(before), len(after))
     start = _common(shorter, lambda size: before[:size] == after[:size])
     rest = shorter - start
@@ -115,7 +116,7 @@ def _changed_lines(before: str, after: str) -> tuple[int, int, int]:
 
 
 def _common(most: int, equal: Callable[[int], bool]) -> int:
-    """The greatest size, of those up to ``most``, for which two texts are equal."""
+    """Return the greatest size, up to ``most``, for which two texts are equal."""
     least = 0
     while least < most:
         middle = (least + most + 1) // 2
@@ -127,7 +128,7 @@ def _common(most: int, equal: Callable[[int], bool]) -> int:
 
 
 def _start_of(text: str, line: int) -> int:
-    """Where a line begins."""
+    """Return the offset at which a line begins."""
     position = 0
     for _ in range(line - 1):
         position = text.index("\n", position) + 1
@@ -136,7 +137,7 @@ def _start_of(text: str, line: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Covered:
-    """Lines of a file, 1-based, and the part that they belong to."""
+    """Lines of a file, 1-based, and the part that covers them."""
 
     part: Part
     first: int
@@ -144,7 +145,7 @@ class _Covered:
 
 
 def _covered(parts: Sequence[Part]) -> Iterator[_Covered]:
-    """The lines that parts cover, in order."""
+    """Yield the lines that parts cover, in order."""
     for part in parts:
         if isinstance(part, ClassPart):
             yield _Covered(part, part.header.first_line, _body_line(part) - 1)
@@ -155,12 +156,12 @@ def _covered(parts: Sequence[Part]) -> Iterator[_Covered]:
 
 
 def _body_line(part: FunctionPart | ClassPart) -> int:
-    """The line behind a header, whose text has a line for a body."""
+    """Return the line after a header; the header's text includes a line for the body."""
     return part.header.first_line + part.header.text.count("\n") - 1
 
 
 def _function(part: FunctionPart, text: str) -> Meant | None:
-    """The lines of a text that are this function with another body; None if it is not that alone."""
+    """Return the lines of a text that are this function with another body; None if more differs."""
     unit = part.whole
     wrapped = f"if 1:\n{text}" if unit.indented else text
     try:
@@ -195,20 +196,20 @@ def _alike(one: Part, other: Part) -> bool:
 
 
 def _read_alike(one: Unit, other: Unit) -> bool:
-    """Whether two units differ in comments at most."""
+    """Return whether two units differ in comments at most."""
     if one.moved != other.moved:
         return False
     return one.text == other.text or says_the_same(one.text, other.text, one.indented)
 
 
 def says_the_same(text: str, other: str, indented: bool) -> bool:
-    """Whether two texts of a function differ in comments alone, and in no line or column."""
+    """Return whether two texts of a function differ only in comments, with no line or column moved."""
     lines = zip_longest(text.splitlines(), other.splitlines(), fillvalue="")
     changed = [(one, another) for one, another in lines if one != another]
     if any(_before_hash(one) != _before_hash(another) for one, another in changed):
         return False
     if not any(quote in _before_hash(one) for one, _ in changed for quote in "\"'"):
-        # Strings in f-strings are read alike by Python alone.
+        # Only Python's parser reads strings in f-strings reliably.
         return _without_comments(text) == _without_comments(other)
     try:
         trees = [ast.parse(f"if 1:\n{one}" if indented else one) for one in (text, other)]
@@ -218,7 +219,7 @@ def says_the_same(text: str, other: str, indented: bool) -> bool:
 
 
 def _without_comments(text: str) -> str:
-    """A text without its comments, and the blanks before them."""
+    """Return a text without its comments and the blanks before them."""
     parts, last = [], 0
     for match in STRING_OR_COMMENT.finditer(text):
         if match["comment"] is not None:

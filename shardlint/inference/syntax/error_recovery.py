@@ -1,4 +1,4 @@
-"""Reading around functions that cannot be read, as while somebody types in them."""
+"""Error recovery: files are read around functions with syntax errors, as during typing."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Iterator, Sequence
 
 from shardlint.support.lazy_dataclass import dataclass
 
-#: How many functions of a file may be broken.
+#: The most broken functions of a file.
 _MOST = 3
-#: How many lines a signature may have.
+#: The most lines of a signature.
 _LONGEST = 60
 
 _DEF = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]")
 _BLANK = re.compile(r"[ \t]*(?:#.*)?[\r\n]*")
-#: A line that only ends brackets of the lines above may stand as far left as it likes.
+#: A line that only closes brackets of the lines above may have any indentation.
 _CLOSING = re.compile(r"[ \t]*[)\]}]")
-#: Where Python says what an error is about: "expected an indented block after ... on line 3".
+#: The line that Python's message refers to: "expected an indented block after ... on line 3".
 _ABOUT = re.compile(r"on line (\d+)")
 
 
@@ -25,7 +25,7 @@ _ABOUT = re.compile(r"on line (\d+)")
 class Mended:
     """A text without the bodies of some functions, and its tree; ``bodies`` are their first lines, 1-based.
 
-    All else stands where it stood.
+    Everything else keeps its position.
     """
 
     text: str
@@ -34,7 +34,7 @@ class Mended:
 
 
 def mended(lines: Sequence[str], error: SyntaxError) -> Mended | None:
-    """Read lines that Python refuses, if that is for what stands in functions; None if it is not."""
+    """Return lines with errors inside functions as a text without those bodies; None for other errors."""
     mending, bodies = list(lines), set[int]()
     while len(bodies) < _MOST:
         found = (_function_around(mending, line - 1) for line in _suspects(error, len(lines)))
@@ -55,7 +55,7 @@ def mended(lines: Sequence[str], error: SyntaxError) -> Mended | None:
 
 
 def _suspects(error: SyntaxError, last: int) -> Iterator[int]:
-    """The lines, 1-based, that may be to blame."""
+    """Yield the lines, 1-based, that may have caused the error."""
     if (about := _ABOUT.search(error.msg)) is not None:
         yield int(about[1])
     yield min(error.lineno or 1, last)
@@ -63,7 +63,7 @@ def _suspects(error: SyntaxError, last: int) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Function:
-    """Where a function begins, where its body does, and the line behind it, 0-based."""
+    """The first line of a function, that of its body, and the line after it, 0-based."""
 
     start: int
     body: int
@@ -71,7 +71,7 @@ class _Function:
 
 
 def _function_around(lines: list[str], at: int) -> _Function | None:
-    """The outermost function around a line."""
+    """Return the outermost function around a line."""
     found = None
     for start in range(at, -1, -1):
         if _DEF.match(lines[start]) and (stop := _end(lines, start)) > at:
@@ -87,7 +87,7 @@ def _function_around(lines: list[str], at: int) -> _Function | None:
 
 
 def _end(lines: list[str], start: int) -> int:
-    """The line behind a block: the blank ones at its end are of it only if it holds nothing else."""
+    """Return the line after a block; trailing blank lines belong to it only if it is empty otherwise."""
     depth, end = len(_indent(lines[start])), start + 1
     for at in range(start + 1, len(lines)):
         line = lines[at]
@@ -102,7 +102,7 @@ def _end(lines: list[str], start: int) -> int:
 
 
 def _is_signature(lines: list[str]) -> bool:
-    """Whether lines are all that stands before a function's body."""
+    """Return whether lines are a complete signature."""
     indent = _indent(lines[0])
     text = "".join(line.removeprefix(indent) for line in lines)
     try:

@@ -1,7 +1,7 @@
-"""Texts as parts: files are split with `ast`, and only the parts that are evaluated become nodes of libcst.
+"""Parts of files: `ast` splits them, and only the parts that are evaluated become libcst nodes.
 
-`ast` parses at a ninth of libcst's cost, and gives the lines of every top-level statement, function
-and method. Each becomes a `Unit`.
+`ast` parses at a ninth of libcst's cost, and gives the lines of every top-level statement, function and
+method. Each becomes a `Unit`.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Statements:
 
 @dataclass(frozen=True, slots=True)
 class FunctionPart:
-    """A function. ``header`` holds decorators and signature with an empty body; ``whole`` all of it.
+    """A function. ``header`` is its decorators and signature with an empty body; ``whole`` all of it.
 
-    ``plain`` functions have no decorators, and no defaults but None, True and False, as most are: these are
-    ``defaults``, by parameter. Defining such a function evaluates nothing.
+    ``plain`` functions, as most are, have no decorators, and no default values other than None, True and
+    False: these are ``defaults``, by parameter. Defining such a function evaluates nothing.
     """
 
     name: str
@@ -60,10 +60,10 @@ _BINDS = re.compile(r"\b(\w+)\s*(?:=(?!=)|:=|,)|\b(?:def|class|as|import|for|glo
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A file or cell as parts, and what was wrong with it.
+    """The parts of a file or cell, and its errors.
 
-    Where it is ``complete``, parts hold all of it; what is wrong then is wrong in the bodies of functions,
-    which raise BrokenText when they are parsed. ``rebound`` are names that the rest may have bound.
+    If it is ``complete``, the parts cover all of it; then all errors are in bodies of functions, which raise
+    BrokenText when they are parsed. ``rebound`` are names that text outside the parts may have bound.
     """
 
     parts: tuple[Part, ...]
@@ -73,7 +73,7 @@ class Parsed:
 
 
 def units_of(parts: Sequence[Part]) -> Iterator[Unit]:
-    """All units of parts, those of functions twice: their headers, and whole."""
+    """Yield all units of parts; those of functions as header and as whole."""
     for part in parts:
         if isinstance(part, FunctionPart):
             yield from (part.header, part.whole)
@@ -85,7 +85,7 @@ def units_of(parts: Sequence[Part]) -> Iterator[Unit]:
 
 
 def functions_of(parts: Sequence[Part]) -> Iterator[FunctionPart]:
-    """The functions and methods among parts, in order."""
+    """Yield the functions and methods among parts, in order."""
     for part in parts:
         if isinstance(part, FunctionPart):
             yield part
@@ -94,7 +94,7 @@ def functions_of(parts: Sequence[Part]) -> Iterator[FunctionPart]:
 
 
 def whole_units(parts: Sequence[Part]) -> Iterator[Unit]:
-    """The units that hold all of a text that is evaluated, each line once."""
+    """Yield the units that cover the text that is evaluated, each line once."""
     for part in parts:
         if isinstance(part, FunctionPart):
             yield part.whole
@@ -112,7 +112,7 @@ def split(path: str, cell: int | None, text: str) -> Parsed:
 
 
 def _fresh(part: Part) -> Part:
-    """The same part, as nobody has read or noted anything of it."""
+    """Return the same part in its initial state, without cached nodes or notes."""
     if isinstance(part, Statements):
         return Statements(part.unit.fresh())
     if isinstance(part, FunctionPart):
@@ -133,7 +133,7 @@ def _split(path: str, cell: int | None, text: str) -> Parsed:
         return _split_broken(path, cell, text, lines, None)
     if has_odd_lines(text):
         return _whole(path, cell, text)
-    # The names of a notebook's cell are those of others too.
+    # The names of a notebook's cell belong to the other cells too.
     origin, names = Origin(text), Names.of(text, tree) if cell is None else None
     parts = parts_of_lines(path, cell, lines, tree.body, indented=False, origin=origin, names=names)
     return Parsed(tuple(parts))
@@ -151,9 +151,9 @@ def _whole(path: str, cell: int | None, text: str) -> Parsed:
 def _split_broken(
     path: str, cell: int | None, text: str, lines: list[str], error: SyntaxError | None
 ) -> Parsed:
-    """Read text that `ast` refuses: libcst may know newer syntax; else keep what parses.
+    """Read text that `ast` rejects: libcst may know newer syntax; otherwise return the parts that parse.
 
-    ``error`` is Python's own word on what is wrong, which is clearer than libcst's.
+    ``error`` is Python's own, which is clearer than libcst's.
     """
     errors: tuple[BrokenText, ...] = ()
     if error is not None:
@@ -182,7 +182,7 @@ def _split_broken(
 
 
 def _is_readable(unit: Unit) -> bool:
-    """Whether libcst can read what Python cannot."""
+    """Return whether libcst can read text that Python cannot."""
     try:
         _ = unit.body
     except BrokenText:
@@ -193,7 +193,7 @@ def _is_readable(unit: Unit) -> bool:
 def _mended(
     path: str, cell: int | None, lines: list[str], error: SyntaxError
 ) -> tuple[tuple[Part, ...], list[Unit]] | None:
-    """All parts, and which of them are broken, if these are functions; None if more is."""
+    """Return all parts, and the broken functions among them; None if errors are elsewhere."""
     if has_odd_lines("".join(lines)) or (found := mended(lines, error)) is None:
         return None
     names = Names.of(found.text, found.tree, "".join(lines)) if cell is None else None
@@ -220,7 +220,7 @@ def _previous(starts: list[int], i: int) -> int:
     return starts[index - 1] if index else -1
 
 
-#: Statements that are parts of their own.
+#: Statements that are separate parts.
 _SPLIT = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -235,8 +235,8 @@ def parts_of_lines(
 ) -> Iterator[Part]:
     """Yield the parts of a module or class body, grouping statements that are evaluated whole.
 
-    ``lines`` are those in which the body stands, those of ``origin`` if it is given. Units are read by the
-    ``names`` of the file.
+    ``lines`` contain the body, and are those of ``origin`` if it is given. Units are read with the ``names``
+    of the file.
     """
     group: list[ast.stmt] = []
 
@@ -282,7 +282,7 @@ def parts_of_lines(
 
 
 def _without_body(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> ast.stmt:
-    """A function or class that does nothing, where it stands."""
+    """Return a function or class with an empty body at the same place."""
     empty, first = copy(node), node.body[0]
     end = {"end_lineno": first.lineno, "end_col_offset": first.col_offset}
     empty.body = [ast.Pass(lineno=first.lineno, col_offset=first.col_offset, **end)]
@@ -291,10 +291,10 @@ def _without_body(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -
 
 
 def _plain_defaults(arguments: ast.arguments) -> tuple[tuple[str, bool | None], ...] | None:
-    """The defaults of parameters, by name, if each is None, True or False."""
+    """Return the default values of parameters by name, if each is None, True or False."""
     found: list[tuple[str, bool | None]] = []
     positional = [*arguments.posonlyargs, *arguments.args]
-    # Those of parameters that may be given by position belong to the last of them.
+    # The defaults of positional parameters belong to the last of them.
     pairs = (
         *zip(reversed(positional), reversed(arguments.defaults), strict=False),
         *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
@@ -303,7 +303,7 @@ def _plain_defaults(arguments: ast.arguments) -> tuple[tuple[str, bool | None], 
         if default is None:
             continue
         value = default.value if isinstance(default, ast.Constant) else ...
-        # A number, which equals True if it is 1, has a place.
+        # The number 1 equals True, but has a place.
         if value is not None and not isinstance(value, bool):
             return None
         found.append((parameter.arg, value))
@@ -311,7 +311,7 @@ def _plain_defaults(arguments: ast.arguments) -> tuple[tuple[str, bool | None], 
 
 
 def _starts_line(node: ast.stmt, lines: list[str]) -> bool:
-    """Whether a statement is the first thing on its line: a body after ``):`` has no header of its own."""
+    """Return whether a statement begins its line: a body after ``):`` has no separate header."""
     line = lines[_first_line(node) - 1]
     return not line.encode()[: node.col_offset].strip() or bool(getattr(node, "decorator_list", ()))
 

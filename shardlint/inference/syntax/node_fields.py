@@ -1,7 +1,7 @@
-"""What libcst's nodes consist of, but for blanks, commas and parentheses.
+"""The fields of libcst nodes, without blanks, commas and parentheses.
 
-The trees that are evaluated may lack the rest (see `front_end`): nothing here reads it, and neither may
-others, who therefore must not let libcst visit, write or copy a node.
+The trees that are evaluated may lack the rest (see `front_end`). No code may read it, so libcst must not
+visit, write or copy a node.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ _NAMES: dict[type[cst.CSTNode], str] = {
     cst.Call: "func args",
     cst.Arg: "star keyword value",
     cst.Subscript: "value slice",
-    # The comma tells ``x[1,]`` from ``x[1]``.
+    # The comma distinguishes ``x[1,]`` from ``x[1]``.
     cst.SubscriptElement: "slice comma",
     cst.Index: "star value",
     cst.Slice: "lower upper step",
@@ -105,11 +105,11 @@ _NAMES: dict[type[cst.CSTNode], str] = {
     cst.CompFor: "asynchronous target iter ifs inner_for_in",
     cst.CompIf: "test",
 }
-#: The fields of each class that tell what its text means: nodes, sequences of nodes, or texts. They stand in
-#: the order in which they are written.
+#: The fields of each class that determine its meaning: nodes, sequences of nodes, or texts, in the order of
+#: the text.
 FIELDS = {kind: tuple(names.split()) for kind, names in _NAMES.items()}
 
-#: How the names of fields begin that only tell how a node is written.
+#: Prefixes of the names of fields that only hold layout.
 WRITING = (
     *("whitespace", "leading_", "trailing_", "lines_after", "header", "footer", "indent"),
     *("lpar", "rpar", "lbr", "rbr", "comma", "semicolon", "separator", "equal"),
@@ -117,7 +117,7 @@ WRITING = (
 
 
 def fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
-    """The fields of a class of nodes that tell what its text means."""
+    """Return the fields of a class of nodes that determine its meaning."""
     found = FIELDS.get(kind)
     if found is None:
         names = (field.name for field in dataclasses.fields(kind))
@@ -126,10 +126,10 @@ def fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
 
 
 def parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """The nodes that a node consists of, in the order of `FIELDS`."""
+    """Yield the child nodes of a node, in the order of `FIELDS`."""
     for name in fields(type(node)):
         part = getattr(node, name)
-        # libcst's classes are abstract ones, which are slow to ask for an instance.
+        # libcst's classes are abstract base classes, for which isinstance is slow.
         if type(part) in FIELDS:
             yield part
         elif part is not None and type(part) is not str:
@@ -139,7 +139,7 @@ def parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def structure(part: Any) -> str:
-    """A text that is equal for nodes that are written alike, but for blanks and parentheses."""
+    """Return a text that is equal for nodes with equal texts, up to blanks and parentheses."""
     if isinstance(part, cst.CSTNode):
         kind = type(part)
         return f"{kind.__name__}({', '.join(structure(getattr(part, name)) for name in fields(kind))})"
@@ -147,7 +147,7 @@ def structure(part: Any) -> str:
 
 
 def is_next(lower: cst.BaseExpression | None, upper: cst.BaseExpression | None) -> bool:
-    """Whether one expression surely is the other plus 1: ``i - 1`` and ``i``, ``i`` and ``i + 1``."""
+    """Return whether one expression surely is the other plus 1: ``i - 1`` and ``i``, ``i`` and ``i + 1``."""
     for binary, other, operator in ((lower, upper, cst.Subtract), (upper, lower, cst.Add)):
         if type(binary) is cst.BinaryOperation and type(binary.operator) is operator:
             name, one = binary.left, binary.right
@@ -158,7 +158,7 @@ def is_next(lower: cst.BaseExpression | None, upper: cst.BaseExpression | None) 
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """A node and all in it, each before what it consists of."""
+    """Yield a node and all its descendants, parents first."""
     waiting = [node]
     while waiting:
         part = waiting.pop()

@@ -1,7 +1,7 @@
-"""Where the nodes of a tree of libcst's parser stand in its text.
+"""Offsets of nodes in the text of a tree from libcst's parser.
 
-The tree is written out again: that tells the same as `libcst.metadata.PositionProvider`, at a third of its
-cost, as offsets are noted meanwhile and become lines and columns only where they are asked for.
+The tree is written out again: the result equals `libcst.metadata.PositionProvider`, at a third of the cost,
+since offsets are recorded and become lines and columns only on demand.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def offsets(module: cst.Module) -> tuple[dict[int, tuple[int, int]], str]:
 
 
 class _Offsets(CodegenState):
-    """Writes a tree, and notes between which offsets each node comes to stand, by its identity."""
+    """Writes a tree and records the offsets of each node, by identity."""
 
     __slots__ = ("_began", "found", "offset")
 
@@ -51,13 +51,13 @@ class _Offsets(CodegenState):
         self.offset += len(value)
 
     def pop_trailing_newline(self) -> None:
-        """Keep it: nodes end behind it, as libcst counts."""
+        """Keep the newline: nodes end after it, as libcst counts."""
 
     def before_codegen(self, node: cst.CSTNode) -> None:
         self._began.append(self.offset)
 
     def after_codegen(self, node: cst.CSTNode) -> None:
-        # What was recorded without the whitespace around it stays.
+        # An offset recorded without the surrounding whitespace has precedence.
         self.found.setdefault(id(node), (self._began.pop(), self.offset))
 
     @contextmanager

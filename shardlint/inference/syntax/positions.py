@@ -1,7 +1,7 @@
-"""Where the nodes of a text stand, as libcst counts.
+"""Positions of the nodes of a text, as libcst counts them.
 
-`ast` tells where most expressions stand. For other nodes the text is parsed by libcst, and its tree written
-out again (see `node_offsets`).
+`ast` gives the positions of most expressions. For other nodes, libcst parses the text, and its tree is
+written out again (see `node_offsets`).
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from shardlint.inference.syntax.node_fields import walk
 from shardlint.inference.syntax.node_offsets import offsets
 
 _NEWLINE = re.compile(r"\r\n?|\n")
-#: First line, first column, last line and the column behind: lines from 1, columns from 0.
+#: First line, first column, last line and the column after: lines from 1, columns from 0.
 Range = tuple[int, int, int, int]
 
 
 class Positions:
-    """Where the nodes of a text stand; nowhere if libcst cannot parse it, or it nests too deep to be walked.
+    """The positions of a text's nodes; none if libcst cannot parse it, or it nests too deep to be walked.
 
-    ``body`` are its statements. Their nodes may lack what only tells how they are written: then it is parsed
-    anew, and the nodes of both are the same in the same order. ``expressions`` are those of a translation,
-    and ``noted`` its statements.
+    ``body`` are its statements. Their nodes may lack layout: then the text is parsed again, and both trees
+    have the same nodes in the same order. ``expressions`` are those of a translation, and ``noted`` its
+    statements.
     """
 
     def __init__(
@@ -43,21 +43,22 @@ class Positions:
     ) -> None:
         self._text, self._body = text, body
         self._expressions, self._noted = expressions, noted
-        #: Where the expressions of statements stand, by the numbers of those.
+        #: The positions of the expressions of statements, by the statement's number.
         self._known: dict[int, Sequence[Range | None]] = {}
 
     def of(self, node: cst.CSTNode) -> Range | None:
-        """Where a node of the tree stands, without the whitespace around it."""
+        """Return the position of a node of the tree, without surrounding whitespace."""
         return self._told(node) or self._exact.get(id(node))
 
     def _told(self, node: cst.CSTNode) -> Range | None:
-        """What `ast` tells: it is asked for the expressions of one statement at a time."""
+        """Return the position from `ast`, which is computed for the expressions of one statement at a
+        time."""
         number = self._numbers.get(id(node))
         if number is None or self._placing is None:
             return None
         statement = bisect_right(self._stops, number)
         while statement < len(self._noted) and self._noted[statement].start > number:
-            # It is of a statement that has others in it, and behind which it is noted.
+            # It belongs to a statement that contains others, which precede it.
             statement += 1
         if statement == len(self._noted):
             return None
@@ -68,7 +69,7 @@ class Positions:
 
     @cached_property
     def _numbers(self) -> dict[int, int]:
-        """Which of the expressions a node is, by its identity."""
+        """The number of each expression, by the identity of its node."""
         return {id(node): number for number, node in enumerate(self._expressions)}
 
     @cached_property
@@ -77,7 +78,7 @@ class Positions:
 
     @cached_property
     def _placing(self) -> _Placing | None:
-        """None where `ast` does not tell."""
+        """The placing of the text's expressions; None if `ast` does not tell."""
         try:
             placing = _Placing(self._text, self._noted)
         except (Untranslated, RecursionError):
@@ -86,7 +87,7 @@ class Positions:
 
     @cached_property
     def _exact(self) -> dict[int, Range]:
-        """What libcst tells, by the identity of the node."""
+        """The positions from libcst, by the identity of the node."""
         try:
             module = cst.parse_module(self._text)
         except cst.ParserSyntaxError:
@@ -105,13 +106,13 @@ class Positions:
 def _pairs(
     one: Sequence[cst.CSTNode], other: Sequence[cst.CSTNode]
 ) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
-    """The nodes of two trees of one text that are each other's counterparts."""
+    """Yield the corresponding nodes of two trees of one text."""
     for statements in zip(one, other, strict=True):
         yield from zip(*map(walk, statements), strict=True)
 
 
 class _Statements(Translator):
-    """The statements of a text, each behind those in it, as `Noting` notes them."""
+    """The statements of a text, each after those inside it, in the order of `Noting`."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -125,7 +126,7 @@ class _Statements(Translator):
 
 
 class _Placing(Translator):
-    """Tells where expressions stand, in the order of `made`, as far as libcst counts the same.
+    """Computes the positions of expressions, in the order of `made`, where `ast` and libcst agree.
 
     Raises Untranslated.
     """
@@ -136,13 +137,14 @@ class _Placing(Translator):
         self._noted = noted
         self._numbers = {id(node): number for number, node in enumerate(self.statements)}
         self._places: list[Range | None] = []
-        #: The statement that is asked for, whose own expressions are placed, not those of others in it.
+        #: The requested statement: its own expressions are placed, not those of statements inside it.
         self._asked: ast.stmt | None = None
-        #: Python before 3.12 does not tell where the parts of an f-string stand.
+        #: Python before 3.12 does not give the positions of the parts of an f-string.
         self._inside_string = False
 
     def of(self, number: int) -> Sequence[Range | None]:
-        """Where all expressions of a statement stand; None for those of others in it. Nothing if unknown."""
+        """Return the positions of a statement's expressions, None for those of nested statements; or
+        nothing."""
         node, noted = self.statements[number], self._noted[number]
         self._places, self._asked = [], node
         try:
@@ -170,7 +172,7 @@ class _Placing(Translator):
         made: cst.Name = super().label(name, node)
         start, _ = extent(node)
         end = start[0], start[1] + len(name.encode())
-        # Python spells some letters otherwise than they are written.
+        # Python normalises some letters, so that the name differs from the text.
         told = not self._inside_string and self.between(start, end) == name
         self._note((start, end) if told else None)
         return made
@@ -179,7 +181,7 @@ class _Placing(Translator):
         self._places.append(None if place is None else (*self.column(place[0]), *self.column(place[1])))
 
     def _place(self, node: ast.expr) -> tuple[Place, Place] | None:
-        """Where libcst sees an expression, if that is told: it leaves out parentheses."""
+        """Return the position of an expression as libcst counts, if known: without parentheses."""
         if type(node) is ast.GeneratorExp:
             return None
         start, end = extent(node)
@@ -196,7 +198,7 @@ class _Placing(Translator):
 
 
 def _behind(start: Place, text: str) -> Place:
-    """Where a text ends that begins at a place."""
+    """Return the position after a text that begins at a position."""
     before, newline, last = text.rpartition("\n")
     column = len(last.encode())
     return (start[0] + before.count("\n") + 1, column) if newline else (start[0], start[1] + column)

@@ -1,4 +1,4 @@
-"""Remembering what was made of the texts of files, but not of all that a text was while somebody typed it."""
+"""Bounded caches of results computed from texts, which do not keep every text of a file being typed."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Generic, ParamSpec, TypeVar, cast
 
 T = TypeVar("T")
 P = ParamSpec("P")
-#: So many letters of texts are held by a function that remembers what it made of them.
+#: The total length of the texts for which a function caches results.
 _MOST = 4_000_000
 
 
 class Latest(Generic[T]):
-    """A function of a file's path, a cell and its text, whose results are kept.
+    """A function of a file's path, a cell and its text, whose results are cached.
 
-    Of each of ``cells`` cells they are kept for the ``texts`` latest texts.
+    For each of ``cells`` cells, the results of the ``texts`` latest texts are kept.
     """
 
     def __init__(self, function: Callable[[str, int | None, str], T], cells: int, texts: int) -> None:
@@ -25,7 +25,7 @@ class Latest(Generic[T]):
         self._kept: OrderedDict[tuple[str, int | None], OrderedDict[str, T]] = OrderedDict()
 
     def __call__(self, path: str, cell: int | None, text: str) -> T:
-        """What the function gives."""
+        """Return the function's result."""
         key = (path, cell)
         texts = self._kept.pop(key, None)
         texts = self._kept[key] = OrderedDict() if texts is None else texts
@@ -40,19 +40,19 @@ class Latest(Generic[T]):
         return made
 
     def cache_clear(self) -> None:
-        """Forget all results."""
+        """Drop all results."""
         self._kept.clear()
 
 
 def latest(cells: int, texts: int) -> Callable[[Callable[[str, int | None, str], T]], Latest[T]]:
-    """Keep the results of a function so (see `Latest`)."""
+    """Cache the results of a function (see `Latest`)."""
     return lambda function: Latest(function, cells, texts)
 
 
 def of_texts(function: Callable[P, T]) -> Callable[P, T]:
-    """Keep what a function gives for texts, until they are too long together: then nothing of them is kept.
+    """Cache a function's results for texts, until their total length is too large: then the cache is cleared.
 
-    Of a long function each keystroke leaves another text.
+    Each keystroke in a long function leaves another text.
     """
     held = 0
 

@@ -1,4 +1,4 @@
-"""The trees of texts: of each text one, as long as somebody needs it."""
+"""A cache of trees: one for each text, as long as it is in use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shardlint.inference.syntax.positions import Positions
 
 
 class Tree:
-    """A text as nodes: programs that read one file share it. Raises ParserSyntaxError."""
+    """A text as nodes, shared by the programs that read the file. Raises ParserSyntaxError."""
 
     def __init__(self, text: str, told: Translated | None, former: Former | None = None) -> None:
         self._text = text
@@ -24,21 +24,21 @@ class Tree:
             self.body, self._expressions, self._noted, self.again = _module(text).body, (), (), ()
 
     def as_former(self) -> Former:
-        """The statements, for a text that may have them too."""
+        """Return the statements, for reuse in a text that may contain them too."""
         return Former(self._noted, self._expressions)
 
     @cached_property
     def positions(self) -> Positions:
-        """Where all nodes stand: found only if somebody asks."""
+        """The positions of all nodes, computed on demand."""
         return Positions(self._text, self.body, self._expressions, self._noted)
 
 
-#: What libcst refused last: while somebody types, the same text is asked for again and again.
+#: The texts that libcst rejected last: during typing the same text is requested repeatedly.
 _refused: deque[tuple[str, cst.ParserSyntaxError]] = deque(maxlen=4)
 
 
 def _module(text: str) -> cst.Module:
-    """What libcst makes of a text. Raises ParserSyntaxError."""
+    """Return libcst's module for a text. Raises ParserSyntaxError."""
     for refused, error in tuple(_refused):
         if refused == text:
             raise error.with_traceback(None)
@@ -49,12 +49,12 @@ def _module(text: str) -> cst.Module:
         raise
 
 
-#: The trees that are in use, by their text.
+#: The trees in use, by text.
 _trees: WeakValueDictionary[str, Tree] = WeakValueDictionary()
 
 
 def tree_of(text: str, told: Callable[[], Translated | None]) -> Tree:
-    """Parse a text, unless somebody has, or what it is can be told. Raises ParserSyntaxError."""
+    """Return the tree of a text: cached, translated by ``told``, or parsed. Raises ParserSyntaxError."""
     tree = _trees.get(text)
     if tree is None:
         tree = _trees[text] = Tree(text, told())
@@ -62,6 +62,6 @@ def tree_of(text: str, told: Callable[[], Translated | None]) -> Tree:
 
 
 def tree_after(text: str, former: Former) -> Tree:
-    """Parse a text that stands in place of a former one. Raises ParserSyntaxError."""
+    """Return the tree of a text that replaces a former one. Raises ParserSyntaxError."""
     tree = _trees[text] = Tree(text, None, former)
     return tree

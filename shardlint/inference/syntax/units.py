@@ -1,8 +1,8 @@
-"""Stretches of lines as nodes: a unit is parsed when it is first needed.
+"""Units: stretches of lines that are parsed into nodes when first needed.
 
-It is parsed with `ast`, whose trees are translated (see `front_end`), and by libcst itself only where that
-does not do. A unit keeps its indentation and is wrapped in ``if 1:`` to parse, so columns need no correction
-but where a name is read as another (see `typos`).
+A unit is parsed with `ast` and translated (see `front_end`); libcst parses it only where that is not
+possible. A unit keeps its indentation and is wrapped in ``if 1:``, so columns need no correction except for
+misspelt names (see `typos`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from shardlint.support.lazy_dataclass import dataclass
 
 
 class BrokenText(Exception):
-    """Text that is no Python: ``line`` and ``column`` are 1-based."""
+    """Raised for text that is not Python: ``line`` and ``column`` are 1-based."""
 
     def __init__(self, message: str, line: int, column: int) -> None:
         super().__init__(message)
@@ -30,7 +30,7 @@ class BrokenText(Exception):
 
 
 Node = TypeVar("Node", bound=cst.CSTNode)
-#: Longest expression that names an array in a message.
+#: The longest expression that names an array in a message.
 _LONGEST_WRITTEN = 40
 _NO_NODES: dict[cst.CSTNode, cst.CSTNode] = {}
 
@@ -59,24 +59,24 @@ class Unit:
     ) -> None:
         self.path, self.cell, self.text = path, cell, text
         self.first_line, self.indented = first_line, indented
-        #: The names of the file, if they are sure, and where the text is not as it is written.
+        #: The names of the file, if certain, and the places where the text differs from the written one.
         self.names, self.moved = names, moved
-        #: What comments tell of these lines, and what they ask.
+        #: The facts and requests in comments on these lines.
         self.notes: tuple[Note, ...] = ()
         self._tree: Tree | None = None
-        #: What the text was split of.
+        #: The text from which this unit was split.
         self._origin = origin
-        #: What stood here before, of which the statements that stay keep their nodes.
+        #: The former statements, whose nodes are reused for unchanged ones.
         self._former: Former | None = None
         self._spans: dict[cst.CSTNode, Span] = {}
-        #: Of functions with other bodies than before: the first nodes by all, the latest by the first ones.
+        #: For functions with other bodies than before: the first node by every node, the latest by the first.
         self._first = self._latest = _NO_NODES
 
     def rewrite(self, text: str, moved: tuple[Moved, ...] = ()) -> frozenset[Hashable]:
-        """Let other lines stand here.
+        """Replace the lines of the unit.
 
-        Return the keys of the functions whose own statements are others now, but for those of functions in
-        them (see `Code.key`); that of the unit, if nothing is known of what changed.
+        Return the keys of the functions whose own statements changed, not counting functions inside them (see
+        `Code.key`); the key of the unit if the changes are unknown.
         """
         before, self.text, self.moved, self._tree = self._tree, text, moved, None
         if before is not None:
@@ -92,35 +92,36 @@ class Unit:
         firsts = {new: self.first(old) for old, new in again}
         self._first = self._first | firsts
         self._latest = self._latest | {first: new for new, first in firsts.items()}
-        # The function that the unit is is known by that.
+        # The unit's own function is identified by the unit.
         found = {id(self) if old is again[-1][0] else self.key_of(old) for old in others}
         return frozenset(found if before is not None and again else {id(self), *found})
 
     def key_of(self, node: cst.CSTNode) -> Hashable:
-        """What identifies a function in this unit, whatever its body."""
+        """Return the identity of a function in this unit, independent of its body."""
         return id(self), id(self.first(node))
 
     def first(self, node: Node) -> Node:
-        """The node that a function had first, for any that it had, by which it is known; else the node."""
+        """Return the first node of a function, by which it is identified; other nodes are returned as they
+        are."""
         return cast(Node, self._first.get(node, node)) if self._first else node
 
     def latest(self, node: Node) -> Node:
-        """The node that a function has now, for any that it had; else the node."""
+        """Return the latest node of a function; other nodes are returned as they are."""
         return cast(Node, self._latest.get(self.first(node), node)) if self._latest else node
 
     def stand_at(self, line: int) -> None:
-        """Begin at another line."""
+        """Move the unit to another first line."""
         if line != self.first_line:
             self.first_line = line
             self._spans.clear()
 
     @property
     def meant(self) -> Meant:
-        """The lines as they are read."""
+        """Return the lines as read."""
         return Meant(self.text, self.moved)
 
     def say(self, meant: Meant) -> None:
-        """Let lines stand here that say the same: no node depends on what is another in them."""
+        """Replace the lines by equivalent ones: no node depends on the difference."""
         self.text = meant.text
         if meant.moved != self.moved:
             self.moved = meant.moved
@@ -128,11 +129,11 @@ class Unit:
 
     @property
     def stands(self) -> tuple[int, str, tuple[Moved, ...]]:
-        """What the spans of all nodes depend on."""
+        """Return everything on which the spans of nodes depend."""
         return self.first_line, self.text, self.moved
 
     def fresh(self) -> Unit:
-        """The same lines, of which nothing has been read."""
+        """Return the same lines in their initial state, unparsed."""
         place = self.path, self.cell, self.text, self.first_line, self.indented
         return Unit(*place, self._origin, self.names, self.moved)
 
@@ -151,7 +152,7 @@ class Unit:
         return self._tree
 
     def _told(self) -> Translated | None:
-        """What is known without parsing."""
+        """Return the translation that is known without parsing."""
         return None if self._origin is None else self._origin.translate(self.text, self.indented)
 
     @property
@@ -165,14 +166,14 @@ class Unit:
         return wrapper.body.body
 
     def written(self, node: cst.CSTNode) -> str:
-        """What is read where a node of this unit stands, without parentheses around it."""
+        """Return the text of a node of this unit as read, without parentheses around it."""
         first, start, last, end = self._read_at(node)
         lines = self.text.splitlines(keepends=True)[first : last + 1]
         lines[-1:] = [line[:end] for line in lines[-1:]]
         return "".join(lines)[start:]
 
     def span(self, node: cst.CSTNode) -> Span:
-        """Return where a node of this unit stands."""
+        """Return the span of a node of this unit."""
         span = self._spans.get(node)
         if span is None:
             first, start, last, end = self._read_at(node)
@@ -183,7 +184,7 @@ class Unit:
         return span
 
     def _read_at(self, node: cst.CSTNode) -> tuple[int, int, int, int]:
-        """The line of the unit and the column in its text where a node begins, and where it ends, from 0."""
+        """Return the line in the unit and the column at which a node begins, and those of its end, from 0."""
         found = self._parsed().positions.of(self.latest(node))
         if found is None:
             return 0, 0, 0, 0
@@ -193,18 +194,18 @@ class Unit:
 
 @dataclass(slots=True, repr=False)
 class NodePlace:
-    """The place of a node; its span is found only when asked for. A frozen class costs twice this."""
+    """The place of a node; its span is computed on demand. A frozen dataclass would cost twice as much."""
 
     unit: Unit
     node: cst.CSTNode
 
     def __hash__(self) -> int:
-        # libcst's nodes say the same in Python.
+        # libcst's nodes hash by identity too, but in Python.
         return object.__hash__(self.node)
 
     @property
     def path(self) -> str:
-        """The file, which is known without finding the span."""
+        """Return the path of the file, which is known without computing the span."""
         return self.unit.path
 
     def resolve(self) -> Span:
@@ -213,7 +214,7 @@ class NodePlace:
 
 
 def text_at(place: Place) -> str | None:
-    """What stands at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
+    """Return the text at a place, if it is a name, an attribute or an item: ``params["kernel"]``."""
     if not isinstance(place, NodePlace) or not isinstance(
         place.node, cst.Name | cst.Attribute | cst.Subscript
     ):

@@ -21,10 +21,10 @@ __all__ = ["Former", "Translated", "Untranslated", "changed", "translate"]
 
 
 class Translated(NamedTuple):
-    """The statements of a text as libcst's parser makes them of it, and the nodes of all its expressions.
+    """The statements of a text, equal to those of libcst's parser, and the nodes of all its expressions.
 
-    ``noted`` are its statements, each behind those in it, and ``again`` functions of a former text that have
-    other bodies in it: the old node and the new one.
+    ``noted`` are its statements, each after those inside it, and ``again`` the functions of a former text
+    with other bodies now, as pairs of the old node and the new one.
     """
 
     body: Sequence[cst.BaseStatement | cst.BaseSmallStatement]
@@ -34,9 +34,9 @@ class Translated(NamedTuple):
 
 
 def translate(text: str, former: Former | None = None) -> Translated:
-    """Translate a text; statements that a former one had keep their nodes, and functions their headers.
+    """Translate a text; statements of a former text keep their nodes, and functions their headers.
 
-    Raises Untranslated where `ast` cannot parse it, or does not tell.
+    Raises Untranslated if `ast` cannot parse it, or does not tell enough.
     """
     try:
         noting = Noting(text, former)

@@ -1,4 +1,4 @@
-"""Expressions and signatures of `ast` as libcst's nodes."""
+"""Translation of `ast` expressions and signatures to libcst nodes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from shardlint.source.lexing import STRING_OR_COMMENT
 _DEFAULT = cst.MaybeSentinel.DEFAULT
 ASYNC = cst.Asynchronous()
 _COMMA, _STAR = cst.Comma(), cst.ParamStar()
-#: A field of an f-string that shows what is written in it too, as ``{x=}`` does.
+#: A field of an f-string that also shows its own text, such as ``{x=}``.
 _SHOWS_ITSELF = re.compile(r"=\s*[}!:]")
-#: What may stand before the quotes of a string, in lower case.
+#: Prefixes of strings, in lower case.
 _PREFIXES = frozenset({"", "r", "u", "b", "br", "rb", "f", "fr", "rf"})
-#: What is translated without a look at the text.
+#: Nodes that are translated without reading the text.
 _PLAIN = frozenset(
     {ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp, ast.Load, *ast.operator.__subclasses__()}
 )
@@ -31,11 +31,11 @@ class Expressions(Written):
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        #: The nodes of all expressions, parameters and keywords, in an order that is the same each time.
+        #: The nodes of all expressions, parameters and keywords, in a reproducible order.
         self.made: list[cst.CSTNode] = []
 
     def expression(self, node: ast.expr) -> Any:
-        """An expression. Raises Untranslated."""
+        """Return the node of an expression. Raises Untranslated."""
         translate = _EXPRESSIONS.get(type(node))
         if translate is None:
             raise Untranslated
@@ -44,7 +44,7 @@ class Expressions(Written):
         return made
 
     def label(self, name: str, _: ast.arg | ast.keyword) -> Any:
-        """The name of a parameter, or of an argument, which a node begins with."""
+        """Return the node of the name with which a parameter or argument begins."""
         made = MAKE[cst.Name](name)
         self.made.append(made)
         return made
@@ -73,7 +73,7 @@ class Expressions(Written):
         return self.strings(node, self.written(node))
 
     def strings(self, node: ast.Constant | ast.JoinedStr, written: str) -> Any:
-        """One literal, or several in a row, each of which holds the next ones."""
+        """Return the node of one literal, or of several in a row, each of which contains the next ones."""
         literals = _literals(written)
         made = [self.literal(one, node if len(literals) == 1 else None) for one in literals]
         if not made or None in made:
@@ -84,7 +84,7 @@ class Expressions(Written):
         return whole
 
     def literal(self, written: str, node: ast.expr | None) -> Any:
-        """A literal, whose tree is made if it is none of the text's; None where that does not tell enough."""
+        """Return the node of a literal, parsed if it has no tree; None if the tree does not tell enough."""
         if "f" not in written[: written.index(written[-1])].lower():
             return MAKE[cst.SimpleString](written)
         if "\\" in written or _SHOWS_ITSELF.search(written):
@@ -97,7 +97,7 @@ class Expressions(Written):
         return None if None in parts else MAKE[cst.FormattedString](parts)
 
     def field(self, node: ast.expr) -> Any:
-        """A part of an f-string; None where it takes text that `ast` gives no places for."""
+        """Return a part of an f-string; None if it needs text for which `ast` has no places."""
         if type(node) is ast.Constant:
             return MAKE[cst.FormattedStringText](str(node.value).replace("{", "{{").replace("}", "}}"))
         assert type(node) is ast.FormattedValue
@@ -167,13 +167,13 @@ class Expressions(Written):
         return MAKE[cst.Subscript](self.expression(node.value), elements)
 
     def in_parentheses(self, node: ast.Tuple) -> bool:
-        """Whether a tuple has parentheses of its own."""
+        """Return whether a tuple has its own parentheses."""
         if not node.elts:
             return True
         (start, end), (first, behind_first) = extent(node), extent(node.elts[0])
         if len(node.elts) > 1:
             end, _ = extent(node.elts[1])
-        # What is opened before the first item, and is not closed before the comma behind it: ``(a), b``.
+        # A parenthesis opened before the first item may close before the comma after it: ``(a), b``.
         before = self.between(start, first)
         behind, _, _ = self.between(behind_first, end).partition(",")
         if "#" in before or "#" in behind:
@@ -188,7 +188,7 @@ class Expressions(Written):
         return MAKE[cst.Index](None, self.expression(node))
 
     def binary(self, node: ast.BinOp) -> Any:
-        # A long chain of operators leans left: it is walked with a loop, not with recursion.
+        # A long chain of operators leans left: a loop walks it without recursion.
         chain = [node]
         while type(left := chain[-1].left) is ast.BinOp:
             chain.append(left)
@@ -242,7 +242,7 @@ class Expressions(Written):
         return MAKE[cst.DictComp](key, value, self.clauses(node.generators))
 
     def clauses(self, generators: Sequence[ast.comprehension]) -> Any:
-        """The clauses of a comprehension: each holds the next one."""
+        """Return the clauses of a comprehension, each containing the next one."""
         inner = None
         for one in reversed(generators):
             tests = [MAKE[cst.CompIf](self.expression(test)) for test in one.ifs]
@@ -280,16 +280,16 @@ class Expressions(Written):
 
 
 def _is_one(written: str) -> bool:
-    """Whether the text of a string is one literal, not several in a row."""
+    """Return whether the text of a string is one literal, not several in a row."""
     start = written.lstrip("rRbBuU")
     quotes = start[:3] if start.startswith(("'''", '"""')) else start[0]
-    # The first quotes end it, unless a backslash stands before them.
+    # The first quotes end it, unless a backslash precedes them.
     end = len(start) - len(quotes)
     return start.find(quotes, len(quotes)) == end or STRING_OR_COMMENT.fullmatch(start) is not None
 
 
 def _literals(written: str) -> list[str]:
-    """The literals of which a string consists; none if they cannot be told apart."""
+    """Return the literals that a string consists of; none if they cannot be separated."""
     found, end = [], 0
     for match in STRING_OR_COMMENT.finditer(written):
         before, end = written[end : match.start()].lstrip(" \t\r\n\\"), match.end()

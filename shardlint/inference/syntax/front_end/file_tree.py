@@ -1,4 +1,4 @@
-"""The trees of the texts that were split last: units of these are not parsed again."""
+"""The trees of the texts split last, from which units are translated without parsing."""
 
 from __future__ import annotations
 
@@ -14,29 +14,30 @@ from shardlint.inference.syntax.front_end.node_reuse import Noting
 
 
 class Origin:
-    """The tree of a text, until some others were split."""
+    """The tree of a text, until some others have been split."""
 
     __slots__ = ("_held",)
 
     def __init__(self, text: str) -> None:
         statements: dict[str, Sequence[ast.stmt]] = {}
-        #: Read and replaced as one, since other threads may split other texts.
+        #: Read and replaced in one step, since other threads may split other texts.
         self._held: tuple[Noting, dict[str, Sequence[ast.stmt]]] | None = Noting(text), statements
         _latest.append(self)
         while len(_latest) > _MOST:
             _latest.popleft().forget()
 
     def note(self, text: str, statements: Sequence[ast.stmt]) -> None:
-        """Note of which statements the lines of a unit consist."""
+        """Record the statements in the lines of a unit."""
         if self._held is not None:
             self._held[1][text] = statements
 
     def forget(self) -> None:
-        """Keep nothing."""
+        """Drop the tree."""
         self._held = None
 
     def translate(self, text: str, indented: bool) -> Translated | None:
-        """The unit of these lines, wrapped if they are indented; None if it is not known."""
+        """Return the translated unit of these lines, wrapped if they are indented; None if it is not
+        recorded."""
         held = self._held
         if held is None or text not in held[1]:
             return None
@@ -53,5 +54,5 @@ class Origin:
 
 
 _latest: deque[Origin] = deque()
-#: Of so many texts trees are kept: they take ten times the room of the text.
+#: The number of texts whose trees are kept: a tree takes ten times the memory of its text.
 _MOST = 4

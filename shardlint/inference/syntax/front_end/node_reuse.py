@@ -1,7 +1,7 @@
-"""What a text keeps when it is edited: nodes of statements stay, and so does all that is known by them.
+"""Reuse of nodes after an edit: unchanged statements keep their nodes, and what is cached for them.
 
-A function whose body is another keeps the nodes of its header, and is known to be the same function. A
-statement that is another keeps those of the expressions that are written as before.
+A function with another body keeps the nodes of its header, and its identity. A changed statement keeps the
+nodes of its unchanged expressions.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _HEADER = tuple(name for name in FIELDS[cst.FunctionDef] if name != "body")
 
 
 class Noted(NamedTuple):
-    """A statement: its text, its node, between which places of `Translator.made` the nodes in it are, and how
-    many statements are in it.
+    """A statement: its text, its node, the range of its nodes in `Translator.made`, and the number of
+    statements inside it.
 
-    Of a function also how its header is written, and where in `made` that ends.
+    For a function also the text of its header, and the end of the header in `made`.
     """
 
     written: str
@@ -37,15 +37,15 @@ class Noted(NamedTuple):
     header_stop: int = 0
 
     def moved(self, by: int) -> Noted:
-        """The same, where so many more nodes were made before it."""
+        """Return the same statement with its range moved."""
         ends = self.header_stop + by
         return self._replace(start=self.start + by, stop=self.stop + by, header_stop=ends)
 
 
 class Former:
-    """The statements of a translated text, by how they are written; each can be taken once.
+    """The statements of a translated text, by their text; each can be taken once.
 
-    ``noted`` are they, each behind those in it, and ``made`` the nodes of their expressions.
+    ``noted`` are the statements, each after those inside it, and ``made`` the nodes of their expressions.
     """
 
     def __init__(self, noted: Sequence[Noted], made: Sequence[cst.CSTNode]) -> None:
@@ -54,7 +54,7 @@ class Former:
         self._taken: set[int] = set()
         for number, one in enumerate(noted):
             self._numbers[one.written].append(number)
-        #: Functions, by the number of the one around, and their headers.
+        #: Functions, by the number of the enclosing one and their header.
         self._functions: defaultdict[tuple[int | None, str], deque[int]] = defaultdict(deque)
         around: list[int] = []
         for number, one in reversed(list(enumerate(noted))):
@@ -65,7 +65,7 @@ class Former:
                 around.append(number)
 
     def take(self, written: str) -> Sequence[Noted]:
-        """A statement that is written so, behind those in it; nothing if none is left as a whole."""
+        """Return a statement with this text, after those inside it; empty if no complete one is left."""
         same = self._numbers.get(written)
         while same:
             number = same.popleft()
@@ -76,11 +76,11 @@ class Former:
         return ()
 
     def lost(self, written: Set[str]) -> list[Noted]:
-        """The statements without others in them that are not among these."""
+        """Return the innermost statements whose text is not among these."""
         return [one for one in self.noted if not one.inner and not one.header and one.written not in written]
 
     def take_function(self, around: int | None, header: str) -> int | None:
-        """The number of a function with this header in the function of a number, without its body."""
+        """Return the number of a function with this header in the function of a number, without its body."""
         same = self._functions.get((around, header))
         while same:
             number = same.popleft()
@@ -91,9 +91,10 @@ class Former:
 
 
 class Noting(Translator):
-    """Translates a text, and notes its statements. Those that a former one had keep their nodes.
+    """Translates a text and records its statements. Those of a former text keep their nodes.
 
-    ``again`` are the functions that a former text had with other bodies: the old node and the new one.
+    ``again`` are the functions of a former text with other bodies now, as pairs of the old node and the new
+    one.
     """
 
     def __init__(self, text: str, former: Former | None = None) -> None:
@@ -109,15 +110,15 @@ class Noting(Translator):
         self.noted: list[Noted] = []
         self.again: list[tuple[cst.FunctionDef, cst.FunctionDef]] = []
         self._former = Former((), ()) if former is None else former
-        #: The number that the function around has there: -1 if it has none, None in no function.
+        #: The number of the enclosing function in the former text: -1 if it has none, None outside functions.
         self._around: int | None = None
-        #: Of the functions around, where their headers end.
+        #: The ends of the headers of the enclosing functions.
         self._header_stops: list[int] = []
-        #: By how they are written, the nodes of expressions whose statement is not there any more.
+        #: By text, the nodes of expressions whose statement no longer exists.
         self._spare: dict[str, Sequence[cst.CSTNode]] = {}
 
     def whole(self, body: Sequence[ast.stmt]) -> list[Any]:
-        """The statements of the text."""
+        """Return the statements of the text."""
         if self._former.noted:
             written = set(map(self._statement_text, _statements_in(body)))
             for one in self._former.lost(written):
@@ -129,13 +130,13 @@ class Noting(Translator):
         if kept is None:
             return super().expression(node)
         self.made += kept
-        # None of these can be taken once more, nor what they are in.
+        # None of these can be taken again, nor the statements around them.
         taken = set(map(id, kept))
         self._spare = {text: made for text, made in self._spare.items() if taken.isdisjoint(map(id, made))}
         return kept[-1]
 
     def field(self, node: ast.expr) -> Any:
-        # Its places are not of this text.
+        # Its places belong to another text.
         spare, self._spare = self._spare, {}
         made = super().field(node)
         self._spare = spare
@@ -184,14 +185,14 @@ class Noting(Translator):
         return found
 
     def _statement_text(self, node: ast.stmt) -> str:
-        """What a statement is written as, with its decorators."""
+        """Return the text of a statement, including its decorators."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         return self.between(_start(node), (node.end_lineno, node.end_col_offset))
 
 
 class _Parts(Translator):
-    """Translates a text, and tells between which places of ``made`` the nodes of each expression are."""
+    """Translates a text and records the range of each expression's nodes in ``made``."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -210,7 +211,7 @@ class _Parts(Translator):
 
 
 def _expressions(statement: Noted, made: Sequence[cst.CSTNode]) -> dict[str, Sequence[cst.CSTNode]]:
-    """The nodes of a statement's expressions by how these are written; of those that are alike the last."""
+    """Return the nodes of a statement's expressions by their text; the last ones of equal texts."""
     again = _Parts(statement.written)
     try:
         again.block(parsed(statement.written).body)
@@ -221,7 +222,7 @@ def _expressions(statement: Noted, made: Sequence[cst.CSTNode]) -> dict[str, Seq
 
 
 def _statements_in(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """All statements of a body, with those in others."""
+    """Yield all statements of a body, including nested ones."""
     waiting = list(body)
     while waiting:
         one = waiting.pop()
@@ -232,7 +233,7 @@ def _statements_in(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _start(node: ast.stmt) -> tuple[int, int]:
-    """Where a statement begins, with its decorators."""
+    """Return the position at which a statement begins, including its decorators."""
     decorators = getattr(node, "decorator_list", ())
     return (decorators[0].lineno, 0) if decorators else (node.lineno, node.col_offset)
 
@@ -240,7 +241,7 @@ def _start(node: ast.stmt) -> tuple[int, int]:
 def changed(
     again: Sequence[tuple[cst.FunctionDef, cst.FunctionDef]],
 ) -> list[tuple[cst.FunctionDef, cst.FunctionDef]]:
-    """Of functions with other bodies those whose own statements are others, but for functions among these."""
+    """Return the functions whose own statements changed, other than inside functions among these."""
     new_of = {id(old): new for old, new in again}
     return [(old, new) for old, new in again if not _are_same(_statements(old), _statements(new), new_of)]
 
@@ -252,7 +253,7 @@ def _are_same(old: Sequence[Any], new: Sequence[Any], new_of: dict[int, cst.Func
 
 
 def _statements(function: cst.FunctionDef) -> list[cst.CSTNode]:
-    """The statements of a function's body, each for itself."""
+    """Return the statements of a function's body, one by one."""
     found: list[cst.CSTNode] = []
     for one in function.body.body:
         found += one.body if isinstance(one, cst.SimpleStatementLine) else [one]

@@ -1,4 +1,4 @@
-"""The text that a tree of `ast` was made of."""
+"""The text from which an `ast` tree was parsed."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any, cast
 
 import libcst as cst
 
-#: A line, counted from 1, and so many bytes of it.
+#: A line, counted from 1, and an offset in bytes.
 Place = tuple[int, int]
 
 
 class Untranslated(Exception):
-    """What a text means is not told by `ast` alone."""
+    """Raised if `ast` alone does not determine the libcst nodes of a text."""
 
 
-#: Texts that are longer are parsed as often as somebody asks: their trees take much room.
+#: Longer texts are parsed again for each caller, since their trees take much memory.
 _LONG = 200_000
 
 
 def parsed(text: str) -> ast.Module:
-    """What `ast` makes of a text; nobody may change it. Raises Untranslated."""
+    """Return the `ast` tree of a text; callers must not modify it. Raises Untranslated."""
     return _parsed(text) if len(text) < _LONG else _parsed.__wrapped__(text)
 
 
@@ -41,17 +41,17 @@ def _parsed(text: str) -> ast.Module:
 
 
 def has_odd_lines(text: str) -> bool:
-    """Whether there are form feeds and other ends of lines for `str` that are none for Python's tokenizer."""
+    """Return whether there are form feeds or line ends that Python's tokenizer does not recognise."""
     return any(c in text for c in "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029") or "\r" in text.replace("\r\n", "")
 
 
 def extent(node: ast.expr | ast.arg | ast.keyword) -> tuple[Place, Place]:
-    """Where a node begins and ends."""
+    """Return the positions at which a node begins and ends."""
     return (node.lineno, node.col_offset), cast("Place", (node.end_lineno, node.end_col_offset))
 
 
 class Written:
-    """A text by the places that `ast` gives."""
+    """A text addressed by the positions of `ast`."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines(keepends=True)
@@ -59,41 +59,41 @@ class Written:
         self._continued = "\\\n" in text or "\\\r\n" in text
 
     def written(self, node: ast.expr) -> str:
-        """The text of an expression, without parentheses around it."""
+        """Return the text of an expression, without parentheses around it."""
         return self.between(*extent(node))
 
     def between(self, start: Place, end: Place) -> str:
-        """What is written between two places."""
+        """Return the text between two positions."""
         (first, begins), (last, ends) = start, end
         if first == last and self._ascii:
             return self._lines[first - 1][begins:ends]
         written = [line.encode() for line in self._lines[first - 1 : last]]
-        # The end first: it may be on the same line.
+        # The end first, since it may be on the same line.
         written[-1] = written[-1][:ends]
         written[0] = written[0][begins:]
         return b"".join(written).decode()
 
     def column(self, place: Place) -> Place:
-        """A place with its column in characters."""
+        """Return a position with its column in characters."""
         line, column = place
         if self._ascii:
             return place
         return line, len(self._lines[line - 1].encode()[:column].decode())
 
     def parsed(self, node: ast.expr) -> Any:
-        """What libcst makes of an expression. Raises Untranslated."""
+        """Return the libcst node of an expression. Raises Untranslated."""
         try:
             return cst.parse_expression(f"({self.written(node)})")
         except cst.ParserSyntaxError as error:
             raise Untranslated from error
 
     def continues(self, line: int) -> bool:
-        """Whether a line, counted from 1, may go on after a backslash."""
+        """Return whether a line, counted from 1, may continue after a backslash."""
         return self._continued and self._lines[line - 1].endswith(("\\\n", "\\\r\n"))
 
     def begins_line(self, node: ast.stmt) -> bool:
-        """Whether a statement is the first on its line."""
-        # Blanks are as many bytes as characters.
+        """Return whether a statement is the first on its line."""
+        # A blank is one byte as it is one character.
         if self._lines[node.lineno - 1][: node.col_offset].strip():
             return False
         if node.lineno > 1 and self.continues(node.lineno - 1):

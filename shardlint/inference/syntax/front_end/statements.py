@@ -1,4 +1,4 @@
-"""Statements of `ast` as libcst's nodes."""
+"""Translation of `ast` statements to libcst nodes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Translator(Expressions):
     """Translates the tree of one text."""
 
     def beginning(self) -> Translator:
-        """A translator of the same text that has made nothing yet."""
+        """Return a new translator of the same text."""
         other = copy(self)
         other.made = []
         return other
 
     def block(self, body: Sequence[ast.stmt]) -> list[Any]:
-        """The statements of a module or an indented block."""
+        """Return the statements of a module or an indented block."""
         found: list[Any] = []
         line: list[Any] = []
         end = 0
@@ -49,17 +49,17 @@ class Translator(Expressions):
         return found
 
     def statement(self, make: Callable[[Translator, Any], Any], node: ast.stmt) -> Any:
-        """One statement of a block."""
+        """Return one statement of a block."""
         return make(self, node)
 
     def suite(self, body: Sequence[ast.stmt]) -> Any:
-        """The body of a compound statement."""
+        """Return the body of a compound statement."""
         if type(body[0]) not in _SMALL or self.begins_line(body[0]):
             return MAKE[cst.IndentedBlock](self.block(body))
         return MAKE[cst.SimpleStatementSuite]([self.statement(_SMALL[type(one)], one) for one in body])
 
     def else_(self, body: Sequence[ast.stmt]) -> Any:
-        """The ``else`` of a loop or a ``try``."""
+        """Return the ``else`` of a loop or a ``try``."""
         return MAKE[cst.Else](self.suite(body)) if body else None
 
     def expr(self, node: ast.Expr) -> Any:
@@ -109,7 +109,7 @@ class Translator(Expressions):
         return MAKE[kind]([MAKE[cst.NameItem](MAKE[cst.Name](name)) for name in node.names])
 
     def if_(self, node: ast.If) -> Any:
-        # A long chain of ``elif`` is walked with a loop, not with recursion.
+        # A long chain of ``elif`` is walked by a loop, without recursion.
         chain = [node]
         while len(orelse := chain[-1].orelse) == 1 and self._is_elif(orelse[0]):
             chain.append(cast(ast.If, orelse[0]))
@@ -155,7 +155,7 @@ class Translator(Expressions):
         return MAKE[cst.FunctionDef](*self.header(node), self.suite(node.body))
 
     def header(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Sequence[Any]:
-        """What a function consists of before its body."""
+        """Return the parts of a function before its body."""
         return (
             self.decorators(node),
             ASYNC if type(node) is ast.AsyncFunctionDef else None,
@@ -190,12 +190,12 @@ def _as(name: str | None) -> Any:
 
 
 def _refuse_type_parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-    """Leave those of Python 3.12 to libcst."""
+    """Raise Untranslated for type parameters (Python 3.12), which are left to libcst."""
     if getattr(node, "type_params", ()):
         raise Untranslated
 
 
-#: Statements of which several may stand on a line.
+#: Statements of which several may be on one line.
 _SMALL: dict[type[ast.stmt], Callable[[Translator, Any], Any]] = {
     ast.Expr: Translator.expr,
     ast.Assign: Translator.assign,

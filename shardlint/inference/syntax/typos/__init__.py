@@ -1,9 +1,9 @@
-"""Misspelt names: one that is bound nowhere is read as the one name that is a letter off.
+"""Misspelt names: an unbound name is read as the only name that is one letter longer or shorter.
 
-While a name is typed, the text has such a name most of the time. It cannot run, and its author wants to
-know what it would do with the name spelt right; Python's own ``NameError: ... Did you mean`` does the same.
-A name is read so only if nothing can have bound it, and only if one name alone is a letter more or less. So
-is the attribute of a module of JAX that has none of that name, if the letter is inside a longer one.
+While a name is typed, the text contains such a name most of the time. It cannot run, and its author wants to
+know what it would do with the right spelling; Python's own ``NameError: ... Did you mean`` does the same. A
+name is corrected only if nothing can have bound it, and only if a single name differs by one letter. The same
+holds for a missing attribute of a module of JAX, if the letter is inside the longer name.
 """
 
 from __future__ import annotations

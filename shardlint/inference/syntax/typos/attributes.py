@@ -1,4 +1,4 @@
-"""Attributes of JAX's modules that these lack."""
+"""Missing attributes of JAX's modules."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from shardlint.inference.syntax.typos.distance import near
 from shardlint.laws.versions.public_names import PUBLISHED
 
-#: Attributes of so few letters are left alone: some are a letter off others.
+#: Shorter attributes are left alone, since some differ by one letter from others.
 _SHORT = 5
 _ATTRIBUTES = r"\.([^\W\d][\w.]*)"
 
 
 def modules(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """The modules of JAX that a file imports at its top, behind the names that they have in it."""
+    """Yield the modules of JAX that a file imports at its top, with their names in it."""
     for statement in tree.body:
         if isinstance(statement, ast.Import):
             for one in statement.names:
@@ -29,9 +29,9 @@ def modules(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def lacking(modules: Sequence[tuple[str, str]], text: str) -> dict[str, str]:
-    """Attributes of modules that these lack, as they are written with the module, and what is meant.
+    """Return missing attributes of modules, as written with the module, and the intended ones.
 
-    ``modules`` are behind the names that they have in the text.
+    ``modules`` are those imported, with their names in the text.
     """
     found: dict[str, str] = {}
     for name, module in modules:
@@ -43,7 +43,7 @@ def lacking(modules: Sequence[tuple[str, str]], text: str) -> dict[str, str]:
 
 
 def _lacking(written: str, module: str, attributes: Sequence[str]) -> dict[str, str]:
-    """The first of the attributes behind a module that is none of it, or of the module that it leads to."""
+    """Return the first missing attribute after a module, or after a module that it leads to."""
     for attribute in attributes:
         written = f"{written}.{attribute}"
         if attribute not in PUBLISHED[module]:
@@ -56,18 +56,18 @@ def _lacking(written: str, module: str, attributes: Sequence[str]) -> dict[str, 
 
 
 def _inside(name: str, module: str) -> set[str]:
-    """The names in a module that have a letter more or less inside, of names that are long enough."""
+    """Return the names in a module with a letter more or less inside, if they are long enough."""
     found = near(name, PUBLISHED[module]) if len(name) > _SHORT else set()
     return {other for other in found if (other[0], other[-1]) == (name[0], name[-1])}
 
 
 def root_of(dotted: str) -> str:
-    """The name that an attribute is written behind."""
+    """Return the name before the first dot."""
     return dotted.partition(".")[0]
 
 
 def dotted(node: ast.expr) -> str:
-    """An attribute as it is written behind a name; empty if it is of something else."""
+    """Return the dotted text of an attribute of a name; empty for other expressions."""
     attributes = []
     while isinstance(node, ast.Attribute):
         attributes.append(node.attr)

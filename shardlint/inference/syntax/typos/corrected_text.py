@@ -1,4 +1,4 @@
-"""Texts with other names where these are meant."""
+"""Corrected texts: misspelt names replaced by the intended ones."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any, NamedTuple, cast
 from shardlint.inference.syntax.typos.attributes import dotted
 from shardlint.inference.syntax.typos.scopes import Path
 
-#: Names that are meant by others, and the scope of a function that binds them.
+#: Intended names by misspelt name, with the scope of the function that binds them.
 Meanings = Mapping[str, tuple[str, Path | None]]
-#: What is meant by a name that begins a statement, where something in parentheses follows.
+#: The intended word for a name at the start of a statement that is followed by parentheses.
 RETURN = "return"
 
 
 class Moved(NamedTuple):
-    """A name that is read as another: its line in the unit, from 0, the column where it ends as it is read,
-    from 0, and how many letters more are written."""
+    """A replaced name: its line in the unit, from 0, the column of its end as read, from 0, and the number of
+    letters by which the written name is longer."""
 
     line: int
     end: int
@@ -27,24 +27,24 @@ class Moved(NamedTuple):
 
 
 class Meant(NamedTuple):
-    """A text as it is read, and where that is not as it is written, in order."""
+    """A text as read, and its replaced names in order."""
 
     text: str
     moved: tuple[Moved, ...] = ()
 
 
 def written_at(moved: Iterable[Moved], line: int, column: int) -> int:
-    """The column where is written what is read at a place, by `Moved` of the text."""
+    """Return the column in the written text of a column in the text as read."""
     return column + sum(one.by for one in moved if one.line == line and one.end <= column)
 
 
 def wrapped(text: str, indented: bool) -> str:
-    """Lines as Python can read them."""
+    """Return lines in a form that Python can parse."""
     return f"if 1:\n{text}" if indented else text
 
 
 class _Change(NamedTuple):
-    """A name, and what is meant: its line from 1, and its column in bytes."""
+    """A name and the intended one: its line from 1, and its column in bytes."""
 
     line: int
     column: int
@@ -55,7 +55,7 @@ class _Change(NamedTuple):
 def rewritten(
     text: str, indented: bool, meanings: Mapping[Path, Meanings], attributes: Mapping[str, str]
 ) -> Meant:
-    """A text with other names, and attributes of modules, where these are meant."""
+    """Return a text with misspelt names and module attributes replaced."""
     tree = ast.parse(wrapped(text, indented))
     nodes = list(_names(tree, ()))
     first = set(map(id, _called_first(tree)))
@@ -76,7 +76,7 @@ def rewritten(
         number, name = one.line - 1 - indented, one.name.encode()
         line, start = lines[number].encode(), one.column + shift[number]
         if not line.startswith(name, start):
-            # Python reads some letters as others.
+            # Python normalises some letters.
             return Meant(text)
         before, behind = line[:start].decode(), line[start + len(name) :].decode()
         lines[number] = f"{before}{one.meaning}{behind}"
@@ -93,7 +93,7 @@ def _change(node: ast.Attribute, meaning: str) -> _Change:
 def _changes(
     text: str, names: Sequence[tuple[Path, ast.Name]], meanings: Mapping[Path, Meanings]
 ) -> Iterator[_Change]:
-    """What is written otherwise than it is meant, of the names of a text."""
+    """Return the replacements for the names of a text."""
     reads: defaultdict[tuple[str, Path | None], list[ast.Name]] = defaultdict(list)
     for path, node in names:
         if (meant := meanings.get(path, {}).get(node.id)) is not None:
@@ -101,14 +101,14 @@ def _changes(
     for (name, at), nodes in reads.items():
         bound = [node for path, node in names if path == at and node.id == name]
         read, alike = nodes[0].id, all(node.id == nodes[0].id for node in nodes)
-        # What is bound is misspelt, if nobody reads it, and it is rarer than what is read.
+        # A bound name is misspelt if it is never read, and rarer than the name read.
         if alike and _is_rarer(text, name, read) and _only(text, name, bound):
             nodes, name = bound, read
         yield from (_Change(node.lineno, node.col_offset, node.id, name) for node in nodes)
 
 
 def _called_first(tree: ast.Module) -> Iterator[ast.Name]:
-    """The names that begin a statement, and are but called in it: ``name(…)``."""
+    """Yield the names that begin a statement and are only called in it: ``name(…)``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             call = node.value
@@ -118,7 +118,7 @@ def _called_first(tree: ast.Module) -> Iterator[ast.Name]:
 
 
 def _is_rarer(text: str, name: str, other: str) -> bool:
-    """Whether a name is written less often in a text than another, or else the word that the other lacks."""
+    """Return whether a name is rarer in a text than another, or else than the word that the other lacks."""
     own, others = _counts(text, name, other)
     if own != others:
         return own < others
@@ -131,14 +131,15 @@ def _is_rarer(text: str, name: str, other: str) -> bool:
 
 
 def _counts(text: str, one: str, other: str) -> tuple[int, int]:
-    """How often a text holds each of two, alone or as a part of names; one may be a part of the other."""
+    """Return how often a text contains each of two names, alone or inside names; one may contain the
+    other."""
     shorter, longer = sorted((one, other), key=len)
     count = {longer: text.count(longer), shorter: text.replace(longer, " ").count(shorter)}
     return count[one], count[other]
 
 
 def _only(text: str, name: str, bound: Sequence[ast.Name]) -> bool:
-    """Whether a name is bound at these places, and stands nowhere else in a text."""
+    """Return whether a name is bound at these places and occurs nowhere else in a text."""
     binds = all(isinstance(node.ctx, ast.Store) for node in bound)
     return bool(bound) and binds and len(re.findall(rf"\b{name}\b", text)) == len(bound)
 
@@ -153,7 +154,8 @@ _COMPREHENSIONS = {
 
 
 def _names(node: Any, path: Path) -> Iterator[tuple[Path, ast.Name | ast.Attribute]]:
-    """The names and attributes of a tree, and in which scopes; none of annotations, which may not be run."""
+    """Yield the names and attributes of a tree with their scopes; annotations may not run, and are left
+    out."""
     if isinstance(node, list):
         for one in node:
             yield from _names(one, path)
@@ -178,10 +180,10 @@ def _names(node: Any, path: Path) -> Iterator[tuple[Path, ast.Name | ast.Attribu
         yield from _names(inside, (*path, (name, node.lineno)))
     elif isinstance(node, ast.AnnAssign):
         yield from _names([node.target, node.value], path)
-    # Until Python 3.12 nobody tells where a name in an f-string stands.
+    # Before Python 3.12, the positions of names in an f-string are unknown.
     elif isinstance(node, ast.AST) and not isinstance(node, ast.JoinedStr):
         yield from _names([value for _, value in ast.iter_fields(node)], path)
 
 
-#: What a comprehension makes of each turn.
+#: The fields of a comprehension that compute its items.
 _ITEM = ("key", "value", "elt")

@@ -1,4 +1,4 @@
-"""Names that are a letter off."""
+"""Names that differ by one letter."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Set
 
 
 def near(name: str, names: Set[str]) -> set[str]:
-    """The names, of some, that have a letter more or less."""
+    """Return the names that are one letter longer or shorter."""
     longer = (other for other in names if len(other) == len(name) + 1 and name in _shortened(other))
     return (_shortened(name) & names) | set(longer)
 

@@ -1,4 +1,4 @@
-"""The names of a file, and what is meant by those that nothing binds."""
+"""The names of a file, and the intended names of unbound ones."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from shardlint.inference.syntax.typos.scopes import (
 )
 from shardlint.support.lazy_dataclass import dataclass
 
-#: What binds names unseen, or expects that one is not bound.
+#: Statements that bind names unseen, or expect a name to be unbound.
 _UNSEEN = (
     *("exec(", "globals(", "locals(", "vars(", "builtins", "__dict__", "f_globals", "NameError"),
     *("import *", "import_module(__name__", "sys.modules"),
 )
-#: What tells that something may lack an attribute, and that a module may.
+#: Signs that an object may lack an attribute, and that a module may.
 _LACKS, _ASKED = "AttributeError", "hasattr({}"
 _GLOBAL = re.compile(r"(?:^|[;:])[ \t]*global[ \t]+(\w+(?:[ \t]*,[ \t]*\w+)*)", re.MULTILINE)
-#: What tools bind that read or run a file.
+#: Names bound by tools that read or run a file.
 _TOOLS = {"WindowsError", "display", "get_ipython", "reveal_locals", "reveal_type"}
 _MODULE = {"__annotations__", "__class__", "__file__", "__path__"}
 _BUILTINS = frozenset({*dir(builtins), *_TOOLS, *_MODULE})
@@ -38,10 +38,10 @@ _BUILTINS = frozenset({*dir(builtins), *_TOOLS, *_MODULE})
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names that a file binds at its top, and those that its classes do, which functions do not see.
+    """The names that a file binds at its top, and those in its classes, which functions do not see.
 
-    ``modules`` are those of JAX that it imports, by the names that they have in it. ``unbound`` are the names
-    that its text reads, and nothing binds, and the attributes that modules lack.
+    ``modules`` are the modules of JAX that it imports, by their names in it. ``unbound`` are the names that
+    its text reads and nothing binds, and the missing attributes of modules.
     """
 
     top: frozenset[str]
@@ -51,7 +51,8 @@ class Names:
 
     @staticmethod
     def of(text: str, tree: ast.Module, written: str | None = None) -> Names | None:
-        """The names of a file; None if they are not sure. ``written`` is all of it, if some is left out."""
+        """Return the names of a file; None if uncertain. ``written`` is the whole text, if a part is left
+        out."""
         written = text if written is None else written
         if any(word in written for word in _UNSEEN):
             return None
@@ -75,18 +76,18 @@ class Names:
 
     @staticmethod
     def may_change(text: str) -> bool:
-        """Whether lines of a function's body may have a say in what is bound outside of it."""
+        """Return whether lines of a function's body may affect names bound outside of it."""
         return (
             any(word in text for word in (*_UNSEEN, _LACKS, _ASKED.format("")))
             or _GLOBAL.search(text) is not None
         )
 
     def concern(self, text: str) -> bool:
-        """Whether one of the unbound names is in a stretch of the file's lines."""
+        """Return whether one of the unbound names occurs in a stretch of the file's lines."""
         return any(name in text for name in self.unbound)
 
     def meant(self, text: str, indented: bool) -> Meant | None:
-        """A stretch of lines in the file as it is read; None if Python refuses its names."""
+        """Return a stretch of lines as read; None if Python rejects its names."""
         table = table_of(wrapped(text, indented))
         if table is None:
             return None
@@ -95,7 +96,7 @@ class Names:
         for scope in scopes(table):
             meanings[scope.path].append(self._meanings(scope))
             attributes = {one: name for one, name in attributes.items() if root_of(one) not in scope.seen}
-        # Where two scopes begin on one line, nobody tells which is which: they have to agree.
+        # If two scopes begin on one line, they cannot be distinguished, and have to agree.
         agreed = {
             path: dict({*found[0].items()}.intersection(*(one.items() for one in found[1:])))
             for path, found in meanings.items()
@@ -108,7 +109,7 @@ class Names:
             return Meant(text)
 
     def _meanings(self, scope: Scope) -> Meanings:
-        """The unbound names that a scope reads, if one name alone is near that it sees: that is meant."""
+        """Return the intended name of each unbound name in a scope, if a single visible one is similar."""
         found = {}
         for name in scope.free - self.top - self.of_classes - _BUILTINS:
             others = near(name, self.top | scope.seen.keys()) or near(name, _BUILTINS)

@@ -1,4 +1,4 @@
-"""The scopes of a text: what `symtable`, Python's own reading, says of names."""
+"""Scopes of a text, from Python's own `symtable`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import warnings
 from collections.abc import Iterator
 from typing import NamedTuple
 
-#: The names of the scopes around a place, and the lines where these begin.
+#: The names of the scopes around a place, and the lines where they begin.
 Path = tuple[tuple[str, int], ...]
 
 
 class Scope(NamedTuple):
-    """A block: what it reads that nothing around it binds, and what functions around it bind, and which."""
+    """A block: the names that it reads unbound, and those that enclosing functions bind, with their
+    scopes."""
 
     path: Path
     free: frozenset[str]
@@ -23,7 +24,8 @@ class Scope(NamedTuple):
 def scopes(
     table: symtable.SymbolTable, path: Path = (), seen: dict[str, Path] | None = None
 ) -> Iterator[Scope]:
-    """The scope of a table, and those in it; ``path`` leads to it, and ``seen`` is bound around it."""
+    """Yield the scope of a table and those inside it; ``path`` leads to it, and ``seen`` is bound around
+    it."""
     seen = seen or {}
     is_function = isinstance(table, symtable.Function)
     if isinstance(table, symtable.Function):
@@ -38,18 +40,18 @@ def scopes(
 
 
 def is_but_imported(table: symtable.SymbolTable, name: str) -> bool:
-    """Whether a name that a block binds is bound by imports alone."""
+    """Return whether a name is bound in a block by imports only."""
     symbol = table.lookup(name)
     return symbol.is_imported() and not symbol.is_assigned()
 
 
 def bound(table: symtable.SymbolTable) -> Iterator[str]:
-    """The names that a block binds."""
+    """Yield the names that a block binds."""
     return (one.get_name() for one in table.get_symbols() if one.is_local())
 
 
 def bound_in_classes(table: symtable.SymbolTable) -> Iterator[str]:
-    """The names that the classes in a block bind, those in functions left out."""
+    """Yield the names bound by the classes in a block, except inside functions."""
     for inner in table.get_children():
         if inner.get_type() == "class":
             yield from bound(inner)
@@ -57,7 +59,7 @@ def bound_in_classes(table: symtable.SymbolTable) -> Iterator[str]:
 
 
 def table_of(text: str) -> symtable.SymbolTable | None:
-    """The names of a text, by its blocks; None if Python refuses it."""
+    """Return the symbol table of a text; None if Python rejects it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
