@@ -1,7 +1,7 @@
-"""What the caller of an entry chooses, who is not known: it may be anything, so each branch may be taken.
+"""Values that an entry point's unknown caller chooses: they may be anything, so each branch may be taken.
 
-Other values that are not known are what the program makes them: of the branches that these decide some may
-never be taken, so what is met there is in doubt.
+Other unknown values are determined by the program: some branches that depend on them may never be taken, so
+events there are doubtful.
 """
 
 from __future__ import annotations

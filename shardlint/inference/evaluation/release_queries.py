@@ -1,11 +1,11 @@
-"""Questions to JAX's history while one release is assumed; each notes where another answer begins.
+"""Queries about JAX's releases while one release is assumed; each records where the answer changes.
 
-An analysis holds for all releases that answer every question it asked alike: ``Evaluator.turns`` are
-the releases from which on one of them is answered otherwise.
+An analysis is valid for all releases that give the same answers to its queries: ``Evaluator.turns`` are the
+releases at which an answer changes.
 
-A program asks too: it reads the version of JAX, and compares it with another. It reads that of the assumed
-release, and a comparison is a question. What comes of a version in ways that are not followed is not known,
-and marked as such (`OF_VERSION`): neither branch of a test of it is surely taken in any release.
+A program queries releases too, by reading the version of JAX and comparing it. It reads the assumed release's
+version, and a comparison is a query. Values computed from a version in other ways are unknown and marked as
+such (`OF_VERSION`): neither branch of a test of one is certain in any release.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def is_of_version(value: Value | None) -> bool:
 
 
 def note_comparison(interpreter: Evaluator, holds: Callable[[Any, Any], Any], left: Any, right: Any) -> None:
-    """Note from which releases on a comparison comes out otherwise, should one side be the version of JAX.
+    """Record the releases at which a comparison changes its outcome, if one side is the version of JAX.
 
     Sides are numbers, tuples of them, and texts. One that merely looks like the version does no harm.
     """
@@ -77,7 +77,7 @@ def note_comparison(interpreter: Evaluator, holds: Callable[[Any, Any], Any], le
             interpreter.turns |= {release for release, before, after in pairs if before is not after}
 
 
-#: What programs make of a version to compare it.
+#: The forms in which programs compare a version.
 _FORMS: tuple[Callable[[versions.Release], Any], ...] = (
     str,
     lambda release: f"{release.major}.{release.minor}",
@@ -94,25 +94,25 @@ _FORMS: tuple[Callable[[versions.Release], Any], ...] = (
 
 
 def state_of(interpreter: Evaluator, name: str) -> versions.ApiState | None:
-    """What the release has of a name or argument; None where the table says nothing of it."""
+    """Return the state of a name or argument in the release; None if the table does not list it."""
     interpreter.turns |= versions.turns(name)
     return versions.state_of(name, interpreter.settings.release)
 
 
 def is_there(interpreter: Evaluator, name: str) -> bool | None:
-    """Whether the release has a name or argument; None where the table says nothing of it."""
+    """Return whether the release has a name or argument; None if the table does not list it."""
     state = state_of(interpreter, name)
     return None if state is None else state.there
 
 
 def holds(interpreter: Evaluator, behaviour: str) -> bool:
-    """Whether the release behaves so."""
+    """Return whether the release has this behaviour."""
     interpreter.turns |= versions.turns(behaviour)
     return versions.holds(behaviour, interpreter.settings.release)
 
 
 def verdict_at(interpreter: Evaluator, use: Use) -> Verdict:
-    """The release's verdict on a use where the newest one rejects it."""
+    """Return the release's verdict on a use that the newest one rejects."""
     if not isinstance(use.verdict, Rejected):
         return use.verdict
     api = _api(use)
@@ -122,7 +122,7 @@ def verdict_at(interpreter: Evaluator, use: Use) -> Verdict:
 
 
 def _api(use: Use) -> str | None:
-    """What is called, as the table of laws names it."""
+    """Return the name of the called API in the table of laws."""
     if isinstance(use, ParameterUse):
         return Api.NNX_PARAM if use.library == "nnx" else Api.LINEN_UNBOX
     if isinstance(use, CallUse):

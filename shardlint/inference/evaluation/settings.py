@@ -1,4 +1,4 @@
-"""What the caller of inference decides."""
+"""Settings of an analysis, chosen by its caller."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class InferenceSettings:
 
 @dataclass(slots=True)
 class Noticed:
-    """What the result of an analysis depends on besides the program.
+    """Dependencies of an analysis's result besides the program.
 
-    ``turns`` are the releases from which on JAX may make something else of it; ``asks_mesh`` tells that a
-    mesh matters which the program does not tell.
+    ``turns`` are the releases at which the result may change; ``asks_mesh`` means that a mesh matters which
+    the program does not define.
     """
 
     turns: set[Release] = field(default_factory=set)

@@ -175,7 +175,7 @@ class Machine(Evaluator, Protocol):
     def elsewhere(self) -> AbstractContextManager[None]:
         """Evaluate another module with its own branches and context, independent of the importer's."""
 
-    # -- functions that nobody calls ----------------------------------------------------------
+    # -- functions without known callers ------------------------------------------------------
 
     def define(self, function: Function) -> None:
         """Record a function of the program: if nothing reaches it, it is an entry point."""
